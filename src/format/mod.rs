@@ -1,0 +1,129 @@
+//! How each agent's files are read: pure functions from bytes to facts. No I/O here.
+//!
+//! A [`Format`] is a family of file layouts; an [`Agent`] is a program that writes one of them at
+//! places of its own. pi and indusagi are two agents of one format.
+
+use std::path::Path;
+
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+
+pub mod clido;
+pub mod json;
+pub mod pi;
+
+/// How a source is cut into records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One JSON value a line.
+    Lines,
+    /// One JSON value a file.
+    Document,
+}
+
+/// How the agent changes a file it has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Grows at the end: growth is proven by the tail before it.
+    Append,
+    /// May change anywhere at any time: every change is proven by all blocks.
+    Overwrite,
+    /// Replaced as a whole by rename.
+    Rename,
+}
+
+/// What the file system knows of a source when its session is folded.
+#[derive(Debug, Clone)]
+pub struct SourceFacts<'a> {
+    /// Path below the root.
+    pub relative: &'a Path,
+    /// Modification time in ms.
+    pub mtime_ms: i64,
+    /// The fold over the source's entries.
+    pub fold: &'a Fold,
+    /// Which part of the session it is.
+    pub part: crate::model::Part,
+    /// From [`Placement::Source`].
+    pub unlisted: Option<&'a str>,
+    /// Bytes of this source that are no entry (torn lines, garbage): `(count, first reason)`.
+    pub problems: (u64, Option<&'a str>),
+}
+
+/// One family of session files.
+pub trait Format: Send + Sync {
+    /// The family's name, as stored and as typed in `--root NAME:DIR`.
+    fn name(&self) -> &'static str;
+    /// Raised when the same bytes yield other facts or passages: sources of this format are read again.
+    fn revision(&self) -> u32;
+    /// How sources are cut into records.
+    fn shape(&self) -> Shape;
+    /// How the agent writes.
+    fn write_mode(&self) -> WriteMode;
+    /// What the file at `relative` (below a root; `flat` when the root is one folder for all projects) is.
+    fn place(&self, relative: &Path, flat: bool) -> Placement;
+    /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
+    fn facts(&self, record: &[u8]) -> Facts;
+    /// All searchable text of one record, at most one passage a class.
+    fn passages(&self, record: &[u8]) -> Vec<Passage>;
+    /// Add one entry to the fold of its source. Called in file order.
+    fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64);
+    /// What the session is, from all its sources in path order.
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts;
+}
+
+/// Where an agent keeps its sessions, as data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The agent's name, as shown and filtered by.
+    pub name: &'static str,
+    /// Name of its [`Format`].
+    pub format: &'static str,
+    /// Variables that name the agent folder; the first that is set and not empty wins.
+    pub dir_variables: &'static [&'static str],
+    /// Where the agent folder is when no variable says so, below the home folder (or, with `data_dir`, below the platform's data folder).
+    pub dir_default: &'static str,
+    /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
+    pub data_dir: bool,
+    /// The sessions folder below the agent folder.
+    pub sessions: &'static str,
+    /// Variables that name one flat folder for the sessions of all projects.
+    pub flat_variables: &'static [&'static str],
+    /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below a project.
+    pub settings: Option<(&'static str, &'static str)>,
+}
+
+/// The formats this build knows.
+pub static FORMATS: &[&dyn Format] = &[&pi::Pi, &clido::Clido];
+
+/// The agents this build knows.
+pub static AGENTS: &[Agent] = &[
+    Agent {
+        name: "pi",
+        format: "pi",
+        dir_variables: &["PI_CODING_AGENT_DIR"],
+        dir_default: ".pi/agent",
+        data_dir: false,
+        sessions: "sessions",
+        flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
+        settings: Some(("settings.json", ".pi/settings.json")),
+    },
+    Agent {
+        name: "indusagi",
+        format: "pi",
+        dir_variables: &["INDUSAGI_AGENT_DIR", "INDUSAGI_CODING_AGENT_DIR"],
+        dir_default: ".indusagi/agent",
+        data_dir: false,
+        sessions: "sessions",
+        flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
+        settings: Some(("settings.json", ".indusagi/settings.json")),
+    },
+    Agent {
+        name: "clido",
+        format: "clido",
+        dir_variables: &["CLIDO_DATA_DIR"],
+        dir_default: "clido",
+        data_dir: true,
+        sessions: "sessions",
+        flat_variables: &["CLIDO_SESSION_DIR"],
+        settings: None,
+    },
+];
