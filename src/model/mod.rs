@@ -1,9 +1,14 @@
 //! Plain data that crosses the walls between the rooms. No logic but conversions, no I/O.
 
+mod answer;
 mod entry;
 mod session;
 mod source;
 
+pub use answer::{
+    Difference, Hit, HitGroup, Listing, Report, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry,
+    StageMs, Status, Transcript, Tree, TreeRow, Verification,
+};
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Usage};
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};

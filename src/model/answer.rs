@@ -1,0 +1,284 @@
+//! Answers: what list, search, tree, show, sync, status and verify give. `--json` prints exactly these.
+//!
+//! Times are ISO 8601 UTC strings with milliseconds, as pi writes them; `null` = absent or unparsable.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Class;
+
+/// Version of the JSON that the command prints.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One row of a list. The camel-cased fields are pi's `SessionInfo`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// Agent that wrote the session.
+    pub agent: String,
+    /// Label of the root, if it has one.
+    pub label: Option<String>,
+    /// Absolute path of the session's main source.
+    pub path: PathBuf,
+    /// The session id as the agent's list shows it.
+    pub id: String,
+    /// Working directory, "" when unknown.
+    pub cwd: String,
+    /// Name or title.
+    pub name: Option<String>,
+    /// The session it was forked from.
+    #[serde(rename = "parentSessionPath")]
+    pub parent_session_path: Option<String>,
+    /// Creation time.
+    pub created: Option<String>,
+    /// When the agent says it was last modified.
+    pub modified: Option<String>,
+    /// Messages (pi) or turns (clido).
+    #[serde(rename = "messageCount")]
+    pub message_count: u64,
+    /// First user message, "(no messages)" when there is none.
+    #[serde(rename = "firstMessage")]
+    pub first_message: String,
+    /// User and assistant text, only when asked for.
+    #[serde(rename = "allMessagesText", skip_serializing_if = "Option::is_none")]
+    pub all_messages_text: Option<String>,
+    /// Would the agent's own list show it?
+    pub listed_by_agent: bool,
+    /// Why not.
+    pub reason: Option<String>,
+    /// All entries.
+    pub entries: u64,
+    /// Byte ranges that are no entry.
+    pub problems: u64,
+    /// Entries that report an error.
+    pub errors: u64,
+    /// Provider and model in force at the end.
+    pub provider: Option<String>,
+    /// See `provider`.
+    pub model: Option<String>,
+    /// Tokens, summed; `null` = not recorded.
+    pub tokens: Option<i64>,
+    /// US dollars, summed over all runs; `null` = not recorded.
+    pub cost: Option<f64>,
+    /// US dollars as the agent's own list shows them, where that differs.
+    pub listed_cost: Option<f64>,
+    /// Size of its sources in bytes.
+    pub bytes: u64,
+}
+
+/// The answer of `list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Listing {
+    pub schema_version: u32,
+    /// Whether all that is on disk was read before answering.
+    pub complete: bool,
+    /// Files known to be not yet read.
+    pub pending_files: u64,
+    /// First the agents' rows in the agents' order, then what they would not list.
+    pub sessions: Vec<SessionRow>,
+    /// Sessions outside the scope asked for.
+    pub elsewhere: u64,
+}
+
+/// One hit of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Hit {
+    /// What `show` takes: `SESSION:ENTRY`, where ENTRY is an entry id or `L<line>`.
+    pub address: String,
+    pub entry: String,
+    pub class: Class,
+    pub kind: String,
+    pub role: Option<String>,
+    pub tool: Option<String>,
+    pub time: Option<String>,
+    pub score: f32,
+    /// Decoded text around the best match.
+    pub snippet: String,
+    /// Byte ranges of the matches in `snippet`.
+    pub highlights: Vec<(usize, usize)>,
+}
+
+/// The hits of one session, best first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct HitGroup {
+    pub session: SessionRow,
+    pub hits: Vec<Hit>,
+}
+
+/// The answer of `search`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct SearchAnswer {
+    pub schema_version: u32,
+    pub complete: bool,
+    pub pending_files: u64,
+    /// Passages that match in all.
+    pub total: u64,
+    /// `false`: at least `total` (phrases in tool output are verified for the page only).
+    pub total_exact: bool,
+    pub sessions: Vec<HitGroup>,
+    /// Hits outside the scope asked for; `None` when the scope was everything.
+    pub elsewhere: Option<u64>,
+}
+
+/// One row of a tree, parents before children.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct TreeRow {
+    /// Entry id, or `L<line>`.
+    pub id: String,
+    pub parent: Option<String>,
+    pub depth: u32,
+    pub kind: String,
+    pub role: Option<String>,
+    pub label: Option<String>,
+    pub time: Option<String>,
+    pub on_active_branch: bool,
+    pub is_leaf: bool,
+    /// Decoded beginning of the text, one line.
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// The answer of `tree`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Tree {
+    pub schema_version: u32,
+    pub complete: bool,
+    pub session: SessionRow,
+    /// Sessions this one was forked from, nearest first (paths as written where not catalogued).
+    pub ancestors: Vec<String>,
+    /// Paths of sessions forked from this one.
+    pub forks: Vec<String>,
+    pub entries: Vec<TreeRow>,
+}
+
+/// One entry of a transcript.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct ShownEntry {
+    pub id: String,
+    pub parent: Option<String>,
+    /// 1-based physical line; 0 where the format has no lines.
+    pub line: u64,
+    pub start: u64,
+    pub end: u64,
+    pub kind: String,
+    pub role: Option<String>,
+    pub label: Option<String>,
+    pub time: Option<String>,
+    pub is_error: bool,
+    /// Decoded text by class, in order.
+    pub text: Vec<(Class, Vec<String>)>,
+    /// `Some` for bytes that are no entry: why.
+    pub problem: Option<String>,
+}
+
+/// The answer of `show`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Transcript {
+    pub schema_version: u32,
+    pub complete: bool,
+    pub session: SessionRow,
+    pub entries: Vec<ShownEntry>,
+    /// The entry asked for, when one was.
+    pub focus: Option<String>,
+}
+
+/// Milliseconds by stage.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct StageMs {
+    pub discover: f64,
+    pub catalogue: f64,
+    pub words: f64,
+}
+
+/// What a sync did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Report {
+    pub files_seen: u64,
+    pub files_changed: u64,
+    pub files_unreadable: u64,
+    /// Bytes read to learn something new; proofs apart.
+    pub bytes_read: u64,
+    /// Bytes read again only to prove that they had not changed.
+    pub proof_bytes: u64,
+    pub entries: u64,
+    pub problems: u64,
+    pub vanished: u64,
+    /// Passages given to the words.
+    pub passages: u64,
+    /// Entries still to be given to the words.
+    pub outstanding: u64,
+    pub ms: StageMs,
+    /// Why stores were built anew, roots could not be read, files were read again.
+    pub notes: Vec<String>,
+}
+
+/// One root and what was found there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct RootStatus {
+    pub agent: String,
+    pub label: Option<String>,
+    pub path: PathBuf,
+    /// Where the path comes from: default, a variable, a settings file, a flag.
+    pub why: String,
+    pub exists: bool,
+    pub files: u64,
+    pub sessions: u64,
+    /// Newest session's `modified`.
+    pub newest: Option<String>,
+    /// Why it could not be read, if so.
+    pub error: Option<String>,
+}
+
+/// The answer of `status`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Status {
+    pub schema_version: u32,
+    pub index_dir: PathBuf,
+    pub generation: u32,
+    pub roots: Vec<RootStatus>,
+    pub sessions: u64,
+    pub entries: u64,
+    pub problems: u64,
+    pub outstanding: u64,
+    pub catalogue_bytes: u64,
+    pub words_bytes: u64,
+    pub source_bytes: u64,
+    /// Last full scan.
+    pub last_scan: Option<String>,
+    /// Whether another process holds the writer lock.
+    pub writer: bool,
+}
+
+/// One difference that `verify` found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Difference {
+    /// `catalogue` or `words`.
+    pub store: String,
+    pub source: Option<PathBuf>,
+    pub what: String,
+}
+
+/// The answer of `verify`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Verification {
+    pub schema_version: u32,
+    pub sources: u64,
+    pub entries: u64,
+    pub passages: u64,
+    pub bytes_read: u64,
+    pub differences: Vec<Difference>,
+}
