@@ -1,1 +1,4 @@
-pub fn x(){}
+//! Find and read back every session you ever had with a coding agent.
+
+pub mod format;
+pub mod model;
