@@ -17,6 +17,9 @@ pub use loose::{Flag, Int, Loose, Num, Raw, Text};
 pub use scan::{Piece, PieceKind, scan_value, split, whole};
 pub use walk::{Leaf, leaves};
 
+#[cfg(test)]
+mod tests;
+
 use serde::Deserialize;
 
 /// Parse one JSON text. Fields a type does not name are skipped without recursion, so the depth
