@@ -1,1 +1,4 @@
-pub fn x(){}
+//! sessionary
+pub mod model;
+pub mod query;
+pub mod words;
