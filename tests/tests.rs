@@ -1,1 +1,3 @@
-#[test] fn a(){}
+#[test]
+fn a() {}
+mod words;
