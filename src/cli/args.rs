@@ -10,9 +10,11 @@ use crate::command::{list, rebuild, search, show, sql, status, sync, tree, verif
 ///
 /// Without a command: a short overview of what is there.
 #[derive(Debug, Parser)]
-#[command(name = "sessionary", version, args_conflicts_with_subcommands = false)]
-#[command(after_help = "Session files are only ever read. The index is a cache: delete it and nothing is lost.\n\
-    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.")]
+#[command(name = "sessionary", version)]
+#[command(
+    after_help = "Session files are only ever read. The index is a cache: delete it and nothing is lost.\n\
+    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error."
+)]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -36,7 +38,7 @@ pub struct Global {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Use colours
+    /// Use colours; `auto`: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
     /// Fit the output into N columns, as if printed on a terminal that wide
@@ -47,14 +49,11 @@ pub struct Global {
     pub now: Option<jiff::Timestamp>,
 }
 
-/// When to use colours.
+/// When to use colours. Its variants carry no help of their own, which would stretch every page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal, unless NO_COLOR is set
     Auto,
-    /// Always
     Always,
-    /// Never
     Never,
 }
 
@@ -85,7 +84,10 @@ mod tests {
     #[test]
     fn shared_options_may_stand_on_either_side_of_the_verb() {
         for typed in ["sessionary --json list", "sessionary list --json"] {
-            assert!(Cli::try_parse_from(typed.split(' ')).is_ok_and(|cli| cli.global.json), "{typed}");
+            assert!(
+                Cli::try_parse_from(typed.split(' ')).is_ok_and(|cli| cli.global.json),
+                "{typed}"
+            );
         }
     }
 }

@@ -30,7 +30,11 @@ impl From<Outcome> for ExitCode {
 impl Outcome {
     /// `Found` when there is something.
     pub fn found(something: bool) -> Self {
-        if something { Self::Found } else { Self::Nothing }
+        if something {
+            Self::Found
+        } else {
+            Self::Nothing
+        }
     }
 }
 
@@ -80,7 +84,11 @@ impl Failure {
     }
 
     fn new(kind: Kind, error: anyhow::Error) -> Self {
-        Self { kind, error, hints: Vec::new() }
+        Self {
+            kind,
+            error,
+            hints: Vec::new(),
+        }
     }
 
     /// Adds a line on what to do about it.
@@ -104,8 +112,15 @@ impl Failure {
         };
         let message = format!("{:#}", self.error);
         if json {
-            let error = ReportedError { kind: self.kind, message: &message, hints: &self.hints };
-            let reported = Reported { schema_version: SCHEMA_VERSION, error };
+            let error = ReportedError {
+                kind: self.kind,
+                message: &message,
+                hints: &self.hints,
+            };
+            let reported = Reported {
+                schema_version: SCHEMA_VERSION,
+                error,
+            };
             match serde_json::to_string(&reported) {
                 Ok(text) => eprintln!("{text}"),
                 Err(error) => eprintln!("error: {message} ({error})"),
@@ -132,7 +147,11 @@ pub fn usage(error: &clap::Error) -> ExitCode {
     }
     // Nothing can be done when help cannot be printed.
     let _ = error.print();
-    if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+    if error.use_stderr() {
+        ExitCode::from(2)
+    } else {
+        ExitCode::SUCCESS
+    }
 }
 
 impl From<Error> for Failure {
@@ -149,7 +168,11 @@ impl From<Error> for Failure {
             Error::Ambiguous { candidates, .. } => (Kind::Ambiguous, candidates.iter().map(candidate).collect()),
             _ => (Kind::Failed, Vec::new()),
         };
-        Self { kind, error: error.into(), hints }
+        Self {
+            kind,
+            error: error.into(),
+            hints,
+        }
     }
 }
 
@@ -162,7 +185,11 @@ fn candidate(row: &SessionRow) -> String {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::Closed } else { Kind::Failed };
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe {
+            Kind::Closed
+        } else {
+            Kind::Failed
+        };
         Self::new(kind, error.into())
     }
 }

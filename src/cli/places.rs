@@ -24,14 +24,21 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
         cwd,
         read_settings: true,
     };
-    let mut roots = if global.no_default_roots { Vec::new() } else { locations::roots(&environment) };
+    let mut roots = if global.no_default_roots {
+        Vec::new()
+    } else {
+        locations::roots(&environment)
+    };
     for text in &global.roots {
         let root = parse_root(text, &environment)?;
         // A place named by hand keeps the label given there.
         roots.retain(|other| other.path != root.path || other.format != root.format);
         roots.push(root);
     }
-    Ok(Config { index_dir: index_dir(global)?, roots })
+    Ok(Config {
+        index_dir: index_dir(global)?,
+        roots,
+    })
 }
 
 fn index_dir(global: &Global) -> Result<PathBuf, Failure> {
@@ -42,7 +49,8 @@ fn index_dir(global: &Global) -> Result<PathBuf, Failure> {
         return Ok(named.into());
     }
     let cache = dirs::cache_dir().ok_or_else(|| {
-        Failure::usage("there is no cache folder for the index").hint(format!("name one: --index DIR or ${INDEX_VARIABLE}"))
+        Failure::usage("there is no cache folder for the index")
+            .hint(format!("name one: --index DIR or ${INDEX_VARIABLE}"))
     })?;
     Ok(cache.join("sessionary"))
 }
@@ -50,7 +58,10 @@ fn index_dir(global: &Global) -> Result<PathBuf, Failure> {
 /// Reads `FORMAT:DIR[=LABEL]`.
 fn parse_root(text: &str, environment: &Environment<'_>) -> Result<RootSpec, Failure> {
     let example = "for example --root pi:~/backup/sessions=laptop";
-    let Some((name, place)) = text.split_once(':').filter(|(name, place)| !name.is_empty() && !place.is_empty()) else {
+    let Some((name, place)) = text
+        .split_once(':')
+        .filter(|(name, place)| !name.is_empty() && !place.is_empty())
+    else {
         return Err(Failure::usage(format!("--root {text}: not FORMAT:DIR")).hint(example));
     };
     let (agent, format) = match AGENTS.iter().find(|agent| agent.name == name) {
@@ -58,17 +69,20 @@ fn parse_root(text: &str, environment: &Environment<'_>) -> Result<RootSpec, Fai
         None => match FORMATS.iter().find(|format| format.name() == name) {
             Some(format) => (format.name(), format.name()),
             None => {
-                return Err(Failure::usage(format!("--root {text}: no format or agent is called `{name}`"))
-                    .hint(format!("known are {}", known_names().join(", "))));
+                return Err(Failure::usage(format!(
+                    "--root {text}: no format or agent is called `{name}`"
+                ))
+                .hint(format!("known are {}", known_names().join(", "))));
             }
         },
     };
     let whole = locations::expand(Path::new(place), environment);
     let (path, label) = match place.rsplit_once('=') {
         // A folder may have `=` in its name.
-        Some((dir, label)) if !dir.is_empty() && !label.is_empty() && !whole.exists() => {
-            (locations::expand(Path::new(dir), environment), Some(label.to_owned()))
-        }
+        Some((dir, label)) if !dir.is_empty() && !label.is_empty() && !whole.exists() => (
+            locations::expand(Path::new(dir), environment),
+            Some(label.to_owned()),
+        ),
         _ => (whole, None),
     };
     Ok(RootSpec {
@@ -113,7 +127,15 @@ mod tests {
         let said = |text: &str| {
             parse(text).map_or_else(
                 |_| "refused".to_owned(),
-                |root| format!("{} {} {} {:?}", root.agent, root.format, root.path.display(), root.label),
+                |root| {
+                    format!(
+                        "{} {} {} {:?}",
+                        root.agent,
+                        root.format,
+                        root.path.display(),
+                        root.label
+                    )
+                },
             )
         };
         assert_eq!(said("pi:~/b=laptop"), r#"pi pi /home/ada/b Some("laptop")"#);

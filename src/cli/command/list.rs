@@ -62,11 +62,18 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 
 fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
     let mut known = places::known_names();
-    known.extend(config.roots.iter().map(|root| root.agent.as_str()).filter(|name| !places::known_names().contains(name)));
+    known.extend(
+        config
+            .roots
+            .iter()
+            .map(|root| root.agent.as_str())
+            .filter(|name| !places::known_names().contains(name)),
+    );
     if known.contains(&agent) {
         return Ok(());
     }
-    Err(Failure::usage(format!("no agent is called `{agent}`")).hint(format!("known are {}", known.join(", "))))
+    Err(Failure::usage(format!("no agent is called `{agent}`"))
+        .hint(format!("known are {}", known.join(", "))))
 }
 
 /// One line on what the other scope would add.
@@ -87,11 +94,23 @@ fn say_scope(
     if listing.sessions.is_empty() {
         let mut line = format!("No sessions in {here}.");
         if listing.elsewhere > 0 {
-            let scope = ListScope { cwd: None, agent: args.agent.clone(), with_text: false, limit: None };
+            let scope = ListScope {
+                cwd: None,
+                agent: args.agent.clone(),
+                with_text: false,
+                limit: None,
+            };
             if let Some((place, number)) = nearest(cwd, &index.list(&scope)?.sessions) {
-                line.push_str(&format!(" {} in {}.", count(number, "session"), screen.path(&place)));
+                line.push_str(&format!(
+                    " {} in {}.",
+                    count(number, "session"),
+                    screen.path(&place)
+                ));
             }
-            line.push_str(&format!(" --all lists {}.", count(listing.elsewhere, "session")));
+            line.push_str(&format!(
+                " --all lists {}.",
+                count(listing.elsewhere, "session")
+            ));
         }
         screen.say(&line);
     } else if listing.elsewhere > 0 {
@@ -104,17 +123,33 @@ fn say_scope(
 fn nearest(cwd: &Path, all: &[SessionRow]) -> Option<(PathBuf, u64)> {
     let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
     let related = |row: &&SessionRow| !row.cwd.is_empty() && canonical.starts_with(&row.cwd);
-    let above = all.iter().filter(related).map(|row| Path::new(&row.cwd)).max_by_key(|path| path.components().count());
-    let below = || all.iter().map(|row| Path::new(&row.cwd)).find(|path| path.starts_with(&canonical));
+    let above = all
+        .iter()
+        .filter(related)
+        .map(|row| Path::new(&row.cwd))
+        .max_by_key(|path| path.components().count());
+    let below = || {
+        all.iter()
+            .map(|row| Path::new(&row.cwd))
+            .find(|path| path.starts_with(&canonical))
+    };
     let place = above.or_else(below)?;
-    let number = all.iter().filter(|row| Path::new(&row.cwd) == place).count();
+    let number = all
+        .iter()
+        .filter(|row| Path::new(&row.cwd) == place)
+        .count();
     Some((place.to_path_buf(), number as u64))
 }
 
 /// The rows as a table; `projects` when they are of several directories.
 pub fn table(rows: &[SessionRow], projects: bool, screen: &Screen) -> String {
     let ids = super::short_ids(&rows.iter().collect::<Vec<_>>());
-    let mut columns = vec![Column::text("AGE"), Column::text("SESSION"), Column::text("AGENT"), Column::number("MSGS")];
+    let mut columns = vec![
+        Column::text("AGE"),
+        Column::text("SESSION"),
+        Column::text("AGENT"),
+        Column::number("MSGS"),
+    ];
     if projects {
         columns.push(Column::long("PROJECT"));
     }
@@ -144,12 +179,22 @@ pub fn table(rows: &[SessionRow], projects: bool, screen: &Screen) -> String {
 fn marked_title(row: &SessionRow) -> (Tone, String) {
     let (tone, title) = super::title(row);
     // In a pipe nothing else cuts a first message of many pages.
-    let title: String = if title.chars().count() > 200 { title.chars().take(199).chain(['…']).collect() } else { title };
+    let title: String = if title.chars().count() > 200 {
+        title.chars().take(199).chain(['…']).collect()
+    } else {
+        title
+    };
     if row.listed_by_agent {
         return (tone, title);
     }
     let reason = plain_line(row.reason.as_deref().unwrap_or("no reason known"));
-    (Tone::Warn, format!("[not listed by {}: {reason}] {title}", plain_line(&row.agent)))
+    (
+        Tone::Warn,
+        format!(
+            "[not listed by {}: {reason}] {title}",
+            plain_line(&row.agent)
+        ),
+    )
 }
 
 #[cfg(test)]
@@ -159,12 +204,24 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn the_nearest_directory() {
-        let row = |cwd: &str| SessionRow { cwd: cwd.to_owned(), ..SessionRow::default() };
-        let rows = [row("/nowhere/a/b/c/d"), row("/nowhere/a"), row("/nowhere"), row("/nowhere/a"), row("")];
+        let row = |cwd: &str| SessionRow {
+            cwd: cwd.to_owned(),
+            ..SessionRow::default()
+        };
+        let rows = [
+            row("/nowhere/a/b/c/d"),
+            row("/nowhere/a"),
+            row("/nowhere"),
+            row("/nowhere/a"),
+            row(""),
+        ];
         let said = |cwd: &str| nearest(Path::new(cwd), &rows);
         assert_eq!(said("/nowhere/a/b"), Some(("/nowhere/a".into(), 2)));
         assert_eq!(said("/nowhere/x"), Some(("/nowhere".into(), 1)));
-        assert_eq!(nearest(Path::new("/nowhere/a/b"), &rows[..1]), Some(("/nowhere/a/b/c/d".into(), 1)));
+        assert_eq!(
+            nearest(Path::new("/nowhere/a/b"), &rows[..1]),
+            Some(("/nowhere/a/b/c/d".into(), 1))
+        );
         assert_eq!(nearest(Path::new("/elsewhere"), &rows), None);
     }
 }

@@ -48,7 +48,9 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
 
 /// Opens the index for a read verb, brought up to date first.
 fn open(config: &Config) -> Result<Index, Failure> {
-    Ok(while_waiting("reading new sessions", || Index::open(config, Freshness::Check))?)
+    Ok(while_waiting("reading new sessions", || {
+        Index::open(config, Freshness::Check)
+    })?)
 }
 
 /// Says so when an answer is not complete. `pending` is the number of files, where known.
@@ -60,7 +62,9 @@ fn say_pending(screen: &Screen, complete: bool, pending: Option<u64>) {
         Some(pending) if pending > 0 => format!("{} not read yet", count(pending, "file")),
         _ => "some files are not read yet".to_owned(),
     };
-    screen.say(&format!("Not everything is in this answer: {what} (another sessionary may be at work)."));
+    screen.say(&format!(
+        "Not everything is in this answer: {what} (another sessionary may be at work)."
+    ));
 }
 
 /// Does some of the outstanding work after the answer was printed. What it cannot do the next one does.
@@ -72,13 +76,19 @@ fn afterwards(index: &mut Index) {
 /// The current directory.
 fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| {
-        Failure::from(anyhow::Error::new(error).context("the current directory cannot be found")).hint("--all needs none")
+        Failure::from(anyhow::Error::new(error).context("the current directory cannot be found"))
+            .hint("--all needs none")
     })
 }
 
 /// A session's title: its name, else its first message.
 fn title(row: &SessionRow) -> (Tone, String) {
-    match row.name.as_deref().map(plain_line).filter(|name| !name.is_empty()) {
+    match row
+        .name
+        .as_deref()
+        .map(plain_line)
+        .filter(|name| !name.is_empty())
+    {
         Some(name) => (Tone::Strong, name),
         None => (Tone::Plain, plain_line(&row.first_message)),
     }
@@ -93,7 +103,10 @@ fn short_ids(rows: &[&SessionRow]) -> Vec<String> {
     rows.iter()
         .map(|row| {
             let at = sorted.partition_point(|id| *id < row.id.as_str());
-            let before = at.checked_sub(1).and_then(|at| sorted.get(at)).map_or(0, |other| shared(other, &row.id));
+            let before = at
+                .checked_sub(1)
+                .and_then(|at| sorted.get(at))
+                .map_or(0, |other| shared(other, &row.id));
             let after = sorted.get(at + 1).map_or(0, |other| shared(other, &row.id));
             let needed = before.max(after) + 1;
             let mut short: String = row.id.chars().take(needed.max(8)).collect();
@@ -112,13 +125,19 @@ mod tests {
 
     #[test]
     fn ids_are_cut_where_they_differ() {
-        let row = |id: &str| SessionRow { id: id.to_owned(), ..SessionRow::default() };
+        let row = |id: &str| SessionRow {
+            id: id.to_owned(),
+            ..SessionRow::default()
+        };
         let rows = [
             row("019b0000-0000-7000-8000-00000000000a"),
             row("019b0000-0001-7000-8000-00000000000b"),
             row("abc"),
             row("f47ac10b-58cc-4372-a567-0e02b2c3d479"),
         ];
-        assert_eq!(short_ids(&rows.iter().collect::<Vec<_>>()), ["019b0000-0000", "019b0000-0001", "abc", "f47ac10b"]);
+        assert_eq!(
+            short_ids(&rows.iter().collect::<Vec<_>>()),
+            ["019b0000-0000", "019b0000-0001", "abc", "f47ac10b"]
+        );
     }
 }

@@ -24,7 +24,12 @@ struct Overview<'a> {
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config)?;
     let status = index.status()?;
-    let listing = index.list(&ListScope { cwd: None, agent: None, with_text: false, limit: Some(NEWEST) })?;
+    let listing = index.list(&ListScope {
+        cwd: None,
+        agent: None,
+        with_text: false,
+        limit: Some(NEWEST),
+    })?;
     if screen.json {
         screen.json(&Overview {
             schema_version: SCHEMA_VERSION,
@@ -41,7 +46,12 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
-    let there: Vec<RootStatus> = status.roots.iter().filter(|root| root.exists).cloned().collect();
+    let there: Vec<RootStatus> = status
+        .roots
+        .iter()
+        .filter(|root| root.exists)
+        .cloned()
+        .collect();
     let strong = |text: &str| screen.style.paint(Tone::Strong, text);
     let mut out = format!(
         "{}, {} of session files; last full scan {}.\n",
@@ -50,12 +60,23 @@ fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
         super::status::scanned(status, screen)
     );
     if status.outstanding > 0 {
-        out.push_str(&format!("{} still to be indexed; search finds them all the same.\n", count(status.outstanding, "entry")));
+        out.push_str(&format!(
+            "{} still to be indexed; search finds them all the same.\n",
+            count(status.outstanding, "entry")
+        ));
     }
     let missing = status.roots.len() - there.len();
-    out.push_str(&format!("\n{}", strong(&format!("{} looked at", count(status.roots.len() as u64, "root")))));
+    out.push_str(&format!(
+        "\n{}",
+        strong(&format!(
+            "{} looked at",
+            count(status.roots.len() as u64, "root")
+        ))
+    ));
     if missing > 0 {
-        out.push_str(&format!(", {missing} not there (`sessionary status` names them)"));
+        out.push_str(&format!(
+            ", {missing} not there (`sessionary status` names them)"
+        ));
     }
     out.push('\n');
     if !there.is_empty() {
@@ -68,11 +89,20 @@ fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
     out.push_str(&format!("\n{}\n", strong("Try")));
     for (command, what) in [
         ("sessionary list --all", "every session, newest first"),
-        ("sessionary search WORDS", "everything that was said, run and printed"),
-        ("sessionary show last", "read back the newest session of this directory"),
+        (
+            "sessionary search WORDS",
+            "everything that was said, run and printed",
+        ),
+        (
+            "sessionary show last",
+            "read back the newest session of this directory",
+        ),
     ] {
         let padded = format!("{command:<25}");
-        out.push_str(&format!("  {}{what}\n", screen.style.paint(Tone::Name, &padded)));
+        out.push_str(&format!(
+            "  {}{what}\n",
+            screen.style.paint(Tone::Name, &padded)
+        ));
     }
     out
 }

@@ -9,10 +9,12 @@ use crate::output::progress::Progress;
 
 /// Forget the index and make it anew from the session files
 #[derive(Debug, Args)]
-#[command(after_help = "Session files are not touched. `sessionary verify` tells whether this is needed.\n\n\
+#[command(
+    after_help = "Session files are not touched. `sessionary verify` tells whether this is needed.\n\n\
     Examples:\n  \
     sessionary rebuild\n  \
-    sessionary rebuild --json")]
+    sessionary rebuild --json"
+)]
 pub struct Rebuild {}
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {

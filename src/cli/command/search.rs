@@ -16,13 +16,13 @@ use crate::output::time::count;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary search tokenizer bug            both words in one passage\n  \
-    sessionary search '\"off by one\"' -- -test   a phrase, without a word\n  \
+    sessionary search '\"off by one\" -test'     a phrase, and without a word\n  \
     sessionary search 'fold* OR unfold'\n  \
     sessionary search --here --newest 'kind:user deploy'\n\n\
-    Quote what the shell would change. Filters: agent: project: role: kind: tool: since: until: session:\n\
+    Quote what the shell would change, and put -- before a word that begins with a hyphen. Filters: agent: project: role: kind: tool: since: until: session:\n\
     `sessionary show ADDRESS` reads on from a hit.")]
 pub struct Search {
-    /// Words, \"phrases\", -word, OR, prefix*, filters
+    /// Words, "phrases", -word, OR, prefix*, filters
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Only sessions of this directory
@@ -37,16 +37,28 @@ pub struct Search {
 }
 
 pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let cwd = if args.here { Some(super::here()?) } else { None };
+    let cwd = if args.here {
+        Some(super::here()?)
+    } else {
+        None
+    };
     let query = args.query.join(" ");
     let mut index = super::open(config)?;
-    let scope =
-        SearchScope { cwd: cwd.clone(), newest_first: args.newest, limit: args.limit, now_ms: screen.now_ms };
+    let scope = SearchScope {
+        cwd: cwd.clone(),
+        newest_first: args.newest,
+        limit: args.limit,
+        now_ms: screen.now_ms,
+    };
     let answer = index.search(&query, &scope)?;
     if screen.json {
         screen.json(&answer)?;
     } else {
-        let groups: Vec<String> = answer.sessions.iter().map(|group| printed(group, screen)).collect();
+        let groups: Vec<String> = answer
+            .sessions
+            .iter()
+            .map(|group| printed(group, screen))
+            .collect();
         screen.print(&groups.join("\n"))?;
     }
     super::say_pending(screen, answer.complete, Some(answer.pending_files));
@@ -58,14 +70,19 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
 /// How much there is, and what the other scope would add.
 fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
     let shown: usize = answer.sessions.iter().map(|group| group.hits.len()).sum();
-    let place = cwd.map(|cwd| format!(" in {}", screen.path(cwd))).unwrap_or_default();
+    let place = cwd
+        .map(|cwd| format!(" in {}", screen.path(cwd)))
+        .unwrap_or_default();
     let mut line = if shown == 0 {
         format!("Nothing found for {}{place}.", fit(&plain_line(query), 60))
     } else {
         let least = if answer.total_exact { "" } else { "at least " };
         let sessions = count(answer.sessions.len() as u64, "session");
         if answer.total > shown as u64 {
-            format!("{shown} of {least}{}{place}, in {sessions}; --limit shows more.", count(answer.total, "match"))
+            format!(
+                "{shown} of {least}{}{place}, in {sessions}; --limit shows more.",
+                count(answer.total, "match")
+            )
         } else {
             format!("{}{place}, in {sessions}.", count(answer.total, "match"))
         }
@@ -92,10 +109,14 @@ fn printed(group: &HitGroup, screen: &Screen) -> String {
     about.push(screen.age(row.modified.as_deref()));
     about.retain(|part| !part.is_empty());
     let about = about.join(" · ");
-    let room = screen.width.map_or(100, |width| width.saturating_sub(columns(&about) + 2).max(20));
+    let room = screen.width.map_or(100, |width| {
+        width.saturating_sub(columns(&about) + 2).max(20)
+    });
     let mut out = format!(
         "{}  {}\n",
-        screen.style.paint(Tone::Strong, &fit(&super::title(row).1, room)),
+        screen
+            .style
+            .paint(Tone::Strong, &fit(&super::title(row).1, room)),
         screen.style.paint(Tone::Quiet, &about)
     );
     for hit in &group.hits {
@@ -113,12 +134,22 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
         "  {}  {}\n    {}\n",
         screen.style.paint(Tone::Quiet, &said.join(" · ")),
         screen.style.paint(Tone::Name, &plain_line(&hit.address)),
-        snippet(&hit.snippet, &hit.highlights, screen.width.map(|width| width.saturating_sub(4)), screen.style)
+        snippet(
+            &hit.snippet,
+            &hit.highlights,
+            screen.width.map(|width| width.saturating_sub(4)),
+            screen.style
+        )
     )
 }
 
 /// The snippet on one line, its matches marked, cut around the first match where it is too wide.
-fn snippet(text: &str, highlights: &[(usize, usize)], width: Option<usize>, style: Style) -> String {
+fn snippet(
+    text: &str,
+    highlights: &[(usize, usize)],
+    width: Option<usize>,
+    style: Style,
+) -> String {
     let (line, marks) = plain_line_marked(text, highlights);
     let (from, to) = window(&line, marks.first().copied(), width);
     let marked = |offset: usize| marks.iter().any(|&(from, to)| (from..to).contains(&offset));
@@ -148,7 +179,9 @@ fn snippet(text: &str, highlights: &[(usize, usize)], width: Option<usize>, styl
 
 /// The part of `line` that fits: a third of the room before the first match.
 fn window(line: &str, first: Option<(usize, usize)>, width: Option<usize>) -> (usize, usize) {
-    let Some(width) = width.filter(|width| columns(line) > *width) else { return (0, line.len()) };
+    let Some(width) = width.filter(|width| columns(line) > *width) else {
+        return (0, line.len());
+    };
     // Both ends may get an ellipsis.
     let room = width.saturating_sub(2).max(1);
     let target = first.map_or(0, |(from, _)| from);
@@ -194,15 +227,31 @@ mod tests {
             assert!(shown.contains("needle"), "{width}: {shown}");
             assert!(columns(&shown) <= width, "{width}: {shown}");
         }
-        let at_end = snippet("one two three four needle", &[(19, 25)], Some(15), Style::new(false));
+        let at_end = snippet(
+            "one two three four needle",
+            &[(19, 25)],
+            Some(15),
+            Style::new(false),
+        );
         assert_eq!(at_end, "…e four needle");
     }
 
     #[test]
     fn matches_are_marked() {
-        let shown = snippet("a needle, a\tneedle", &[(2, 8), (12, 18)], None, Style::new(true));
-        assert_eq!(shown, "a \u{1b}[1;33mneedle\u{1b}[0m, a \u{1b}[1;33mneedle\u{1b}[0m");
+        let shown = snippet(
+            "a needle, a\tneedle",
+            &[(2, 8), (12, 18)],
+            None,
+            Style::new(true),
+        );
+        assert_eq!(
+            shown,
+            "a \u{1b}[1;33mneedle\u{1b}[0m, a \u{1b}[1;33mneedle\u{1b}[0m"
+        );
         // Ranges that do not lie on characters mark nothing wrong and break nothing.
-        assert_eq!(snippet("日本", &[(1, 2), (90, 99)], None, Style::new(false)), "日本");
+        assert_eq!(
+            snippet("日本", &[(1, 2), (90, 99)], None, Style::new(false)),
+            "日本"
+        );
     }
 }

@@ -46,7 +46,9 @@ pub struct Show {
 
 pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     if args.raw && screen.json {
-        return Err(Failure::usage("--raw prints the bytes of the file, which --json cannot hold"));
+        return Err(Failure::usage(
+            "--raw prints the bytes of the file, which --json cannot hold",
+        ));
     }
     let mut index = super::open(config)?;
     let (session, entry) = named(&args.session, &index)?;
@@ -54,16 +56,23 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         screen.bytes(&index.raw(&session, entry.as_deref())?)?;
         return Ok(Outcome::Found);
     }
-    let transcript = index.show(&session, &ShowScope {
-        entry,
-        context: args.context,
-        branch: args.branch.clone(),
-        all: args.all,
-    })?;
+    let transcript = index.show(
+        &session,
+        &ShowScope {
+            entry,
+            context: args.context,
+            branch: args.branch.clone(),
+            all: args.all,
+        },
+    )?;
     if screen.json {
         screen.json(&transcript)?;
     } else {
-        screen.print(&printed(&transcript, args.full || screen.width.is_none(), screen))?;
+        screen.print(&printed(
+            &transcript,
+            args.full || screen.width.is_none(),
+            screen,
+        ))?;
     }
     super::say_pending(screen, transcript.complete, None);
     super::afterwards(&mut index);
@@ -74,7 +83,9 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 fn named(text: &str, index: &Index) -> Result<(SessionRow, Option<String>), Failure> {
     let cwd = super::here()?;
     let whole = || Ok::<_, Error>((index.resolve(text, &cwd)?, None));
-    let Some((session, entry)) = text.rsplit_once(':').filter(|(session, entry)| !session.is_empty() && !entry.is_empty())
+    let Some((session, entry)) = text
+        .rsplit_once(':')
+        .filter(|(session, entry)| !session.is_empty() && !entry.is_empty())
     else {
         return Ok(whole()?);
     };
@@ -85,7 +96,11 @@ fn named(text: &str, index: &Index) -> Result<(SessionRow, Option<String>), Fail
         Ok(row) => Ok((row, Some(entry.to_owned()))),
         Err(error) => {
             let failure = Failure::from(error);
-            if failure.kind() == Kind::NotFound { whole().map_err(|_| failure) } else { Err(failure) }
+            if failure.kind() == Kind::NotFound {
+                whole().map_err(|_| failure)
+            } else {
+                Err(failure)
+            }
         }
     }
 }
@@ -114,7 +129,12 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     };
     let bad = entry.is_error || entry.problem.is_some();
     let mut after = vec![minute(entry.time.as_deref())];
-    after.extend(entry.label.as_deref().map(|label| format!("[{}]", plain_line(label))));
+    after.extend(
+        entry
+            .label
+            .as_deref()
+            .map(|label| format!("[{}]", plain_line(label))),
+    );
     if entry.is_error {
         after.push("error".to_owned());
     }
@@ -145,10 +165,17 @@ fn paragraph(class: Class, piece: &str, full: bool, screen: &Screen) -> String {
         Class::Prose => format!("{text}\n"),
         Class::Output => {
             let number = text.lines().count();
-            let shown = if full || number <= OUTPUT_LINES + 2 { number } else { OUTPUT_LINES };
+            let shown = if full || number <= OUTPUT_LINES + 2 {
+                number
+            } else {
+                OUTPUT_LINES
+            };
             let mut out = String::new();
             for line in text.lines().take(shown) {
-                out.push_str(&format!("{}\n", screen.style.paint(Tone::Quiet, &format!("  │ {line}"))));
+                out.push_str(&format!(
+                    "{}\n",
+                    screen.style.paint(Tone::Quiet, &format!("  │ {line}"))
+                ));
             }
             if shown < number {
                 out.push_str(&format!("  … {} more lines: --full\n", number - shown));

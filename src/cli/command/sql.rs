@@ -38,7 +38,11 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     let mut index = super::open(config)?;
     let rows = index.sql(&args.query)?;
     if screen.json {
-        screen.json(&Answer { schema_version: SCHEMA_VERSION, columns: &rows.columns, rows: &rows.rows })?;
+        screen.json(&Answer {
+            schema_version: SCHEMA_VERSION,
+            columns: &rows.columns,
+            rows: &rows.rows,
+        })?;
     } else {
         screen.print(&table(&rows, screen))?;
     }
@@ -49,7 +53,12 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
 fn table(rows: &Rows, screen: &Screen) -> String {
     let mut table = Table::named(rows.columns.iter().map(|name| plain_line(name)));
     for column in 0..rows.columns.len() {
-        let mut values = rows.rows.iter().filter_map(|row| row.get(column)).filter(|value| !value.is_null()).peekable();
+        let mut values = rows
+            .rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .filter(|value| !value.is_null())
+            .peekable();
         if values.peek().is_some() && values.all(Value::is_number) {
             table.align_right(column);
         }

@@ -13,10 +13,12 @@ use crate::output::time::{bytes, count};
 
 /// Show the roots, the stores, and how fresh they are
 #[derive(Debug, Args)]
-#[command(after_help = "Shows what was last written to the index, without looking for new sessions first.\n\n\
+#[command(
+    after_help = "Shows what was last written to the index, without looking for new sessions first.\n\n\
     Examples:\n  \
     sessionary status\n  \
-    sessionary status --json")]
+    sessionary status --json"
+)]
 pub struct StatusArgs {}
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -33,9 +35,16 @@ fn printed(status: &Status, screen: &Screen) -> String {
     let words = if status.outstanding == 0 {
         "all words indexed".to_owned()
     } else {
-        format!("{} still to be indexed (found all the same)", count(status.outstanding, "entry"))
+        format!(
+            "{} still to be indexed (found all the same)",
+            count(status.outstanding, "entry")
+        )
     };
-    let writer = if status.writer { ", being written by another process" } else { "" };
+    let writer = if status.writer {
+        ", being written by another process"
+    } else {
+        ""
+    };
     format!(
         "index     {} (generation {}){writer}\nsize      catalogue {}, words {}, for {} of sessions\n\
          contents  {}, {}, {}\nfreshness last full scan {}; {words}\n\n{}",
@@ -84,7 +93,14 @@ pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
         };
         table.row(vec![
             (Tone::Plain, plain_line(&agent)),
-            (if root.exists { Tone::Plain } else { Tone::Quiet }, screen.path(&root.path)),
+            (
+                if root.exists {
+                    Tone::Plain
+                } else {
+                    Tone::Quiet
+                },
+                screen.path(&root.path),
+            ),
             (Tone::Plain, root.sessions.to_string()),
             (Tone::Quiet, root.files.to_string()),
             (Tone::Quiet, screen.age(root.newest.as_deref())),

@@ -13,11 +13,13 @@ use crate::output::time::{bytes, count, duration};
 
 /// Bring the index up to date, words included
 #[derive(Debug, Args)]
-#[command(after_help = "Reading commands do what they need of this by themselves.\n\n\
+#[command(
+    after_help = "Reading commands do what they need of this by themselves.\n\n\
     Examples:\n  \
     sessionary sync\n  \
     sessionary sync --json\n  \
-    sessionary sync --root pi:~/backup/sessions=laptop")]
+    sessionary sync --root pi:~/backup/sessions=laptop"
+)]
 pub struct Sync {}
 
 /// What `sync --json` and `rebuild --json` print.
@@ -39,7 +41,11 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 pub fn print(report: &Report, screen: &Screen) -> Result<Outcome, Failure> {
     let complete = report.outstanding == 0 && report.files_unreadable == 0;
     if screen.json {
-        screen.json(&Synced { schema_version: SCHEMA_VERSION, complete, report })?;
+        screen.json(&Synced {
+            schema_version: SCHEMA_VERSION,
+            complete,
+            report,
+        })?;
     } else {
         screen.print(&in_words(report))?;
     }
@@ -59,7 +65,10 @@ fn in_words(report: &Report) -> String {
         )
     }];
     if report.proof_bytes > 0 {
-        lines.push(format!("{} read again to prove that they are unchanged.", bytes(report.proof_bytes)));
+        lines.push(format!(
+            "{} read again to prove that they are unchanged.",
+            bytes(report.proof_bytes)
+        ));
     }
     if report.vanished > 0 {
         lines.push(format!("{} gone.", count(report.vanished, "session")));
@@ -68,13 +77,22 @@ fn in_words(report: &Report) -> String {
         lines.push(format!("{} indexed.", count(report.passages, "passage")));
     }
     if report.problems > 0 {
-        lines.push(format!("{}: bytes that are no entry (`sessionary sql 'SELECT * FROM problems'`).", count(report.problems, "problem")));
+        lines.push(format!(
+            "{}: bytes that are no entry (`sessionary sql 'SELECT * FROM problems'`).",
+            count(report.problems, "problem")
+        ));
     }
     if report.files_unreadable > 0 {
-        lines.push(format!("{} could not be read.", count(report.files_unreadable, "file")));
+        lines.push(format!(
+            "{} could not be read.",
+            count(report.files_unreadable, "file")
+        ));
     }
     if report.outstanding > 0 {
-        lines.push(format!("{} still to be indexed; they are found all the same.", count(report.outstanding, "entry")));
+        lines.push(format!(
+            "{} still to be indexed; they are found all the same.",
+            count(report.outstanding, "entry")
+        ));
     }
     lines.extend(report.notes.iter().map(|note| plain_line(note)));
     lines.push(format!(

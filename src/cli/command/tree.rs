@@ -14,11 +14,14 @@ use crate::output::text::{columns, fit, plain_line};
 
 /// Show the tree of a session: branches, labels, the active leaf
 #[derive(Debug, Args)]
-#[command(name = "tree", after_help = "Examples:\n  \
+#[command(
+    name = "tree",
+    after_help = "Examples:\n  \
     sessionary tree last\n  \
     sessionary tree 019b3f2a --filter user-only\n  \
     sessionary tree ~/.pi/agent/sessions/--work--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all\n\n\
-    A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf.")]
+    A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf."
+)]
 pub struct TreeArgs {
     /// Session id, the beginning of one, a path, or `last`
     session: String,
@@ -116,19 +119,36 @@ fn printed(tree: &Tree, ascii: bool, screen: &Screen) -> String {
     out
 }
 
-fn line(row: &TreeRow, prefix: &str, signs: &crate::output::branches::Signs, screen: &Screen) -> String {
+fn line(
+    row: &TreeRow,
+    prefix: &str,
+    signs: &crate::output::branches::Signs,
+    screen: &Screen,
+) -> String {
     let sign = match (row.is_leaf, row.on_active_branch) {
         (true, _) => signs.leaf,
         (false, true) => signs.active,
         (false, false) => signs.idle,
     };
     let who = plain_line(row.role.as_deref().unwrap_or(&row.kind));
-    let label = row.label.as_deref().map(|label| format!(" [{}]", plain_line(label))).unwrap_or_default();
+    let label = row
+        .label
+        .as_deref()
+        .map(|label| format!(" [{}]", plain_line(label)))
+        .unwrap_or_default();
     let leaf = if row.is_leaf { " (leaf)" } else { "" };
     let id = plain_line(&row.id);
-    let fixed = columns(prefix) + columns(sign) + columns(&id) + columns(&who) + columns(&label) + leaf.len() + 4;
+    let fixed = columns(prefix)
+        + columns(sign)
+        + columns(&id)
+        + columns(&who)
+        + columns(&label)
+        + leaf.len()
+        + 4;
     let text = plain_line(&row.text);
-    let room = screen.width.map_or(200, |width| width.saturating_sub(fixed).max(10));
+    let room = screen
+        .width
+        .map_or(200, |width| width.saturating_sub(fixed).max(10));
     let tone = match (row.is_error, row.on_active_branch) {
         (true, _) => Tone::Bad,
         (false, true) => Tone::Plain,
@@ -138,9 +158,23 @@ fn line(row: &TreeRow, prefix: &str, signs: &crate::output::branches::Signs, scr
     let mut out = format!(
         "{}{} {} {}{}{}  {}",
         style.paint(Tone::Quiet, prefix),
-        style.paint(if row.on_active_branch { Tone::Strong } else { Tone::Quiet }, sign),
+        style.paint(
+            if row.on_active_branch {
+                Tone::Strong
+            } else {
+                Tone::Quiet
+            },
+            sign
+        ),
         style.paint(Tone::Name, &id),
-        style.paint(if row.is_error { Tone::Bad } else { Tone::Strong }, &who),
+        style.paint(
+            if row.is_error {
+                Tone::Bad
+            } else {
+                Tone::Strong
+            },
+            &who
+        ),
         style.paint(Tone::Warn, &label),
         style.paint(Tone::Strong, leaf),
         style.paint(tone, &fit(&text, room)),

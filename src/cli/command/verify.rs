@@ -13,10 +13,12 @@ use crate::output::time::{bytes, count};
 
 /// Read all session files again and compare both stores with them
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1 and one line a difference when they are not equal; `sessionary rebuild` makes them so.\n\n\
+#[command(
+    after_help = "Exit code 1 and one line a difference when they are not equal; `sessionary rebuild` makes them so.\n\n\
     Examples:\n  \
     sessionary verify\n  \
-    sessionary verify --json")]
+    sessionary verify --json"
+)]
 pub struct Verify {}
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -39,9 +41,18 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 fn printed(verification: &Verification, screen: &Screen) -> String {
     let mut out = String::new();
     for difference in &verification.differences {
-        let place = difference.source.as_deref().map(|path| format!(" {}:", screen.path(path))).unwrap_or_default();
-        let store = screen.style.paint(Tone::Bad, &plain_line(&difference.store));
-        out.push_str(&format!("{store}:{place} {}\n", plain_line(&difference.what)));
+        let place = difference
+            .source
+            .as_deref()
+            .map(|path| format!(" {}:", screen.path(path)))
+            .unwrap_or_default();
+        let store = screen
+            .style
+            .paint(Tone::Bad, &plain_line(&difference.store));
+        out.push_str(&format!(
+            "{store}:{place} {}\n",
+            plain_line(&difference.what)
+        ));
     }
     let verdict = match verification.differences.len() {
         0 => "both stores equal the files".to_owned(),

@@ -26,11 +26,25 @@ pub struct Signs {
 }
 
 /// Box drawing characters.
-pub const UNICODE: Signs =
-    Signs { middle: "├─ ", last: "└─ ", through: "│  ", blank: "   ", active: "●", idle: "○", leaf: "◆" };
+pub const UNICODE: Signs = Signs {
+    middle: "├─ ",
+    last: "└─ ",
+    through: "│  ",
+    blank: "   ",
+    active: "●",
+    idle: "○",
+    leaf: "◆",
+};
 /// For terminals without them.
-pub const ASCII: Signs =
-    Signs { middle: "|- ", last: "`- ", through: "|  ", blank: "   ", active: "*", idle: "o", leaf: "@" };
+pub const ASCII: Signs = Signs {
+    middle: "|- ",
+    last: "`- ",
+    through: "|  ",
+    blank: "   ",
+    active: "*",
+    idle: "o",
+    leaf: "@",
+};
 
 /// A waiting entry: where it is in `rows`, what stands before it, what stands before those below it, how deep.
 struct Waiting {
@@ -60,24 +74,52 @@ pub fn drawn(rows: &[TreeRow], signs: &Signs) -> Vec<(Rc<str>, usize)> {
     let mut stack: Vec<Waiting> = Vec::new();
     // Several roots stand one below the other, as a chain would: each begins at the margin.
     for &at in roots.iter().rev() {
-        stack.push(Waiting { at, own: empty.clone(), below: empty.clone(), depth: 0 });
+        stack.push(Waiting {
+            at,
+            own: empty.clone(),
+            below: empty.clone(),
+            depth: 0,
+        });
     }
-    while let Some(Waiting { at, own, below, depth }) = stack.pop() {
+    while let Some(Waiting {
+        at,
+        own,
+        below,
+        depth,
+    }) = stack.pop()
+    {
         order.push((own, at));
         let below_here = &children[at];
         if let [only] = below_here.as_slice() {
-            stack.push(Waiting { at: *only, own: below.clone(), below, depth });
+            stack.push(Waiting {
+                at: *only,
+                own: below.clone(),
+                below,
+                depth,
+            });
             continue;
         }
         for (place, &child) in below_here.iter().enumerate().rev() {
             let last = place + 1 == below_here.len();
             let (own, next) = if depth < DEEPEST {
-                let (sign, pass) = if last { (signs.last, signs.blank) } else { (signs.middle, signs.through) };
-                (format!("{below}{sign}").into(), format!("{below}{pass}").into())
+                let (sign, pass) = if last {
+                    (signs.last, signs.blank)
+                } else {
+                    (signs.middle, signs.through)
+                };
+                (
+                    format!("{below}{sign}").into(),
+                    format!("{below}{pass}").into(),
+                )
             } else {
                 (below.clone(), below.clone())
             };
-            stack.push(Waiting { at: child, own, below: next, depth: depth + 1 });
+            stack.push(Waiting {
+                at: child,
+                own,
+                below: next,
+                depth: depth + 1,
+            });
         }
     }
     order
@@ -115,9 +157,14 @@ mod tests {
             row("g", Some("e")),
             row("h", Some("missing")),
         ];
-        let lines: Vec<String> =
-            drawn(&rows, &UNICODE).into_iter().map(|(prefix, at)| format!("{prefix}{}", rows[at].id)).collect();
-        assert_eq!(lines, ["a", "b", "├─ c", "│  d", "└─ e", "   ├─ f", "   └─ g", "h"]);
+        let lines: Vec<String> = drawn(&rows, &UNICODE)
+            .into_iter()
+            .map(|(prefix, at)| format!("{prefix}{}", rows[at].id))
+            .collect();
+        assert_eq!(
+            lines,
+            ["a", "b", "├─ c", "│  d", "└─ e", "   ├─ f", "   └─ g", "h"]
+        );
     }
 
     #[test]
@@ -131,12 +178,22 @@ mod tests {
         }
         let lines = drawn(&rows, &ASCII);
         assert_eq!(lines.len(), rows.len());
-        assert!(lines.iter().all(|(prefix, _)| prefix.len() <= 3 * DEEPEST + 3));
+        assert!(
+            lines
+                .iter()
+                .all(|(prefix, _)| prefix.len() <= 3 * DEEPEST + 3)
+        );
     }
 
     #[test]
     fn cycles_and_doubled_ids_are_drawn_once() {
-        let rows = [row("a", Some("a")), row("b", Some("c")), row("c", Some("b")), row("a", None), row("d", Some("a"))];
+        let rows = [
+            row("a", Some("a")),
+            row("b", Some("c")),
+            row("c", Some("b")),
+            row("a", None),
+            row("d", Some("a")),
+        ];
         let mut drawn: Vec<usize> = drawn(&rows, &ASCII).into_iter().map(|(_, at)| at).collect();
         drawn.sort_unstable();
         assert_eq!(drawn, [0, 1, 2, 3, 4]);

@@ -34,7 +34,8 @@ impl Screen {
         let terminal = io::stdout().is_terminal();
         let width = match global.width {
             Some(width) => Some(width.max(20)),
-            None if terminal => terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0).max(20)),
+            None if terminal => terminal_size::terminal_size_of(io::stdout())
+                .map(|(width, _)| usize::from(width.0).max(20)),
             None => None,
         };
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -81,7 +82,10 @@ impl Screen {
 
     /// A path as people write it, the home folder as `~`, safe to print.
     pub fn path(&self, path: &Path) -> String {
-        let below = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+        let below = self
+            .home
+            .as_deref()
+            .and_then(|home| path.strip_prefix(home).ok());
         let text = match below {
             Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
             Some(below) => format!("~{}{}", std::path::MAIN_SEPARATOR, below.display()),

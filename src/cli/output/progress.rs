@@ -21,7 +21,13 @@ pub struct Progress {
 impl Progress {
     /// A bar that may appear later.
     pub fn new() -> Self {
-        Self { bar: None, started: Instant::now(), wanted: io::stderr().is_terminal(), files: 0, bytes: 0 }
+        Self {
+            bar: None,
+            started: Instant::now(),
+            wanted: io::stderr().is_terminal(),
+            files: 0,
+            bytes: 0,
+        }
     }
 
     /// Takes one event.

@@ -19,15 +19,27 @@ pub struct Column {
 impl Column {
     /// Text that is never cut.
     pub fn text(title: &'static str) -> Self {
-        Self { title, right: false, shrinks: false }
+        Self {
+            title,
+            right: false,
+            shrinks: false,
+        }
     }
     /// Numbers, to the right.
     pub fn number(title: &'static str) -> Self {
-        Self { title, right: true, shrinks: false }
+        Self {
+            title,
+            right: true,
+            shrinks: false,
+        }
     }
     /// Text that is cut when the table is wider than the terminal.
     pub fn long(title: &'static str) -> Self {
-        Self { title, right: false, shrinks: true }
+        Self {
+            title,
+            right: false,
+            shrinks: true,
+        }
     }
 }
 
@@ -43,12 +55,21 @@ pub struct Table {
 impl Table {
     /// A table with the given columns.
     pub fn new(columns: &[Column]) -> Self {
-        Self { columns: columns.iter().map(|c| (c.title.to_owned(), c.right, c.shrinks)).collect(), rows: Vec::new() }
+        Self {
+            columns: columns
+                .iter()
+                .map(|c| (c.title.to_owned(), c.right, c.shrinks))
+                .collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// A table whose columns are known only now; all of them may be cut.
     pub fn named(titles: impl Iterator<Item = String>) -> Self {
-        Self { columns: titles.map(|title| (title, false, true)).collect(), rows: Vec::new() }
+        Self {
+            columns: titles.map(|title| (title, false, true)).collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// Moves a column to the right.
@@ -65,7 +86,11 @@ impl Table {
 
     /// The printed table, header first.
     pub fn render(&self, style: Style, width: Option<usize>) -> String {
-        let mut widths: Vec<usize> = self.columns.iter().map(|column| columns(&column.0)).collect();
+        let mut widths: Vec<usize> = self
+            .columns
+            .iter()
+            .map(|column| columns(&column.0))
+            .collect();
         for row in &self.rows {
             for (width, (_, text)) in widths.iter_mut().zip(row) {
                 *width = (*width).max(columns(text));
@@ -75,7 +100,11 @@ impl Table {
             self.shrink(&mut widths, width);
         }
         let mut out = String::new();
-        let header: Vec<Cell> = self.columns.iter().map(|column| (Tone::Quiet, column.0.clone())).collect();
+        let header: Vec<Cell> = self
+            .columns
+            .iter()
+            .map(|column| (Tone::Quiet, column.0.clone()))
+            .collect();
         for row in std::iter::once(&header).chain(&self.rows) {
             self.line(&mut out, row, &widths, style);
         }
@@ -95,8 +124,6 @@ impl Table {
                 out.push_str(&" ".repeat(blanks));
                 out.push_str(&style.paint(*tone, &text));
                 blanks = 0;
-            } else if *right {
-                blanks += 0;
             }
             blanks += if *right { GAP } else { rest + GAP };
         }
@@ -108,8 +135,9 @@ impl Table {
         let gaps = GAP * widths.len().saturating_sub(1);
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(fits);
         while over > 0 {
-            let mut can: Vec<usize> =
-                (0..widths.len()).filter(|&i| self.columns[i].2 && widths[i] > NARROWEST).collect();
+            let mut can: Vec<usize> = (0..widths.len())
+                .filter(|&i| self.columns[i].2 && widths[i] > NARROWEST)
+                .collect();
             can.sort_by_key(|&i| std::cmp::Reverse(widths[i]));
             let Some(&widest) = can.first() else { return };
             let next = can.get(1).map_or(NARROWEST, |&i| widths[i]);
@@ -126,15 +154,25 @@ mod tests {
     use super::*;
 
     fn plain(texts: &[&str]) -> Vec<Cell> {
-        texts.iter().map(|text| (Tone::Plain, (*text).to_owned())).collect()
+        texts
+            .iter()
+            .map(|text| (Tone::Plain, (*text).to_owned()))
+            .collect()
     }
 
     #[test]
     fn columns_line_up_by_display_width() {
-        let mut table = Table::new(&[Column::text("ID"), Column::number("N"), Column::long("TITLE")]);
+        let mut table = Table::new(&[
+            Column::text("ID"),
+            Column::number("N"),
+            Column::long("TITLE"),
+        ]);
         table.row(plain(&["日本", "7", "x"]));
         table.row(plain(&["abcdef", "1234", ""]));
-        assert_eq!(table.render(Style::new(false), None), "ID         N  TITLE\n日本       7  x\nabcdef  1234\n");
+        assert_eq!(
+            table.render(Style::new(false), None),
+            "ID         N  TITLE\n日本       7  x\nabcdef  1234\n"
+        );
     }
 
     #[test]
@@ -143,7 +181,10 @@ mod tests {
         table.row(plain(&["12345678", &"日本語".repeat(20), &"b".repeat(30)]));
         for width in 30..120 {
             let text = table.render(Style::new(false), Some(width));
-            assert!(text.lines().all(|line| columns(line) <= width), "{width}: {text}");
+            assert!(
+                text.lines().all(|line| columns(line) <= width),
+                "{width}: {text}"
+            );
             assert!(text.contains("12345678"));
         }
     }
@@ -151,8 +192,14 @@ mod tests {
     #[test]
     fn tones_do_not_count_as_width() {
         let mut table = Table::new(&[Column::text("ID"), Column::long("A")]);
-        table.row(vec![(Tone::Name, "x".to_owned()), (Tone::Match, "abc".to_owned())]);
+        table.row(vec![
+            (Tone::Name, "x".to_owned()),
+            (Tone::Match, "abc".to_owned()),
+        ]);
         let text = table.render(Style::new(true), Some(20));
-        assert!(text.contains("\u{1b}[36mx\u{1b}[0m   \u{1b}[1;33mabc"), "{text:?}");
+        assert!(
+            text.contains("\u{1b}[36mx\u{1b}[0m   \u{1b}[1;33mabc"),
+            "{text:?}"
+        );
     }
 }

@@ -49,7 +49,10 @@ pub fn plain_line_marked(text: &str, marks: &[(usize, usize)]) -> (String, Vec<(
     }
     let end = line.trim_end().len();
     line.truncate(end);
-    let places = at.into_iter().flatten().map(|(from, to)| (from.min(end), to.min(end)));
+    let places = at
+        .into_iter()
+        .flatten()
+        .map(|(from, to)| (from.min(end), to.min(end)));
     (line, places.filter(|(from, to)| from < to).collect())
 }
 
@@ -128,7 +131,10 @@ mod tests {
 
     #[test]
     fn nothing_acts_on_the_terminal() {
-        assert_eq!(plain_line("a\u{1b}[31mb\u{7}\n\n c\u{202e}d\u{9b}e\r"), "a␛[31mb␇ c\u{fffd}d\u{fffd}e");
+        assert_eq!(
+            plain_line("a\u{1b}[31mb\u{7}\n\n c\u{202e}d\u{9b}e\r"),
+            "a␛[31mb␇ c\u{fffd}d\u{fffd}e"
+        );
         assert_eq!(plain_lines("a\r\nb\tc\rd\u{1b}"), "a\nb    c␍d␛");
         for code in 0..=0x10_ffff {
             if let Some(character) = char::from_u32(code) {
@@ -168,6 +174,9 @@ mod tests {
         let json = serde_json::to_string(text).unwrap_or_default();
         let safe = terminal_safe_json(json);
         assert!(!safe.chars().any(acts), "{safe:?}");
-        assert_eq!(serde_json::from_str::<String>(&safe).ok().as_deref(), Some(text));
+        assert_eq!(
+            serde_json::from_str::<String>(&safe).ok().as_deref(),
+            Some(text)
+        );
     }
 }

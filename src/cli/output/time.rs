@@ -28,7 +28,11 @@ pub fn minute(time: Option<&str>) -> String {
 
 /// Milliseconds as people say them.
 pub fn duration(ms: f64) -> String {
-    if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
+    if ms < 1000.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{:.1} s", ms / 1000.0)
+    }
 }
 
 /// Bytes as people say them.
@@ -41,7 +45,11 @@ pub fn bytes(count: u64) -> String {
         size /= 1000.0;
         unit += 1;
     }
-    if unit == 0 || size >= 99.95 { format!("{size:.0} {}", UNITS[unit]) } else { format!("{size:.1} {}", UNITS[unit]) }
+    if unit == 0 || size >= 99.95 {
+        format!("{size:.0} {}", UNITS[unit])
+    } else {
+        format!("{size:.1} {}", UNITS[unit])
+    }
 }
 
 /// `1 file`, `2 files`.
@@ -80,9 +88,15 @@ mod tests {
             [0, 999, 1000, 1_540_000, 999_600, 150_000_000].map(bytes),
             ["0 B", "999 B", "1.0 KB", "1.5 MB", "1.0 MB", "150 MB"]
         );
-        assert_eq!([count(1, "entry"), count(2, "entry"), count(0, "file"), count(2, "match")], [
-            "1 entry", "2 entries", "0 files", "2 matches"
-        ]);
+        assert_eq!(
+            [
+                count(1, "entry"),
+                count(2, "entry"),
+                count(0, "file"),
+                count(2, "match")
+            ],
+            ["1 entry", "2 entries", "0 files", "2 matches"]
+        );
         assert_eq!([duration(12.4), duration(1234.0)], ["12 ms", "1.2 s"]);
     }
 }
