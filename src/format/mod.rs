@@ -10,6 +10,7 @@ use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 pub mod clido;
 pub mod json;
 pub mod pi;
+mod pieces;
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
