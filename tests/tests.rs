@@ -1,1 +1,5 @@
-#[test] fn a(){}
+//! All integration tests, one binary.
+
+mod corpus;
+#[cfg(target_os = "linux")]
+mod crash;
