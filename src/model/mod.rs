@@ -4,6 +4,7 @@ mod answer;
 mod entry;
 mod session;
 mod source;
+mod time;
 
 pub use answer::{
     Difference, Hit, HitGroup, Listing, Report, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry,
@@ -11,4 +12,5 @@ pub use answer::{
 };
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Usage};
 pub use session::{Fold, Header, SessionFacts};
+pub use time::iso;
 pub use source::{Part, Placement, Range, Record, RecordKind};

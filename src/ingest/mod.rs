@@ -1,0 +1,9 @@
+//! How the stores are brought up to the files: the only room that writes both.
+
+mod plan;
+mod reading;
+mod sync;
+mod words;
+
+pub use sync::{Event, sync_catalogue};
+pub use words::{Owed, WordsStage, index_words, owed_documents};
