@@ -1,3 +1,1 @@
-#[test]
-fn a() {}
-mod words;
+#[test] fn a(){}

@@ -1,7 +1,7 @@
 //! The index on disk: what is committed, deleted, read back.
 
-use sessionary::model::{Class, Expr};
-use sessionary::words::{
+use crate::model::{Class, Expr};
+use crate::words::{
     Answer, Doc, Order, Overlay, Scope, Words, WordsError, WordsWriter, search,
 };
 
