@@ -79,7 +79,11 @@ pub struct SyntaxError {
 
 impl SyntaxError {
     fn new(column: usize, expected: impl Into<String>, suggestion: Option<String>) -> Self {
-        Self { column, expected: expected.into(), suggestion }
+        Self {
+            column,
+            expected: expected.into(),
+            suggestion,
+        }
     }
 }
 
@@ -97,11 +101,20 @@ const MAX_DEPTH: usize = 50;
 /// Says where and why; the message is fit to be shown.
 pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
     let lexemes = lex(text)?;
-    let mut parser = Parser { lexemes: &lexemes, at: 0, now, filters: Filters::default() };
+    let mut parser = Parser {
+        lexemes: &lexemes,
+        at: 0,
+        now,
+        filters: Filters::default(),
+    };
     let expr = parser.either(0)?;
     if let Some(lexeme) = parser.peek() {
         let hint = Some("remove it, or put it in quotes".to_owned());
-        return Err(SyntaxError::new(lexeme.column, "no `)` without `(` before it", hint));
+        return Err(SyntaxError::new(
+            lexeme.column,
+            "no `)` without `(` before it",
+            hint,
+        ));
     }
     let filters = parser.filters;
     let expr = expr.found;
@@ -145,13 +158,24 @@ impl<'a> Parser<'a> {
             }
             if first.found.is_none() && !is_choice || next.found.is_none() {
                 let hint = "to search for the word itself, write \"or\"".to_owned();
-                return Err(SyntaxError::new(lexeme.column, "a word on both sides of OR", Some(hint)));
+                return Err(SyntaxError::new(
+                    lexeme.column,
+                    "a word on both sides of OR",
+                    Some(hint),
+                ));
             }
             is_choice = true;
             members.extend(first.found.take());
             members.extend(next.found);
         }
-        Ok(if is_choice { Part { found: Some(Expr::Or(members)), filter_at: None } } else { first })
+        Ok(if is_choice {
+            Part {
+                found: Some(Expr::Or(members)),
+                filter_at: None,
+            }
+        } else {
+            first
+        })
     }
 
     fn all(&mut self, depth: usize) -> Result<Part, SyntaxError> {
@@ -166,13 +190,24 @@ impl<'a> Parser<'a> {
                         return Err(SyntaxError::new(lexeme.column, "fewer nested groups", None));
                     }
                     let inner = self.either(depth + 1)?;
-                    if self.peek().is_none_or(|lexeme| lexeme.piece != Piece::Close) {
+                    if self
+                        .peek()
+                        .is_none_or(|lexeme| lexeme.piece != Piece::Close)
+                    {
                         let hint = "to search for `(` as text, put it in quotes".to_owned();
-                        return Err(SyntaxError::new(lexeme.column, "a `)` for this `(`", Some(hint)));
+                        return Err(SyntaxError::new(
+                            lexeme.column,
+                            "a `)` for this `(`",
+                            Some(hint),
+                        ));
                     }
                     if let Some(column) = inner.filter_at {
                         let hint = "filters hold for the whole query".to_owned();
-                        return Err(SyntaxError::new(column, "no filter inside of ( )", Some(hint)));
+                        return Err(SyntaxError::new(
+                            column,
+                            "no filter inside of ( )",
+                            Some(hint),
+                        ));
                     }
                     inner.found
                 }
@@ -187,7 +222,13 @@ impl<'a> Parser<'a> {
             };
             self.at += 1;
             let negated = lexeme.negated;
-            members.extend(expr.map(|expr| if negated { Expr::Not(Box::new(expr)) } else { expr }));
+            members.extend(expr.map(|expr| {
+                if negated {
+                    Expr::Not(Box::new(expr))
+                } else {
+                    expr
+                }
+            }));
         }
         let found = match members.len() {
             0 => None,
@@ -209,7 +250,12 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn filter(&mut self, lexeme: &Lexeme, name: &str, values: &[String]) -> Result<(), SyntaxError> {
+    fn filter(
+        &mut self,
+        lexeme: &Lexeme,
+        name: &str,
+        values: &[String],
+    ) -> Result<(), SyntaxError> {
         let value_column = lexeme.column + name.chars().count() + 1 + usize::from(lexeme.negated);
         let names = match name {
             "agent" => &mut self.filters.agent,
@@ -225,14 +271,22 @@ impl<'a> Parser<'a> {
                 }
                 let wanted = !lexeme.negated;
                 if self.filters.error.is_some_and(|before| before != wanted) {
-                    return Err(SyntaxError::new(lexeme.column, "either is:error or -is:error", None));
+                    return Err(SyntaxError::new(
+                        lexeme.column,
+                        "either is:error or -is:error",
+                        None,
+                    ));
                 }
                 self.filters.error = Some(wanted);
                 return Ok(());
             }
             _ => return self.time(lexeme, name, values, value_column),
         };
-        let list = if lexeme.negated { &mut names.none } else { &mut names.any };
+        let list = if lexeme.negated {
+            &mut names.none
+        } else {
+            &mut names.any
+        };
         list.extend(values.iter().cloned());
         Ok(())
     }
@@ -314,7 +368,9 @@ fn distance(a: &str, b: &str) -> usize {
         row[0] = i + 1;
         for (j, y) in b.bytes().enumerate() {
             let above = row[j + 1];
-            row[j + 1] = (above + 1).min(row[j] + 1).min(diagonal + usize::from(x != y));
+            row[j + 1] = (above + 1)
+                .min(row[j] + 1)
+                .min(diagonal + usize::from(x != y));
             diagonal = above;
         }
     }

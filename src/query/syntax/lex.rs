@@ -24,7 +24,11 @@ pub(super) enum Piece {
 
 pub(super) fn lex(text: &str) -> Result<Vec<Lexeme>, SyntaxError> {
     let characters: Vec<char> = text.chars().collect();
-    let mut lexer = Lexer { characters: &characters, at: 0, depth: 0 };
+    let mut lexer = Lexer {
+        characters: &characters,
+        at: 0,
+        depth: 0,
+    };
     let mut lexemes = Vec::new();
     while let Some(lexeme) = lexer.next()? {
         lexemes.push(lexeme);
@@ -49,7 +53,9 @@ impl Lexer<'_> {
         }
         let column = self.at + 1;
         let negated = self.peek(0) == Some('-')
-            && self.peek(1).is_some_and(|next| !next.is_whitespace() && next != '-');
+            && self
+                .peek(1)
+                .is_some_and(|next| !next.is_whitespace() && next != '-');
         if negated {
             self.at += 1;
         }
@@ -70,7 +76,11 @@ impl Lexer<'_> {
             }
             _ => self.word(negated)?,
         };
-        Ok(Some(Lexeme { column, negated, piece }))
+        Ok(Some(Lexeme {
+            column,
+            negated,
+            piece,
+        }))
     }
 
     /// Text in quotes; `\"` is a quote in it.
@@ -94,20 +104,28 @@ impl Lexer<'_> {
 
     fn word(&mut self, negated: bool) -> Result<Piece, SyntaxError> {
         let start = self.at;
-        let name: String =
-            self.characters[start..].iter().take_while(|next| next.is_alphabetic()).collect();
+        let name: String = self.characters[start..]
+            .iter()
+            .take_while(|next| next.is_alphabetic())
+            .collect();
         let length = name.chars().count();
         if length > 0 && self.peek(length) == Some(':') {
             let lower = name.to_lowercase();
             if FIELDS.contains(&lower.as_str()) {
                 self.at += length + 1;
                 if let Some(values) = self.values(&lower)? {
-                    return Ok(Piece::Filter { name: lower, values });
+                    return Ok(Piece::Filter {
+                        name: lower,
+                        values,
+                    });
                 }
                 self.at = start;
             } else {
                 let rest = &self.characters[start + length + 1..];
-                let value: String = rest.iter().take_while(|next| !next.is_whitespace()).collect();
+                let value: String = rest
+                    .iter()
+                    .take_while(|next| !next.is_whitespace())
+                    .collect();
                 if !looks_like_code(&name, &value) {
                     let column = start + 1;
                     let quoted = format!("to search for the text, write \"{name}:{value}\"");
@@ -169,7 +187,11 @@ impl Lexer<'_> {
             };
             if value.is_empty() {
                 let hint = format!("to search for the text, write \"{name}:\"");
-                return Err(SyntaxError::new(column, format!("a value after `{name}:`"), Some(hint)));
+                return Err(SyntaxError::new(
+                    column,
+                    format!("a value after `{name}:`"),
+                    Some(hint),
+                ));
             }
             values.push(value);
             if self.peek(0) != Some(',') {

@@ -57,7 +57,11 @@ fn expressions() {
         ("日本 語", "(日本 & 語)"),
     ] {
         let query = read(text);
-        assert_eq!(query.expr.as_ref().map(show).as_deref(), Some(expected), "{text}");
+        assert_eq!(
+            query.expr.as_ref().map(show).as_deref(),
+            Some(expected),
+            "{text}"
+        );
         assert_eq!(query.filters, Filters::default(), "{text}");
     }
 }
@@ -81,13 +85,17 @@ fn what_looks_like_code_is_text() {
     ] {
         let query = read(text);
         assert_eq!(query.filters, Filters::default(), "{text}");
-        assert!(matches!(query.expr, Some(Expr::Word(_))), "{text}: {query:?}");
+        assert!(
+            matches!(query.expr, Some(Expr::Word(_))),
+            "{text}: {query:?}"
+        );
     }
 }
 
 #[test]
 fn filters() {
-    let query = read("role:user,assistant -tool:bash project:\"my project\" Agent:pi foo -is:error");
+    let query =
+        read("role:user,assistant -tool:bash project:\"my project\" Agent:pi foo -is:error");
     assert_eq!(query.expr, Some(Expr::Word("foo".into())));
     assert_eq!(query.filters.role.any, ["user", "assistant"]);
     assert_eq!(query.filters.tool.none, ["bash"]);
@@ -112,18 +120,36 @@ fn times() {
     assert_eq!(bounds("until:3d"), (None, Some(NOW - 3 * DAY)));
     assert_eq!(bounds("since:today"), (Some(MIDNIGHT), None));
     assert_eq!(bounds("until:today"), (None, Some(MIDNIGHT + DAY)));
-    assert_eq!(bounds("since:yesterday until:yesterday"), (Some(MIDNIGHT - DAY), Some(MIDNIGHT)));
-    assert_eq!(bounds("since:2026-10 until:2026-10"), (Some(october), Some(october + 31 * DAY)));
-    assert_eq!(bounds("after:2026-10 before:2026-11-20"), (Some(october + 31 * DAY), Some(MIDNIGHT - DAY)));
+    assert_eq!(
+        bounds("since:yesterday until:yesterday"),
+        (Some(MIDNIGHT - DAY), Some(MIDNIGHT))
+    );
+    assert_eq!(
+        bounds("since:2026-10 until:2026-10"),
+        (Some(october), Some(october + 31 * DAY))
+    );
+    assert_eq!(
+        bounds("after:2026-10 before:2026-11-20"),
+        (Some(october + 31 * DAY), Some(MIDNIGHT - DAY))
+    );
     assert_eq!(bounds("-since:2026-10-02"), (None, Some(october + DAY)));
     assert_eq!(bounds("-until:2026-10-02"), (Some(october + 2 * DAY), None));
     assert_eq!(bounds("since:3d since:1d"), (Some(NOW - DAY), None));
-    assert_eq!(bounds("since:2026-10-01T01:30 until:2026-10-01T01:30Z"), (Some(october + 5_400_000), Some(october + 5_460_000)));
-    assert_eq!(bounds("since:2026-10-01T01:30:00+01:00"), (Some(october + 1_800_000), None));
+    assert_eq!(
+        bounds("since:2026-10-01T01:30 until:2026-10-01T01:30Z"),
+        (Some(october + 5_400_000), Some(october + 5_460_000))
+    );
+    assert_eq!(
+        bounds("since:2026-10-01T01:30:00+01:00"),
+        (Some(october + 1_800_000), None)
+    );
     assert_eq!(bounds("since:1mo"), (Some(NOW - 31 * DAY), None));
     assert_eq!(bounds("since:1y"), (Some(NOW - 365 * DAY), None));
     assert_eq!(bounds("since:2026"), (Some(october - 273 * DAY), None));
-    let east = Now { ms: NOW, offset_s: 3600 };
+    let east = Now {
+        ms: NOW,
+        offset_s: 3600,
+    };
     let query = parse("since:today", east).unwrap();
     assert_eq!(query.filters.since_ms, Some(MIDNIGHT - 3_600_000));
 }
@@ -162,12 +188,14 @@ fn any_text_is_read_or_refused() {
     use rand::{Rng, SeedableRng};
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let atoms = [
-        "(", ")", "\"", "-", "*", ":", ",", " ", "OR", "a", "é", "日", "role:", "since:", "1", "\\", "/", "2w", "\u{301}",
+        "(", ")", "\"", "-", "*", ":", ",", " ", "OR", "a", "é", "日", "role:", "since:", "1",
+        "\\", "/", "2w", "\u{301}",
     ];
     for _ in 0..20_000 {
         let length = random.random_range(0..12);
-        let text: String =
-            (0..length).map(|_| atoms[random.random_range(0..atoms.len())]).collect();
+        let text: String = (0..length)
+            .map(|_| atoms[random.random_range(0..atoms.len())])
+            .collect();
         let _ = parse(&text, Now::utc(NOW));
     }
 }

@@ -24,7 +24,13 @@ impl Now {
     }
 
     fn ms_of(self, local: DateTime) -> Option<i64> {
-        Some(local.to_zoned(self.zone()).ok()?.timestamp().as_millisecond())
+        Some(
+            local
+                .to_zoned(self.zone())
+                .ok()?
+                .timestamp()
+                .as_millisecond(),
+        )
     }
 }
 
@@ -38,9 +44,17 @@ pub(super) struct Span {
 /// What `text` names, if it names a time.
 pub(super) fn span(text: &str, now: Now) -> Option<Span> {
     let text = text.to_ascii_lowercase();
-    let local = Timestamp::from_millisecond(now.ms).ok()?.to_zoned(now.zone()).datetime();
+    let local = Timestamp::from_millisecond(now.ms)
+        .ok()?
+        .to_zoned(now.zone())
+        .datetime();
     match text.as_str() {
-        "now" => return Some(Span { start: now.ms, end: now.ms }),
+        "now" => {
+            return Some(Span {
+                start: now.ms,
+                end: now.ms,
+            });
+        }
         "today" => return days(local.date(), now),
         "yesterday" => return days(local.date().yesterday().ok()?, now),
         _ => {}
@@ -49,10 +63,14 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
         return Some(Span { start, end: start });
     }
     let between = |start: DateTime, end: DateTime| {
-        Some(Span { start: now.ms_of(start)?, end: now.ms_of(end)? })
+        Some(Span {
+            start: now.ms_of(start)?,
+            end: now.ms_of(end)?,
+        })
     };
     let numbers: Vec<&str> = text.split('-').collect();
-    let is_digits = |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    let is_digits =
+        |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
     match numbers.as_slice() {
         [year] if is_digits(year, 4) => {
             let first = Date::new(year.parse().ok()?, 1, 1).ok()?;
@@ -60,10 +78,16 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
         }
         [year, month] if is_digits(year, 4) && is_digits(month, 2) => {
             let first = Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()?;
-            between(midnight(first), midnight(first.checked_add(1.month()).ok()?))
+            between(
+                midnight(first),
+                midnight(first.checked_add(1.month()).ok()?),
+            )
         }
         [year, month, day] if is_digits(year, 4) && is_digits(month, 2) && is_digits(day, 2) => {
-            days(Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?, now)
+            days(
+                Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?,
+                now,
+            )
         }
         _ => moment(&text, now),
     }
@@ -74,7 +98,10 @@ fn midnight(day: Date) -> DateTime {
 }
 
 fn days(day: Date, now: Now) -> Option<Span> {
-    Some(Span { start: now.ms_of(midnight(day))?, end: now.ms_of(midnight(day.tomorrow().ok()?))? })
+    Some(Span {
+        start: now.ms_of(midnight(day))?,
+        end: now.ms_of(midnight(day.tomorrow().ok()?))?,
+    })
 }
 
 /// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`.
@@ -119,5 +146,8 @@ fn moment(text: &str, now: Now) -> Option<Span> {
     } else {
         60_000
     };
-    Some(Span { start, end: start + length })
+    Some(Span {
+        start,
+        end: start + length,
+    })
 }
