@@ -1,6 +1,6 @@
 //! What one pi line says about itself.
 
-use super::line::{Arguments, Block, Content, Line, Message, Tokens, TouchedFiles};
+use super::line::{Arguments, Block, Content, Line, Message, Tokens};
 use crate::format::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage};
 
@@ -78,8 +78,8 @@ fn of_line(line: &Line<'_>) -> Facts {
         "branch_summary" => summary(line, &mut facts),
         "usage" => facts.usage = usage(&line.usage, &line.provider, &line.model, &Text::default()),
         "custom_message" => {
-            if let Some(Content::Blocks(blocks)) = line.content.parse() {
-                facts.has_image = has_image(&blocks);
+            if let Content::Blocks(blocks) = &line.content {
+                facts.has_image = has_image(blocks);
             }
         }
         "" if line.v.0.is_some() && line.family.as_str() == Some("header") => foreign_header(line, &mut facts),
@@ -133,9 +133,8 @@ fn foreign_header(line: &Line<'_>, facts: &mut Facts) {
 
 fn summary(line: &Line<'_>, facts: &mut Facts) {
     facts.usage = usage(&line.usage, &line.provider, &line.model, &Text::default());
-    let Some(Loose::Object(touched)) = line.details.parse::<Loose<TouchedFiles<'_>>>() else { return };
-    for (list, modified) in [(touched.read_files, false), (touched.modified_files, true)] {
-        let paths = list.parse::<Vec<Text<'_>>>().unwrap_or_default();
+    let Some(touched) = line.details.object() else { return };
+    for (paths, modified) in [(&touched.read_files.0, false), (&touched.modified_files.0, true)] {
         facts.files.extend(paths.iter().filter_map(Text::owned).map(|path| FileTouch { path, modified }));
     }
 }
@@ -225,10 +224,8 @@ fn has_image(blocks: &[Loose<Block<'_>>]) -> bool {
 
 fn tool_calls(blocks: &[Loose<Block<'_>>], facts: &mut Facts) {
     for block in blocks.iter().filter_map(Loose::object).filter(|block| block.kind.as_str() == Some("toolCall")) {
-        let arguments = match block.arguments.parse::<Loose<Arguments<'_>>>() {
-            Some(Loose::Object(arguments)) => arguments,
-            _ => Arguments::default(),
-        };
+        let none = Arguments::default();
+        let arguments = block.arguments.object().unwrap_or(&none);
         let path = [&arguments.path, &arguments.file_path, &arguments.file_path_camel].into_iter().find_map(Text::owned);
         if let Some(path) = &path
             && let Some(modified) = touches(block.name.as_str().unwrap_or_default())
@@ -254,8 +251,13 @@ pub(in crate::format) fn touches(tool: &str) -> Option<bool> {
     }
 }
 
-fn usage(raw: &Raw<'_>, provider: &Text<'_>, model: &Text<'_>, response: &Text<'_>) -> Option<Usage> {
-    let Some(Loose::Object(tokens)) = raw.parse::<Loose<Tokens>>() else { return None };
+fn usage(
+    tokens: &Loose<Tokens>,
+    provider: &Text<'_>,
+    model: &Text<'_>,
+    response: &Text<'_>,
+) -> Option<Usage> {
+    let tokens = tokens.object()?;
     let cost = tokens.cost.object();
     let part = |pick: fn(&super::line::Cost) -> json::Num| cost.and_then(|cost| pick(cost).0);
     Some(Usage {
