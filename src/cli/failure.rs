@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use sessionary::index::Error;
+use sessionary::Error;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use crate::output::text::plain_line;
@@ -180,7 +180,7 @@ impl From<Error> for Failure {
 fn candidate(row: &SessionRow) -> String {
     let title = row.name.as_deref().unwrap_or(&row.first_message);
     let title: String = plain_line(title).chars().take(60).collect();
-    format!("{}  {}  {}  {title}", row.id, row.agent, row.cwd)
+    format!("{} · {} · {} · {title}", row.id, row.agent, row.cwd)
 }
 
 impl From<io::Error> for Failure {

@@ -4,8 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use sessionary::format::{AGENTS, FORMATS};
-use sessionary::index::{Config, RootSpec};
 use sessionary::locations::{self, Environment};
+use sessionary::{Config, RootSpec};
 
 use crate::args::Global;
 use crate::failure::Failure;

@@ -14,8 +14,8 @@ pub mod verify;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sessionary::index::{Config, Freshness, Index};
 use sessionary::model::SessionRow;
+use sessionary::{Config, Freshness, Index};
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};

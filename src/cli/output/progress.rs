@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sessionary::index::Event;
+use sessionary::Event;
 
 /// How long work goes on before a bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
