@@ -5,6 +5,11 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `oracle`: our list against the real agents' lists
 //! - `words`: the index against a naive evaluator
+// Folders of the home, not those a system hands out, are what these tests look at.
+#[cfg(unix)]
+mod cli;
 mod corpus;
 mod crash;
+#[cfg(unix)]
+mod sandbox;
 mod words;

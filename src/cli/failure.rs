@@ -157,7 +157,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         let (kind, hints) = match &error {
-            Error::Busy { .. } => (
+            Error::Busy => (
                 Kind::Busy,
                 vec!["another sessionary is writing the index; list and search work meanwhile".to_owned()],
             ),
