@@ -35,10 +35,7 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
         roots.retain(|other| other.path != root.path || other.format != root.format);
         roots.push(root);
     }
-    Ok(Config {
-        index_dir: index_dir(global)?,
-        roots,
-    })
+    Ok(Config::new(index_dir(global)?, roots))
 }
 
 fn index_dir(global: &Global) -> Result<PathBuf, Failure> {
