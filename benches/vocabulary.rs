@@ -14,17 +14,18 @@ const STEPS: usize = 1 << 16;
 /// The first ranks, most frequent first. `return` and `error` stand where the measured corpus has
 /// them: `error` in about every third tool result, the phrase `return error` a few times a thousand entries.
 const COMMON: &[&str] = &[
-    "the", "to", "let", "a", "of", "in", "is", "self", "for", "if", "and", "file", "line", "fn", "it", "const",
-    "this", "not", "return", "with", "test", "import", "from", "error", "value", "path", "name", "type", "string",
-    "read", "index", "session", "new", "use", "pub", "mut", "else", "match", "as", "be", "on", "that", "by", "src",
-    "data", "text", "true", "false", "null", "function", "export", "await", "async", "result", "write", "build",
+    "the", "to", "let", "a", "of", "in", "is", "self", "for", "if", "and", "file", "line", "fn",
+    "it", "const", "this", "not", "return", "with", "test", "import", "from", "error", "value",
+    "path", "name", "type", "string", "read", "index", "session", "new", "use", "pub", "mut",
+    "else", "match", "as", "be", "on", "that", "by", "src", "data", "text", "true", "false",
+    "null", "function", "export", "await", "async", "result", "write", "build",
 ];
 
 const SYLLABLES: &[&str] = &[
-    "al", "an", "ar", "ba", "be", "bo", "ca", "con", "de", "der", "di", "do", "el", "en", "er", "fa", "fi", "for", "ga",
-    "ge", "go", "ha", "he", "in", "is", "ka", "ke", "la", "le", "li", "lo", "ma", "men", "mi", "mo", "na", "ne", "no",
-    "or", "pa", "per", "po", "ra", "re", "ri", "ro", "sa", "se", "ser", "so", "ta", "te", "ti", "to", "tra", "un", "va",
-    "ver", "vi", "wo",
+    "al", "an", "ar", "ba", "be", "bo", "ca", "con", "de", "der", "di", "do", "el", "en", "er",
+    "fa", "fi", "for", "ga", "ge", "go", "ha", "he", "in", "is", "ka", "ke", "la", "le", "li",
+    "lo", "ma", "men", "mi", "mo", "na", "ne", "no", "or", "pa", "per", "po", "ra", "re", "ri",
+    "ro", "sa", "se", "ser", "so", "ta", "te", "ti", "to", "tra", "un", "va", "ver", "vi", "wo",
 ];
 
 /// A seeded vocabulary and the ways to draw text from it.
@@ -53,9 +54,14 @@ impl Vocabulary {
             lengths.push(word.len() as u8);
         }
         // The inverse of a 1/rank distribution is exponential in the drawn number.
-        let ranks =
-            (0..=STEPS).map(|step| ((WORDS as f64).powf(step as f64 / STEPS as f64) - 1.0) as u32).collect();
-        Vocabulary { slots, lengths, ranks }
+        let ranks = (0..=STEPS)
+            .map(|step| ((WORDS as f64).powf(step as f64 / STEPS as f64) - 1.0) as u32)
+            .collect();
+        Vocabulary {
+            slots,
+            lengths,
+            ranks,
+        }
     }
 
     /// Appends one word.
@@ -165,20 +171,5 @@ fn invent(word: &mut String, rng: &mut ChaCha8Rng) {
         if part > 0 && shape > 7 {
             word[start..=start].make_ascii_uppercase();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranks_span_the_vocabulary() {
-        let words = Vocabulary::new(1);
-        let mut out = Vec::new();
-        words.word(&mut out, 0);
-        assert_eq!(out, b"the");
-        words.word(&mut out, u32::MAX);
-        assert!(out.len() > 3);
     }
 }

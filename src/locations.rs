@@ -42,7 +42,10 @@ pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
     for agent in AGENTS {
         for root in agent_roots(agent, environment) {
             // A folder named twice is one root; the more usual layout was asked for first.
-            if !found.iter().any(|other: &RootSpec| other.format == root.format && other.path == root.path) {
+            if !found
+                .iter()
+                .any(|other: &RootSpec| other.format == root.format && other.path == root.path)
+            {
                 found.push(root);
             }
         }
@@ -52,7 +55,10 @@ pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
 
 /// The flat folders that the settings of the project at `project` name.
 pub fn project_roots(environment: &Environment<'_>, project: &Path) -> Vec<RootSpec> {
-    let there = Environment { cwd: project.to_path_buf(), ..environment.clone() };
+    let there = Environment {
+        cwd: project.to_path_buf(),
+        ..environment.clone()
+    };
     AGENTS
         .iter()
         .filter_map(|agent| {
@@ -64,7 +70,10 @@ pub fn project_roots(environment: &Environment<'_>, project: &Path) -> Vec<RootS
 
 /// Expands a leading `~`, takes `file://` URLs, and makes the path absolute.
 pub fn expand(path: &Path, environment: &Environment<'_>) -> PathBuf {
-    let path = path.to_str().and_then(file_url).unwrap_or_else(|| path.to_path_buf());
+    let path = path
+        .to_str()
+        .and_then(file_url)
+        .unwrap_or_else(|| path.to_path_buf());
     expand_tilde(&path, environment)
 }
 
@@ -84,26 +93,42 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
         if let Some((folder, _)) = &folder {
             roots.extend(settings_root(agent, environment, &folder.join(global)));
         }
-        roots.extend(settings_root(agent, environment, &environment.cwd.join(project)));
+        roots.extend(settings_root(
+            agent,
+            environment,
+            &environment.cwd.join(project),
+        ));
     }
     roots
 }
 
 /// The folder below which the agent keeps everything, and what says so.
 fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf, String)> {
-    let deciding =
-        agent.dir_variables.iter().find_map(|variable| Some((variable, (environment.var)(variable)?)));
+    let deciding = agent
+        .dir_variables
+        .iter()
+        .find_map(|variable| Some((variable, (environment.var)(variable)?)));
     if let Some((variable, value)) = deciding
         && !value.is_empty()
     {
-        return Some((agent_path(agent, Path::new(&value), environment), format!("${variable}")));
+        return Some((
+            agent_path(agent, Path::new(&value), environment),
+            format!("${variable}"),
+        ));
     }
     if let Some((variable, below)) = agent.above_variable
         && let Some(value) = (environment.var)(variable).filter(|value| !value.is_empty())
     {
-        return Some((agent_path(agent, Path::new(&value), environment).join(below), format!("${variable}")));
+        return Some((
+            agent_path(agent, Path::new(&value), environment).join(below),
+            format!("${variable}"),
+        ));
     }
-    let above = if agent.data_dir { environment.data_dir.as_ref() } else { environment.home.as_ref() };
+    let above = if agent.data_dir {
+        environment.data_dir.as_ref()
+    } else {
+        environment.home.as_ref()
+    };
     Some((above?.join(agent.dir_default), "default".to_owned()))
 }
 
@@ -114,21 +139,44 @@ fn settings_root(agent: &Agent, environment: &Environment<'_>, file: &Path) -> O
     // Settings that cannot be read or parsed name no folder: the agent falls back to its default too.
     let bytes = std::fs::read(file).ok()?;
     let settings: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
-    let named = settings.get("sessionDir")?.as_str().filter(|named| !named.is_empty())?;
+    let named = settings
+        .get("sessionDir")?
+        .as_str()
+        .filter(|named| !named.is_empty())?;
     let path = session_folder(agent, Path::new(named), environment);
-    Some(root(agent, path, true, format!("sessionDir of {}", file.display())))
+    Some(root(
+        agent,
+        path,
+        true,
+        format!("sessionDir of {}", file.display()),
+    ))
 }
 
 fn root(agent: &Agent, path: PathBuf, flat: bool, why: String) -> RootSpec {
-    RootSpec { agent: agent.name.to_owned(), format: agent.format.to_owned(), path, label: None, flat, why }
+    RootSpec {
+        agent: agent.name.to_owned(),
+        format: agent.format.to_owned(),
+        path,
+        label: None,
+        flat,
+        why,
+    }
 }
 
 fn agent_path(agent: &Agent, path: &Path, environment: &Environment<'_>) -> PathBuf {
-    if agent.expands { expand_tilde(path, environment) } else { absolute(path, environment) }
+    if agent.expands {
+        expand_tilde(path, environment)
+    } else {
+        absolute(path, environment)
+    }
 }
 
 fn session_folder(agent: &Agent, path: &Path, environment: &Environment<'_>) -> PathBuf {
-    if agent.expands { expand(path, environment) } else { absolute(path, environment) }
+    if agent.expands {
+        expand(path, environment)
+    } else {
+        absolute(path, environment)
+    }
 }
 
 fn expand_tilde(path: &Path, environment: &Environment<'_>) -> PathBuf {
@@ -142,12 +190,17 @@ fn expand_tilde(path: &Path, environment: &Environment<'_>) -> PathBuf {
 /// Absolute, without `.` and doubled separators; `..` stays, for symlinks decide what it means.
 fn absolute(path: &Path, environment: &Environment<'_>) -> PathBuf {
     let joined = environment.cwd.join(path);
-    joined.components().filter(|part| *part != Component::CurDir).collect()
+    joined
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
 }
 
 /// The path that a `file://` URL names, as Node's `fileURLToPath` reads it.
 fn file_url(text: &str) -> Option<PathBuf> {
-    let scheme = text.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?;
+    let scheme = text
+        .get(..7)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?;
     let rest = &text[scheme.len()..];
     let rest = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
     let slash = rest.find('/')?;
@@ -159,7 +212,11 @@ fn file_url(text: &str) -> Option<PathBuf> {
     // `file:///C:/x` names `C:/x`.
     let drive = path.as_bytes();
     let starts_with_drive = drive.len() > 2 && drive[1].is_ascii_alphabetic() && drive[2] == b':';
-    Some(PathBuf::from(if cfg!(windows) && starts_with_drive { &path[1..] } else { &path }))
+    Some(PathBuf::from(if cfg!(windows) && starts_with_drive {
+        &path[1..]
+    } else {
+        &path
+    }))
 }
 
 fn percent_decoded(text: &str) -> Option<String> {
@@ -183,7 +240,10 @@ mod tests {
     /// `agent path flat why`, one a line, with the given variables.
     fn places(variables: &[(&str, &str)], cwd: &Path, read_settings: bool) -> Vec<String> {
         let var = |name: &str| {
-            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| OsString::from(value))
         };
         let environment = Environment {
             home: Some("/home/ada".into()),
@@ -196,7 +256,12 @@ mod tests {
             .iter()
             .map(|root| {
                 let layout = if root.flat { "flat" } else { "folders" };
-                format!("{} {} {layout} {}", root.agent, root.path.display(), root.why)
+                format!(
+                    "{} {} {layout} {}",
+                    root.agent,
+                    root.path.display(),
+                    root.why
+                )
             })
             .collect()
     }
@@ -223,11 +288,18 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn pi_variables_expand_the_tilde_and_take_urls() {
-        assert_eq!(of("pi", &[("PI_CODING_AGENT_DIR", "~/x")]), [
-            "pi /home/ada/x/sessions folders $PI_CODING_AGENT_DIR"
-        ]);
-        assert_eq!(of("pi", &[("PI_CODING_AGENT_DIR", "")]), ["pi /home/ada/.pi/agent/sessions folders default"]);
-        assert_eq!(of("pi", &[("PI_CODING_AGENT_DIR", "~")])[0], "pi /home/ada/sessions folders $PI_CODING_AGENT_DIR");
+        assert_eq!(
+            of("pi", &[("PI_CODING_AGENT_DIR", "~/x")]),
+            ["pi /home/ada/x/sessions folders $PI_CODING_AGENT_DIR"]
+        );
+        assert_eq!(
+            of("pi", &[("PI_CODING_AGENT_DIR", "")]),
+            ["pi /home/ada/.pi/agent/sessions folders default"]
+        );
+        assert_eq!(
+            of("pi", &[("PI_CODING_AGENT_DIR", "~")])[0],
+            "pi /home/ada/sessions folders $PI_CODING_AGENT_DIR"
+        );
         assert_eq!(
             of("pi", &[("PI_CODING_AGENT_DIR", "~bob/x")])[0],
             "pi /work/~bob/x/sessions folders $PI_CODING_AGENT_DIR"
@@ -240,10 +312,13 @@ mod tests {
             ("file://localhost/srv", "/srv"),
             ("file://elsewhere/srv", "/work/file:/elsewhere/srv"),
         ] {
-            assert_eq!(of("pi", &[("PI_CODING_AGENT_SESSION_DIR", value)]), [
-                "pi /home/ada/.pi/agent/sessions folders default".to_owned(),
-                format!("pi {path} flat $PI_CODING_AGENT_SESSION_DIR"),
-            ]);
+            assert_eq!(
+                of("pi", &[("PI_CODING_AGENT_SESSION_DIR", value)]),
+                [
+                    "pi /home/ada/.pi/agent/sessions folders default".to_owned(),
+                    format!("pi {path} flat $PI_CODING_AGENT_SESSION_DIR"),
+                ]
+            );
         }
     }
 
@@ -252,7 +327,11 @@ mod tests {
     fn indusagi_asks_its_variables_in_its_own_order() {
         let agent = |variables: &[(&str, &str)]| of("indusagi", variables)[0].clone();
         assert_eq!(
-            agent(&[("INDUSAGI_CODING_AGENT_DIR", "/b"), ("INDUSAGI_AGENT_DIR", "/a"), ("INDUSAGI_DIR", "/c")]),
+            agent(&[
+                ("INDUSAGI_CODING_AGENT_DIR", "/b"),
+                ("INDUSAGI_AGENT_DIR", "/a"),
+                ("INDUSAGI_DIR", "/c")
+            ]),
             "indusagi /a/sessions folders $INDUSAGI_AGENT_DIR"
         );
         assert_eq!(
@@ -261,19 +340,31 @@ mod tests {
         );
         // An empty first variable hides the second one.
         assert_eq!(
-            agent(&[("INDUSAGI_AGENT_DIR", ""), ("INDUSAGI_CODING_AGENT_DIR", "/b")]),
+            agent(&[
+                ("INDUSAGI_AGENT_DIR", ""),
+                ("INDUSAGI_CODING_AGENT_DIR", "/b")
+            ]),
             "indusagi /home/ada/.indusagi/agent/sessions folders default"
         );
-        assert_eq!(agent(&[("INDUSAGI_DIR", "~/c")]), "indusagi /home/ada/c/agent/sessions folders $INDUSAGI_DIR");
+        assert_eq!(
+            agent(&[("INDUSAGI_DIR", "~/c")]),
+            "indusagi /home/ada/c/agent/sessions folders $INDUSAGI_DIR"
+        );
     }
 
     #[test]
     #[cfg(unix)]
     fn clido_expands_nothing() {
-        assert_eq!(of("clido", &[("CLIDO_DATA_DIR", "~/c"), ("CLIDO_SESSION_DIR", "/flat")]), [
-            "clido /work/~/c/sessions folders $CLIDO_DATA_DIR",
-            "clido /flat flat $CLIDO_SESSION_DIR",
-        ]);
+        assert_eq!(
+            of(
+                "clido",
+                &[("CLIDO_DATA_DIR", "~/c"), ("CLIDO_SESSION_DIR", "/flat")]
+            ),
+            [
+                "clido /work/~/c/sessions folders $CLIDO_DATA_DIR",
+                "clido /flat flat $CLIDO_SESSION_DIR",
+            ]
+        );
     }
 
     #[test]
@@ -282,22 +373,43 @@ mod tests {
         let project = tempfile::tempdir()?;
         let agent = tempfile::tempdir()?;
         std::fs::create_dir(project.path().join(".pi"))?;
-        std::fs::write(project.path().join(".pi/settings.json"), r#"{"sessionDir":"mine"}"#)?;
-        std::fs::write(agent.path().join("settings.json"), r#"{"sessionDir":"~/all","theme":"dark"}"#)?;
-        let variables = [("PI_CODING_AGENT_DIR", agent.path().to_str().unwrap_or_default())];
+        std::fs::write(
+            project.path().join(".pi/settings.json"),
+            r#"{"sessionDir":"mine"}"#,
+        )?;
+        std::fs::write(
+            agent.path().join("settings.json"),
+            r#"{"sessionDir":"~/all","theme":"dark"}"#,
+        )?;
+        let variables = [(
+            "PI_CODING_AGENT_DIR",
+            agent.path().to_str().unwrap_or_default(),
+        )];
         let mut lines = places(&variables, project.path(), true);
         lines.retain(|line| line.starts_with("pi"));
-        assert_eq!(lines, [
-            format!("pi {}/sessions folders $PI_CODING_AGENT_DIR", agent.path().display()),
-            format!("pi /home/ada/all flat sessionDir of {}/settings.json", agent.path().display()),
-            format!(
-                "pi {0}/mine flat sessionDir of {0}/.pi/settings.json",
-                project.path().display()
-            ),
-        ]);
+        assert_eq!(
+            lines,
+            [
+                format!(
+                    "pi {}/sessions folders $PI_CODING_AGENT_DIR",
+                    agent.path().display()
+                ),
+                format!(
+                    "pi /home/ada/all flat sessionDir of {}/settings.json",
+                    agent.path().display()
+                ),
+                format!(
+                    "pi {0}/mine flat sessionDir of {0}/.pi/settings.json",
+                    project.path().display()
+                ),
+            ]
+        );
         // Settings that are no JSON name nothing.
         std::fs::write(agent.path().join("settings.json"), "{")?;
-        std::fs::write(project.path().join(".pi/settings.json"), r#"{"sessionDir":7}"#)?;
+        std::fs::write(
+            project.path().join(".pi/settings.json"),
+            r#"{"sessionDir":7}"#,
+        )?;
         lines = places(&variables, project.path(), true);
         lines.retain(|line| line.starts_with("pi"));
         assert_eq!(lines.len(), 1);
@@ -306,7 +418,10 @@ mod tests {
 
     #[test]
     fn a_folder_named_twice_is_one_root() {
-        let lines = of("pi", &[("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions")]);
+        let lines = of(
+            "pi",
+            &[("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions")],
+        );
         assert_eq!(lines.len(), 1, "{lines:?}");
     }
 }

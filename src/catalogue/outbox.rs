@@ -62,17 +62,20 @@ impl Catalogue {
     }
 
     /// The next work, at most `bytes` of it and at least one item: prose before output, newest sessions first.
-    pub fn next_work(&self, bytes: u64) -> Result<Vec<Item>, Error> {
+    pub fn next_work(&self, bytes: u64, except: &std::collections::HashSet<i64>) -> Result<Vec<Item>, Error> {
         let run = || -> rusqlite::Result<Vec<Item>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT item, source, first, last, class, bytes FROM _outbox WHERE batch IS NULL
-                 ORDER BY class, newest_ms DESC LIMIT 4096",
+                 ORDER BY class, newest_ms DESC",
             )?;
             let mut rows = statement.query([])?;
             let mut work = Vec::new();
             let mut sum = 0;
             while let Some(row) = rows.next()? {
                 let item = item_of(row)?;
+                if except.contains(&item.item) {
+                    continue;
+                }
                 sum += item.bytes;
                 if sum > bytes && !work.is_empty() {
                     break;

@@ -1,5 +1,6 @@
 //! Every SELECT that answers a question.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use rusqlite::{OptionalExtension, Row, params};
@@ -233,6 +234,26 @@ impl Catalogue {
                 .prepare_cached("SELECT DISTINCT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal")?
                 .query_map([key], |r| r.get(0))?
                 .collect()
+        };
+        self.told(run())
+    }
+
+    /// The same for a range of keys.
+    pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
+        let run = || -> rusqlite::Result<HashMap<i64, Vec<String>>> {
+            let mut tools: HashMap<i64, Vec<String>> = HashMap::new();
+            let mut statement = self
+                .connection
+                .prepare_cached("SELECT key, tool FROM _calls WHERE key BETWEEN ?1 AND ?2 AND tool IS NOT NULL ORDER BY key, ordinal")?;
+            let mut rows = statement.query([first, last])?;
+            while let Some(row) = rows.next()? {
+                let of = tools.entry(row.get(0)?).or_default();
+                let tool: String = row.get(1)?;
+                if !of.contains(&tool) {
+                    of.push(tool);
+                }
+            }
+            Ok(tools)
         };
         self.told(run())
     }

@@ -158,6 +158,15 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// A file below a root that is no source, or could not be read.
+    pub fn note_stray(&self, root: i64, relative: &str, reason: &str) -> Result<(), Error> {
+        self.told(
+            self.connection
+                .execute("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)", params![root, relative, reason]),
+        )
+        .map(|_| ())
+    }
+
     /// Note that a full scan ended.
     pub fn note_scan(&self, now_ms: i64) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {

@@ -6,4 +6,5 @@ mod sync;
 mod words;
 
 pub use sync::{Event, sync_catalogue};
-pub use words::{Owed, WordsStage, index_words, owed_documents};
+pub use reading::entry_bytes;
+pub use words::{WordsStage, doc, index_words, open_words, owed_documents};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::plan::Plan;
 use crate::catalogue::write::{Chunk, EntryRow, ProblemRow, flag};
-use crate::format::json::{Piece, PieceKind, split};
+use crate::format::json::{PieceKind, split};
 use crate::format::{Format, Shape};
 use crate::model::Fold;
 use crate::source::checkpoint::{self, Proof, TAIL};
@@ -15,8 +15,6 @@ use crate::source::lines::Lines;
 
 /// Bytes of a source that go into the catalogue at once: bounds memory, and what a crash costs.
 const CHUNK_BYTES: u64 = 16 << 20;
-/// A source never seen is read to the end even if it grows meanwhile; the next scan sees the rest.
-const FIRST: u64 = 0;
 
 /// What reading a file cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,7 +27,12 @@ pub struct Cost {
 /// What came of it.
 pub enum Outcome {
     /// Proven unchanged: only the identity moved.
-    Same,
+    Same {
+        /// As observed.
+        identity: Identity,
+        /// See [`Identity::is_racy`].
+        racy: bool,
+    },
     /// Chunks were emitted.
     Read,
 }
@@ -46,15 +49,11 @@ pub fn read_source(
     let identity = Identity::of(&file.metadata()?);
     let racy = identity.is_racy(now_ns());
     let start = resume_point(plan, &mut file, &identity, cost)?;
-    if let Start::Same = start {
-        return Ok(Outcome::Same);
-    }
-    let (from, proof, fold) = match start {
-        Start::At(from, proof, fold) => (from, proof, fold),
-        Start::Same => (FIRST, Proof::default(), Fold::default()),
+    let Start::At { from, proof, fold, tail } = start else {
+        return Ok(Outcome::Same { identity, racy });
     };
     file.seek(SeekFrom::Start(from))?;
-    let reader = Reader { plan, identity, racy, from, proof, fold, tail: Vec::new() };
+    let reader = Reader { plan, identity, racy, from, proof, fold, tail };
     match plan.format.shape() {
         Shape::Lines => reader.lines(file, buffer, cost, emit)?,
         Shape::Document => reader.document(file, cost, emit)?,
@@ -64,23 +63,30 @@ pub fn read_source(
 
 enum Start {
     Same,
-    At(u64, Proof, Fold),
+    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one.
+    At { from: u64, proof: Proof, fold: Fold, tail: Vec<u8> },
+}
+
+impl Start {
+    fn beginning() -> Start {
+        Start::At { from: 0, proof: Proof::default(), fold: Fold::default(), tail: Vec::new() }
+    }
 }
 
 fn resume_point(plan: &Plan<'_>, file: &mut File, identity: &Identity, cost: &mut Cost) -> std::io::Result<Start> {
     use checkpoint::Decision;
-    let Some(known) = plan.known else { return Ok(Start::At(0, Proof::default(), Fold::default())) };
+    let Some(known) = plan.known else { return Ok(Start::beginning()) };
     let stored = &known.stored;
     let decision = checkpoint::decide(Some(stored), identity, plan.format.write_mode(), plan.format.revision());
     let saved = || serde_json::from_str::<Fold>(&known.fold).ok();
     match decision {
         Decision::Unchanged => return Ok(Start::Same),
-        Decision::Reread(_) => return Ok(Start::At(0, Proof::default(), Fold::default())),
+        Decision::Reread(_) => return Ok(Start::beginning()),
         Decision::ProveTail(_) => {
-            let (holds, bytes) = checkpoint::tail_holds(file, stored)?;
+            let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
             cost.proof_bytes += bytes;
-            if holds && let Some(fold) = saved() {
-                return Ok(Start::At(stored.consumed, stored.proof.clone(), fold));
+            if let (Some(tail), Some(fold)) = (tail, saved()) {
+                return Ok(Start::At { from: stored.consumed, proof: stored.proof.clone(), fold, tail });
             }
         }
         Decision::ProveBlocks(_) => {}
@@ -96,11 +102,15 @@ fn resume_point(plan: &Plan<'_>, file: &mut File, identity: &Identity, cost: &mu
         if whole && plan.unlisted == known.unlisted {
             return Ok(Start::Same);
         }
-        return Ok(Start::At(stored.consumed, stored.proof.clone(), fold));
+        let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
+        cost.proof_bytes += bytes;
+        if let Some(tail) = tail {
+            return Ok(Start::At { from: stored.consumed, proof: stored.proof.clone(), fold, tail });
+        }
     }
     // A fold cannot be run backwards, so rows before a changed block are read again as well; what is spared is
     // nothing but the reading, and a rewritten file is read once.
-    Ok(Start::At(0, Proof::default(), Fold::default()))
+    Ok(Start::beginning())
 }
 
 struct Reader<'p> {
@@ -137,11 +147,7 @@ impl Reader<'_> {
     }
 
     fn close(&mut self, chunk: &mut Chunk, consumed: u64, shown: Option<Fold>, last: bool) {
-        if self.tail.is_empty() && self.from == consumed && consumed > 0 {
-            // Nothing new was consumed: the tail's hash in the stored proof still stands.
-        } else {
-            self.proof.set_tail(&self.tail);
-        }
+        self.proof.set_tail(&self.tail);
         chunk.consumed = consumed;
         chunk.proof = self.proof.clone();
         chunk.fold = self.fold.clone();
@@ -162,20 +168,11 @@ impl Reader<'_> {
 
     fn lines(
         mut self,
-        mut file: File,
+        file: File,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk),
     ) -> std::io::Result<()> {
-        if self.from > 0 {
-            // The tail must reach back before the resume point, or a short append would prove only itself.
-            let back = self.from.min(TAIL as u64);
-            file.seek(SeekFrom::Start(self.from - back))?;
-            let mut tail = vec![0; back as usize];
-            file.read_exact(&mut tail)?;
-            cost.proof_bytes += back;
-            self.tail = tail;
-        }
         let format = self.plan.format;
         let mut chunk = self.chunk(Some(self.from));
         let mut at = self.from;
@@ -225,33 +222,27 @@ impl Reader<'_> {
 
 /// Cut one line into entries and problems. The same for a whole document.
 fn add_line(line: &[u8], at: u64, flags: i64, format: &dyn Format, chunk: &mut Chunk, fold: &mut Fold) {
-    let pieces: Vec<Piece> = split(line, at == 0);
-    let values = pieces.iter().filter(|p| p.kind == PieceKind::Value).count();
-    // Agents parse a line as a whole: with anything beside the value, they drop all of it.
-    let dropped = values > 1 || pieces.iter().any(|p| matches!(p.kind, PieceKind::Bad(_) | PieceKind::Nul));
-    for piece in pieces {
+    for piece in split(line) {
         let start = at + piece.range.start as u64;
         let bytes = &line[piece.range.clone()];
         match piece.kind {
-            PieceKind::Blank | PieceKind::Nul => {}
+            PieceKind::Blank => {}
             PieceKind::Bad(reason) => {
                 let torn = flags & flag::PROVISIONAL != 0;
-                format.fold_problem(fold, &reason);
                 chunk.problems.push(ProblemRow {
                     start,
                     length: bytes.len() as u64,
                     provisional: torn,
-                    reason: if torn { format!("torn: {reason}") } else { reason },
+                    reason: if torn { format!("torn: {reason}") } else { reason.to_string() },
                 });
             }
-            PieceKind::Value => {
+            PieceKind::Value { fused } => {
                 let mut facts = format.facts(bytes);
                 let mut flags = flags;
-                if dropped {
+                if fused {
+                    // Agents parse a line as a whole: with anything beside the value, they drop all of it.
                     facts.agent_sees = false;
-                    if values > 1 {
-                        flags |= flag::FUSED;
-                    }
+                    flags |= flag::FUSED;
                 }
                 if facts.is_error {
                     flags |= flag::ERROR;

@@ -173,16 +173,14 @@ pub fn decide(stored: Option<&Stored>, observed: &Identity, mode: WriteMode, rev
     Decision::ProveBlocks(Reason::Touched)
 }
 
-/// Whether the last bytes before `consumed` are still there. Returns the bytes read as well.
-pub fn tail_holds<R: Read + Seek>(file: &mut R, stored: &Stored) -> std::io::Result<(bool, u64)> {
+/// The last bytes before `consumed`, if they are still there; and the bytes read.
+pub fn tail_holds<R: Read + Seek>(file: &mut R, stored: &Stored) -> std::io::Result<(Option<Vec<u8>>, u64)> {
     let length = stored.consumed.min(TAIL as u64);
     let mut bytes = vec![0u8; length as usize];
     file.seek(SeekFrom::Start(stored.consumed - length))?;
-    match file.read_exact(&mut bytes) {
-        Ok(()) => Ok((hash(&bytes) == stored.proof.tail, length)),
-        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Ok((false, length)),
-        Err(e) => Err(e),
-    }
+    let got = read_full(file, &mut bytes)?;
+    let holds = got as u64 == length && hash(&bytes) == stored.proof.tail;
+    Ok((holds.then_some(bytes), got as u64))
 }
 
 /// The proven prefix: its length in bytes, its proof, and the bytes read. All of `consumed` when every block is equal.
