@@ -1,1 +1,37 @@
-pub fn x() {}
+//! Find and read back every session you ever had with a coding agent.
+//!
+//! Session files are the truth. The *catalogue* (SQLite) and the *words* (tantivy) are caches made from
+//! them: delete the index directory and nothing is lost.
+//!
+//! ```text
+//! session files ──► source ──► format ──► ingest ──► catalogue (rows + checkpoint + outbox)
+//!   (truth)       which, new   facts        │            │ outbox
+//!                                           └──────────► words (full text)
+//!                       query: list · search · tree · show  ◄── both
+//! ```
+//!
+//! Two doors: [`Index`] reads, [`Indexer`] writes.
+//!
+//! Rooms: [`model`] plain data · [`format`] how each agent's files are read · `source` which files there
+//! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
+//! the files · `query` answers · [`locations`] where agents keep their sessions.
+//!
+//! The library reads no environment, prints nothing, and opens session files read-only.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![warn(missing_docs)]
+
+mod catalogue;
+pub mod format;
+pub mod index;
+mod ingest;
+pub mod locations;
+pub mod model;
+pub mod query;
+mod source;
+mod words;
+
+pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows};
+pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
+pub use ingest::Event;

@@ -10,6 +10,7 @@ use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 pub mod clido;
 pub mod json;
 pub mod pi;
+mod pieces;
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +78,12 @@ pub struct Agent {
     pub name: &'static str,
     /// Name of its [`Format`].
     pub format: &'static str,
-    /// Variables that name the agent folder; the first that is set and not empty wins.
+    /// Variables that name the agent folder; the first that is set decides, and an empty one means the default.
     pub dir_variables: &'static [&'static str],
+    /// A variable that names the folder above the agent folder, and the agent folder's name below it.
+    pub above_variable: Option<(&'static str, &'static str)>,
+    /// Whether the agent expands a leading `~` in its variables and settings, and takes `file://` URLs for session folders.
+    pub expands: bool,
     /// Where the agent folder is when no variable says so, below the home folder (or, with `data_dir`, below the platform's data folder).
     pub dir_default: &'static str,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
@@ -100,6 +105,8 @@ pub static AGENTS: &[Agent] = &[
         name: "pi",
         format: "pi",
         dir_variables: &["PI_CODING_AGENT_DIR"],
+        above_variable: None,
+        expands: true,
         dir_default: ".pi/agent",
         data_dir: false,
         sessions: "sessions",
@@ -110,6 +117,8 @@ pub static AGENTS: &[Agent] = &[
         name: "indusagi",
         format: "pi",
         dir_variables: &["INDUSAGI_AGENT_DIR", "INDUSAGI_CODING_AGENT_DIR"],
+        above_variable: Some(("INDUSAGI_DIR", "agent")),
+        expands: true,
         dir_default: ".indusagi/agent",
         data_dir: false,
         sessions: "sessions",
@@ -120,7 +129,10 @@ pub static AGENTS: &[Agent] = &[
         name: "clido",
         format: "clido",
         dir_variables: &["CLIDO_DATA_DIR"],
-        dir_default: "clido",
+        above_variable: None,
+        expands: false,
+        // The `directories` crate adds a level on Windows.
+        dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
         data_dir: true,
         sessions: "sessions",
         flat_variables: &["CLIDO_SESSION_DIR"],

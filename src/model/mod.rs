@@ -2,13 +2,17 @@
 
 mod answer;
 mod entry;
+mod query;
 mod session;
 mod source;
+mod time;
 
 pub use answer::{
-    Difference, Hit, HitGroup, Listing, Report, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry,
-    StageMs, Status, Transcript, Tree, TreeRow, Verification,
+    Difference, Hit, HitGroup, Listing, Report, RootStatus, SCHEMA_VERSION, SearchAnswer,
+    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Verification,
 };
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Usage};
+pub use query::Expr;
 pub use session::{Fold, Header, SessionFacts};
+pub use time::iso;
 pub use source::{Part, Placement, Range, Record, RecordKind};

@@ -1,0 +1,10 @@
+//! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
+
+mod open;
+pub mod outbox;
+pub mod read;
+mod sql;
+pub mod write;
+
+pub use open::{CONTRACT_VERSION, Catalogue, Error, GENERATION};
+pub use sql::Rows;

@@ -1,0 +1,176 @@
+//! How the catalogue is opened: pragmas, private modes, migrations, and what is refused.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// Name of the index directory's generation: a binary touches its own only.
+pub const GENERATION: u32 = 1;
+/// Version of the public views.
+pub const CONTRACT_VERSION: u32 = 1;
+/// "SESY" in SQLite's application_id.
+const APPLICATION_ID: i32 = 0x5345_5359;
+
+/// One step a file, numbered by `user_version`.
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_catalogue.sql")];
+
+/// What can go wrong with the catalogue.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// SQLite's own error.
+    #[error("{path}: {error}", path = .path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        error: rusqlite::Error,
+    },
+    /// A file that is no catalogue of ours.
+    #[error("{} is not a sessionary catalogue (application id {found:#x}); name another directory with --index", .path.display())]
+    Foreign {
+        /// The database.
+        path: PathBuf,
+        /// Its application id.
+        found: i32,
+    },
+    /// Written by a newer version.
+    #[error("{} was written by a newer sessionary (schema {found}, this one knows {known}); update, or name another directory with --index", .path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// The directory cannot be made or read.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// What was touched.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+/// An open catalogue.
+pub struct Catalogue {
+    pub(super) connection: Connection,
+    path: PathBuf,
+}
+
+impl Catalogue {
+    /// Open for writing: made when missing, migrated when older. The caller holds the writer lock.
+    pub fn open_writable(path: &Path) -> Result<Catalogue, Error> {
+        let make = || -> std::io::Result<()> {
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::OpenOptionsExt;
+                // Made before SQLite does, because SQLite's mode follows the umask; -wal and -shm follow the file's.
+                std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+            }
+            Ok(())
+        };
+        make().map_err(|error| Error::Io { path: path.to_path_buf(), error })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| at(path, error))?;
+        let mut catalogue = Catalogue { connection, path: path.to_path_buf() };
+        catalogue.prepare_writable()?;
+        Ok(catalogue)
+    }
+
+    fn prepare_writable(&mut self) -> Result<(), Error> {
+        let path = self.path.clone();
+        let err = |error| at(&path, error);
+        let c = &mut self.connection;
+        c.busy_timeout(Duration::from_secs(5)).map_err(err)?;
+        let version: u32 = c.pragma_query_value(None, "user_version", |r| r.get(0)).map_err(err)?;
+        let application: i32 = c.pragma_query_value(None, "application_id", |r| r.get(0)).map_err(err)?;
+        let tables: i64 = c.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)).map_err(err)?;
+        if application != APPLICATION_ID && (application != 0 || tables != 0) {
+            return Err(Error::Foreign { path, found: application });
+        }
+        let known = MIGRATIONS.len() as u32;
+        if version > known {
+            return Err(Error::Newer { path, found: version, known });
+        }
+        c.pragma_update(None, "journal_mode", "WAL").map_err(err)?;
+        c.pragma_update(None, "synchronous", "NORMAL").map_err(err)?;
+        c.pragma_update(None, "wal_autocheckpoint", 2000).map_err(err)?;
+        c.pragma_update(None, "cache_size", -16_000).map_err(err)?;
+        c.pragma_update(None, "journal_size_limit", 64 << 20).map_err(err)?;
+        if version < known {
+            let tx = c.transaction().map_err(err)?;
+            tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(err)?;
+            for step in &MIGRATIONS[version as usize..] {
+                tx.execute_batch(step).map_err(err)?;
+            }
+            tx.pragma_update(None, "user_version", known).map_err(err)?;
+            tx.commit().map_err(err)?;
+        }
+        c.set_prepared_statement_cache_capacity(64);
+        Ok(())
+    }
+
+    /// Open for reading. `Ok(None)` when there is no catalogue yet.
+    pub fn open_readable(path: &Path) -> Result<Option<Catalogue>, Error> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let looks_open = |connection: Connection| -> rusqlite::Result<(Connection, u32, i32)> {
+            connection.busy_timeout(Duration::from_secs(5))?;
+            let version = connection.pragma_query_value(None, "user_version", |r| r.get(0))?;
+            let application = connection.pragma_query_value(None, "application_id", |r| r.get(0))?;
+            Ok((connection, version, application))
+        };
+        let opened = Connection::open_with_flags(path, flags).and_then(looks_open).or_else(|first| {
+            // A directory that cannot be written has no room for the -shm file: read the file alone.
+            let uri = format!("file:{}?immutable=1", escape_uri(path));
+            Connection::open_with_flags(uri, flags).and_then(looks_open).map_err(|_| first)
+        });
+        let (connection, version, application) = opened.map_err(|error| at(path, error))?;
+        if version == 0 {
+            return Ok(None);
+        }
+        if application != APPLICATION_ID {
+            return Err(Error::Foreign { path: path.to_path_buf(), found: application });
+        }
+        let known = MIGRATIONS.len() as u32;
+        if version > known {
+            return Err(Error::Newer { path: path.to_path_buf(), found: version, known });
+        }
+        if version < known {
+            return Ok(None);
+        }
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(Some(Catalogue { connection, path: path.to_path_buf() }))
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Give SQLite's error its path.
+    pub(super) fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, Error> {
+        result.map_err(|error| at(&self.path, error))
+    }
+}
+
+pub(super) fn at(path: &Path, error: rusqlite::Error) -> Error {
+    Error::Sqlite { path: path.to_path_buf(), error }
+}
+
+fn escape_uri(path: &Path) -> String {
+    let mut out = String::new();
+    for byte in path.to_string_lossy().bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => out.push(char::from(byte)),
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    out
+}

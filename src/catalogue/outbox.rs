@@ -1,0 +1,164 @@
+//! What the words still lack, and the batches by which a crash between the two stores is made good.
+
+use rusqlite::params;
+
+use super::open::{Catalogue, Error};
+use crate::model::Class;
+
+/// Some entries of one source whose text of one class the words lack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Item {
+    pub item: i64,
+    pub source: i64,
+    pub first: i64,
+    pub last: i64,
+    pub class: Class,
+    pub bytes: u64,
+}
+
+/// Keys the words must drop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Dead {
+    pub item: i64,
+    pub first: i64,
+    pub last: i64,
+}
+
+impl Catalogue {
+    /// The catalogue's epoch and the highest batch it ever stamped.
+    pub fn epoch(&self) -> Result<(String, i64), Error> {
+        self.told(
+            self.connection.query_row("SELECT epoch, last_batch FROM _store", [], |r| Ok((r.get(0)?, r.get(1)?))),
+        )
+    }
+
+    /// Before any words work: rows of batches up to `done` are in the words, later ones are to be done again.
+    pub fn settle_batches(&self, done: i64) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            for table in ["_outbox", "_dead"] {
+                self.connection.execute(&format!("DELETE FROM {table} WHERE batch <= ?1"), [done])?;
+                self.connection.execute(&format!("UPDATE {table} SET batch = NULL WHERE batch > ?1"), [done])?;
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+
+    /// The words are built anew: everything is owed again, under a new epoch.
+    pub fn owe_everything(&self) -> Result<(), Error> {
+        self.told(self.connection.execute_batch(
+            "UPDATE _store SET epoch = lower(hex(randomblob(8))), last_batch = 0;
+             DELETE FROM _dead; DELETE FROM _outbox;
+             INSERT INTO _outbox (source, first, last, class, bytes, newest_ms)
+               SELECT source, min(key), max(key), class, sum(length), max(coalesce(s.file_ms, 0))
+               FROM (SELECT source, key, length, key >> 24 AS session,
+                            sum(length) OVER (PARTITION BY source ORDER BY key) / 2097152 AS part
+                     FROM _entries WHERE flags & 1 = 0) e
+                    JOIN _sessions s USING (session), (SELECT 0 AS class UNION ALL SELECT 1)
+               GROUP BY source, e.session, part, class;",
+        ))
+    }
+
+    /// The next work, at most `bytes` of it and at least one item: prose before output, newest sessions first.
+    pub fn next_work(&self, bytes: u64, except: &std::collections::HashSet<i64>) -> Result<Vec<Item>, Error> {
+        let run = || -> rusqlite::Result<Vec<Item>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT item, source, first, last, class, bytes FROM _outbox WHERE batch IS NULL
+                 ORDER BY class, newest_ms DESC",
+            )?;
+            let mut rows = statement.query([])?;
+            let mut work = Vec::new();
+            let mut sum = 0;
+            while let Some(row) = rows.next()? {
+                let item = item_of(row)?;
+                if except.contains(&item.item) {
+                    continue;
+                }
+                sum += item.bytes;
+                if sum > bytes && !work.is_empty() {
+                    break;
+                }
+                work.push(item);
+            }
+            Ok(work)
+        };
+        self.told(run())
+    }
+
+    /// All that the words at batch `done` lack.
+    pub fn owed(&self, done: i64) -> Result<Vec<Item>, Error> {
+        let run = || -> rusqlite::Result<Vec<Item>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT item, source, first, last, class, bytes FROM _outbox WHERE batch IS NULL OR batch > ?1
+                     ORDER BY class, newest_ms DESC",
+                )?
+                .query_map([done], item_of)?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// All that the words at batch `done` still hold though it is gone.
+    pub fn dead(&self, done: i64) -> Result<Vec<Dead>, Error> {
+        let run = || -> rusqlite::Result<Vec<Dead>> {
+            self.connection
+                .prepare_cached("SELECT item, first, last FROM _dead WHERE batch IS NULL OR batch > ?1")?
+                .query_map([done], |r| Ok(Dead { item: r.get(0)?, first: r.get(1)?, last: r.get(2)? }))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Bytes and rows outstanding.
+    pub fn outstanding(&self, done: i64) -> Result<(u64, u64), Error> {
+        self.told(self.connection.query_row(
+            "SELECT coalesce(sum(bytes), 0), count(*) FROM _outbox WHERE batch IS NULL OR batch > ?1",
+            [done],
+            |r| Ok((r.get::<_, i64>(0)? as u64, r.get::<_, i64>(1)? as u64)),
+        ))
+    }
+
+    /// Stamp the chosen rows with a new batch number, durably, before the words commit. Returns the batch.
+    pub fn stamp(&self, work: &[Item], dead: &[Dead]) -> Result<i64, Error> {
+        let run = || -> rusqlite::Result<i64> {
+            let c = &self.connection;
+            // The words' commit is durable; the stamp it refers to must be durable before.
+            c.pragma_update(None, "synchronous", "FULL")?;
+            let stamped = (|| {
+                c.execute_batch("BEGIN IMMEDIATE")?;
+                let batch: i64 =
+                    c.query_row("UPDATE _store SET last_batch = last_batch + 1 RETURNING last_batch", [], |r| r.get(0))?;
+                for item in work {
+                    c.prepare_cached("UPDATE _outbox SET batch = ?2 WHERE item = ?1")?
+                        .execute(params![item.item, batch])?;
+                }
+                for dead in dead {
+                    c.prepare_cached("UPDATE _dead SET batch = ?2 WHERE item = ?1")?
+                        .execute(params![dead.item, batch])?;
+                }
+                c.execute_batch("COMMIT")?;
+                Ok(batch)
+            })();
+            if stamped.is_err() {
+                self.rollback();
+            }
+            c.pragma_update(None, "synchronous", "NORMAL")?;
+            stamped
+        };
+        self.told(run())
+    }
+}
+
+fn item_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Item> {
+    Ok(Item {
+        item: row.get(0)?,
+        source: row.get(1)?,
+        first: row.get(2)?,
+        last: row.get(3)?,
+        class: if row.get::<_, i64>(4)? == 0 { Class::Prose } else { Class::Output },
+        bytes: row.get::<_, i64>(5)? as u64,
+    })
+}

@@ -1,0 +1,464 @@
+//! Every SELECT that answers a question.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::open::{Catalogue, Error};
+use super::write::key_range;
+use crate::model::SessionRow;
+use crate::source::checkpoint::{Proof, Stored};
+use crate::source::identity::Identity;
+
+/// A source as stored.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Known {
+    pub source: i64,
+    pub relative: String,
+    pub stored: Stored,
+    /// Saved fold, JSON.
+    pub fold: String,
+    pub unlisted: Option<String>,
+    pub unread: bool,
+}
+
+/// A session as stored: its number and its list row.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct StoredSession {
+    pub session: i64,
+    pub root: i64,
+    pub format: String,
+    pub modified_ms: i64,
+    pub file_ms: i64,
+    pub leaf: Option<String>,
+    pub row: SessionRow,
+}
+
+/// An entry as stored.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct StoredEntry {
+    pub key: i64,
+    pub source: i64,
+    pub start: u64,
+    pub length: u64,
+    pub hash: u64,
+    pub kind: String,
+    pub role: Option<String>,
+    pub id: Option<String>,
+    pub parent: Option<String>,
+    pub time_ms: Option<i64>,
+    pub agent_sees: bool,
+    pub flags: i64,
+    pub stop_reason: Option<String>,
+}
+
+/// A problem of a source.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct StoredProblem {
+    pub start: u64,
+    pub length: u64,
+    pub provisional: bool,
+    pub reason: String,
+}
+
+/// A root with what was found there.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct StoredRoot {
+    pub root: i64,
+    pub agent: String,
+    pub label: Option<String>,
+    pub path: PathBuf,
+    pub error: Option<String>,
+    pub files: u64,
+    pub sessions: u64,
+    pub newest_ms: Option<i64>,
+}
+
+const ENTRY: &str =
+    "key, source, start, length, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
+
+impl Catalogue {
+    /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
+    pub fn snapshot(&self) -> Result<(), Error> {
+        // A deferred transaction holds a snapshot from its first read on.
+        self.told(self.connection.execute_batch("BEGIN; SELECT 1 FROM _store"))
+    }
+
+    /// Let the snapshot go.
+    pub fn end_snapshot(&self) {
+        self.rollback();
+    }
+
+    /// SQLite's count of changes by other connections.
+    pub fn data_version(&self) -> Result<i64, Error> {
+        self.told(self.connection.pragma_query_value(None, "data_version", |r| r.get(0)))
+    }
+
+    /// All sources of a root.
+    pub fn known_sources(&self, root: i64) -> Result<Vec<Known>, Error> {
+        let run = || -> rusqlite::Result<Vec<Known>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed, proof,
+                            fold, unlisted, unread IS NOT NULL
+                     FROM _sources WHERE root = ?1 ORDER BY relative",
+                )?
+                .query_map([root], |r| {
+                    Ok(Known {
+                        source: r.get(0)?,
+                        relative: r.get(1)?,
+                        stored: Stored {
+                            identity: Identity {
+                                device: r.get(2)?,
+                                inode: r.get(3)?,
+                                size: r.get::<_, i64>(4)? as u64,
+                                mtime_ns: r.get(5)?,
+                                ctime_ns: r.get(6)?,
+                            },
+                            racy: r.get(7)?,
+                            revision: r.get(8)?,
+                            consumed: r.get::<_, i64>(9)? as u64,
+                            proof: Proof::from_bytes(r.get_ref(10)?.as_blob().unwrap_or_default()),
+                        },
+                        fold: r.get(11)?,
+                        unlisted: r.get(12)?,
+                        unread: r.get(13)?,
+                    })
+                })?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Number of a root, if it was ever scanned.
+    pub fn root_of(&self, agent: &str, path: &std::path::Path) -> Result<Option<i64>, Error> {
+        self.told(
+            self.connection
+                .query_row(
+                    "SELECT root FROM _roots WHERE host = '' AND agent = ?1 AND path = ?2",
+                    params![agent, path.to_string_lossy()],
+                    |r| r.get(0),
+                )
+                .optional(),
+        )
+    }
+
+    /// The device a root was on when it was last read.
+    pub fn root_device(&self, root: i64) -> Result<Option<i64>, Error> {
+        self.told(self.connection.query_row("SELECT device FROM _roots WHERE root = ?1", [root], |r| r.get(0)))
+    }
+
+    /// All sessions of these roots, those the agent lists first; each agent's order.
+    pub fn sessions(&self, roots: &[i64]) -> Result<Vec<StoredSession>, Error> {
+        let list = numbers(roots);
+        let query = format!("{SESSION} WHERE s.root IN ({list})");
+        let run = || -> rusqlite::Result<Vec<StoredSession>> {
+            self.connection.prepare_cached(&query)?.query_map([], stored_session)?.collect()
+        };
+        self.told(run())
+    }
+
+    /// Sessions by number.
+    pub fn sessions_by_number(&self, sessions: &[i64]) -> Result<Vec<StoredSession>, Error> {
+        let query = format!("{SESSION} WHERE s.session IN ({})", numbers(sessions));
+        let run = || -> rusqlite::Result<Vec<StoredSession>> {
+            self.connection.prepare(&query)?.query_map([], stored_session)?.collect()
+        };
+        self.told(run())
+    }
+
+    /// Entries of a session in file order, source by source.
+    pub fn entries(&self, session: i64) -> Result<Vec<StoredEntry>, Error> {
+        let (low, high) = key_range(session);
+        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+            self.connection
+                .prepare_cached(&format!(
+                    "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY source, start"
+                ))?
+                .query_map([low, high], stored_entry)?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Entries of one source whose keys lie in `first..=last`, in file order.
+    pub fn entries_between(&self, source: i64, first: i64, last: i64) -> Result<Vec<StoredEntry>, Error> {
+        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+            self.connection
+                .prepare_cached(&format!(
+                    "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY start"
+                ))?
+                .query_map(params![first, last, source], stored_entry)?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Entries of these sessions that are provisional: they live in the overlay only.
+    pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
+        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+            // A provisional entry is the last of a source whose end is not consumed.
+            self.connection
+                .prepare_cached(
+                    "SELECT e.key, e.source, e.start, e.length, e.hash, e.kind, e.role, e.id, e.parent, e.time_ms, e.agent_sees, e.flags, e.stop_reason
+                     FROM _sources s JOIN _session_sources ss USING (source)
+                       JOIN _entries e ON e.key BETWEEN ss.session << 24 AND (ss.session << 24) + 16777215
+                         AND e.source = s.source AND e.flags & 1
+                     WHERE s.consumed < s.size",
+                )?
+                .query_map([], stored_entry)?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// One entry.
+    pub fn entry(&self, key: i64) -> Result<Option<StoredEntry>, Error> {
+        self.told(
+            self.connection
+                .prepare_cached(&format!("SELECT {ENTRY} FROM _entries WHERE key = ?1"))
+                .and_then(|mut s| s.query_row([key], stored_entry).optional()),
+        )
+    }
+
+    /// Tools called or answered by an entry.
+    pub fn tools(&self, key: i64) -> Result<Vec<String>, Error> {
+        let run = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare_cached("SELECT DISTINCT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal")?
+                .query_map([key], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// The same for a range of keys.
+    pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
+        let run = || -> rusqlite::Result<HashMap<i64, Vec<String>>> {
+            let mut tools: HashMap<i64, Vec<String>> = HashMap::new();
+            let mut statement = self
+                .connection
+                .prepare_cached("SELECT key, tool FROM _calls WHERE key BETWEEN ?1 AND ?2 AND tool IS NOT NULL ORDER BY key, ordinal")?;
+            let mut rows = statement.query([first, last])?;
+            while let Some(row) = rows.next()? {
+                let of = tools.entry(row.get(0)?).or_default();
+                let tool: String = row.get(1)?;
+                if !of.contains(&tool) {
+                    of.push(tool);
+                }
+            }
+            Ok(tools)
+        };
+        self.told(run())
+    }
+
+    /// Path, format and file order of a source.
+    pub fn source_place(&self, source: i64) -> Result<Option<(PathBuf, String)>, Error> {
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "SELECT r.path, s.relative, r.format FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1",
+                )
+                .and_then(|mut s| {
+                    s.query_row([source], |r| {
+                        let root: String = r.get(0)?;
+                        let relative: String = r.get(1)?;
+                        Ok((PathBuf::from(root).join(relative), r.get(2)?))
+                    })
+                    .optional()
+                }),
+        )
+    }
+
+    /// Sources of a session.
+    pub fn sources_of(&self, session: i64) -> Result<Vec<i64>, Error> {
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT source FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 ORDER BY relative",
+                )?
+                .query_map([session], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Problems of a source in file order.
+    pub fn problems(&self, source: i64) -> Result<Vec<StoredProblem>, Error> {
+        let run = || -> rusqlite::Result<Vec<StoredProblem>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT start, length, provisional, reason FROM _problems WHERE source = ?1 ORDER BY start",
+                )?
+                .query_map([source], |r| {
+                    Ok(StoredProblem {
+                        start: r.get::<_, i64>(0)? as u64,
+                        length: r.get::<_, i64>(1)? as u64,
+                        provisional: r.get(2)?,
+                        reason: r.get(3)?,
+                    })
+                })?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Labels of a session in file order: target and text.
+    pub fn labels(&self, session: i64) -> Result<Vec<(String, Option<String>)>, Error> {
+        let (low, high) = key_range(session);
+        let run = || -> rusqlite::Result<Vec<(String, Option<String>)>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT l.target, l.text FROM _labels l JOIN _entries e USING (key)
+                     WHERE l.key BETWEEN ?1 AND ?2 AND e.agent_sees ORDER BY e.source, e.start",
+                )?
+                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Paths of sessions whose header names `path` as their parent.
+    pub fn forks_of(&self, path: &str) -> Result<Vec<String>, Error> {
+        let run = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare_cached("SELECT path FROM _sessions WHERE parent_session = ?1 ORDER BY created_ms, path")?
+                .query_map([path], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// The parent a session's header names, by the session's path.
+    pub fn parent_of(&self, path: &str) -> Result<Option<String>, Error> {
+        self.told(
+            self.connection
+                .query_row("SELECT parent_session FROM _sessions WHERE path = ?1", [path], |r| r.get(0))
+                .optional(),
+        )
+        .map(Option::flatten)
+    }
+
+    /// All roots with their counts.
+    pub fn roots(&self) -> Result<Vec<StoredRoot>, Error> {
+        let run = || -> rusqlite::Result<Vec<StoredRoot>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT r.root, r.agent, r.label, r.path, r.error,
+                            (SELECT count(*) FROM _sources s WHERE s.root = r.root),
+                            (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
+                            (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root)
+                     FROM _roots r ORDER BY r.root",
+                )?
+                .query_map([], |r| {
+                    Ok(StoredRoot {
+                        root: r.get(0)?,
+                        agent: r.get(1)?,
+                        label: r.get(2)?,
+                        path: PathBuf::from(r.get::<_, String>(3)?),
+                        error: r.get(4)?,
+                        files: r.get::<_, i64>(5)? as u64,
+                        sessions: r.get::<_, i64>(6)? as u64,
+                        newest_ms: r.get(7)?,
+                    })
+                })?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Sessions, entries, problems, bytes of all sources, last scan.
+    pub fn totals(&self) -> Result<(u64, u64, u64, u64, Option<i64>), Error> {
+        self.told(self.connection.query_row(
+            "SELECT (SELECT count(*) FROM _sessions), (SELECT count(*) FROM _entries), (SELECT count(*) FROM problems),
+                    (SELECT coalesce(sum(size), 0) FROM _sources), (SELECT last_scan_ms FROM _store)",
+            [],
+            |r| {
+                Ok((
+                    r.get::<_, i64>(0)? as u64,
+                    r.get::<_, i64>(1)? as u64,
+                    r.get::<_, i64>(2)? as u64,
+                    r.get::<_, i64>(3)? as u64,
+                    r.get(4)?,
+                ))
+            },
+        ))
+    }
+
+    /// SQLite's own check of the file; `None` when all is well.
+    pub fn integrity(&self) -> Result<Option<String>, Error> {
+        let said: String = self.told(self.connection.query_row("PRAGMA integrity_check(1)", [], |r| r.get(0)))?;
+        Ok((said != "ok").then_some(said))
+    }
+}
+
+const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
+        r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
+        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes
+ FROM _sessions s JOIN _roots r USING (root)";
+
+fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
+    let modified_ms: i64 = r.get(3)?;
+    let hidden: Option<String> = r.get(16)?;
+    Ok(StoredSession {
+        session: r.get(0)?,
+        root: r.get(1)?,
+        format: r.get(2)?,
+        modified_ms,
+        file_ms: r.get(4)?,
+        leaf: r.get(5)?,
+        row: SessionRow {
+            agent: r.get(6)?,
+            label: r.get(7)?,
+            path: PathBuf::from(r.get::<_, String>(8)?),
+            id: r.get(9)?,
+            cwd: r.get(10)?,
+            name: r.get(11)?,
+            parent_session_path: r.get(12)?,
+            created: r.get::<_, Option<i64>>(13)?.and_then(crate::model::iso),
+            modified: crate::model::iso(modified_ms),
+            message_count: r.get::<_, i64>(14)? as u64,
+            first_message: r.get::<_, Option<String>>(15)?.unwrap_or_else(|| "(no messages)".into()),
+            all_messages_text: None,
+            listed_by_agent: hidden.is_none(),
+            reason: hidden,
+            entries: r.get::<_, i64>(17)? as u64,
+            problems: r.get::<_, i64>(18)? as u64,
+            errors: r.get::<_, i64>(19)? as u64,
+            provider: r.get(20)?,
+            model: r.get(21)?,
+            tokens: r.get(22)?,
+            cost: r.get(23)?,
+            listed_cost: r.get(24)?,
+            bytes: r.get::<_, i64>(25)? as u64,
+        },
+    })
+}
+
+fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
+    Ok(StoredEntry {
+        key: r.get(0)?,
+        source: r.get(1)?,
+        start: r.get::<_, i64>(2)? as u64,
+        length: r.get::<_, i64>(3)? as u64,
+        hash: r.get::<_, i64>(4)? as u64,
+        kind: r.get(5)?,
+        role: r.get(6)?,
+        id: r.get(7)?,
+        parent: r.get(8)?,
+        time_ms: r.get(9)?,
+        agent_sees: r.get(10)?,
+        flags: r.get(11)?,
+        stop_reason: r.get(12)?,
+    })
+}
+
+fn numbers(list: &[i64]) -> String {
+    list.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+}

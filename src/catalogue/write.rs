@@ -1,0 +1,628 @@
+//! The only INSERT, UPDATE and DELETE of source, session and entry rows.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::open::{Catalogue, Error};
+use crate::format::{Format, SourceFacts};
+use crate::model::{Facts, Fold, Part, SessionFacts};
+use crate::source::checkpoint::Proof;
+use crate::source::identity::Identity;
+
+/// Bits of a key that count arrivals within a session.
+pub const ARRIVAL_BITS: u32 = 24;
+/// Entries a session may ever have had.
+pub const MOST_ARRIVALS: i64 = 1 << ARRIVAL_BITS;
+/// Bytes of entries that one outbox row stands for, about: batches are made of whole rows.
+const OUTBOX_BYTES: i64 = 2 << 20;
+/// Changes kept for those who poll.
+const CHANGES_KEPT: i64 = 100_000;
+
+/// Flags of an entry row.
+pub mod flag {
+    /// The final newline is missing; not given to the words yet.
+    pub const PROVISIONAL: i64 = 1;
+    /// Reports an error.
+    pub const ERROR: i64 = 2;
+    /// Holds an image.
+    pub const IMAGE: i64 = 4;
+    /// One of several values on one line.
+    pub const FUSED: i64 = 8;
+}
+
+/// One entry on its way into the catalogue.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct EntryRow {
+    pub start: u64,
+    pub length: u64,
+    pub hash: u64,
+    pub flags: i64,
+    pub facts: Facts,
+}
+
+/// Bytes that are no entry.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct ProblemRow {
+    pub start: u64,
+    pub length: u64,
+    pub provisional: bool,
+    pub reason: String,
+}
+
+/// Some of a source, in order: rows and the state that is true once they are in.
+#[derive(Debug, Clone)]
+pub struct Chunk {
+    /// Root and path of the source.
+    pub root: i64,
+    /// See `root`.
+    pub relative: String,
+    /// Key of the session below the root, and which part of it the source is.
+    pub place: String,
+    /// See `place`.
+    pub part: Part,
+    /// Why the agent would not list a session at this path.
+    pub unlisted: Option<String>,
+    /// On a source's first chunk: forget all rows from this offset on.
+    pub forget_from: Option<u64>,
+    /// New entries in file order.
+    pub entries: Vec<EntryRow>,
+    /// New problems in file order.
+    pub problems: Vec<ProblemRow>,
+    /// Identity as observed before reading. Kept back until the last chunk.
+    pub identity: Identity,
+    /// See [`Identity::is_racy`].
+    pub racy: bool,
+    /// Revision of the format.
+    pub revision: u32,
+    /// Byte up to which all is catalogued for good.
+    pub consumed: u64,
+    /// Proof of those bytes.
+    pub proof: Proof,
+    /// Fold over the entries before `consumed`.
+    pub fold: Fold,
+    /// Fold including a provisional entry, for the session's row.
+    pub shown: Fold,
+    /// Whether this is the last chunk of the source.
+    pub last: bool,
+}
+
+impl Catalogue {
+    /// Begin the one write transaction.
+    pub fn begin(&self) -> Result<(), Error> {
+        self.told(self.connection.execute_batch("BEGIN IMMEDIATE"))
+    }
+
+    /// Commit it.
+    pub fn commit(&self) -> Result<(), Error> {
+        self.told(self.connection.execute_batch("COMMIT"))
+    }
+
+    /// Undo it, if there is one.
+    pub fn rollback(&self) {
+        if !self.connection.is_autocommit() {
+            // Nothing is lost when this fails: closing the connection rolls back too.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+    }
+
+    /// The row of a root, made or brought up to date.
+    pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (host, agent, path) DO UPDATE SET format = ?2, label = ?3, flat = ?5
+                     RETURNING root",
+                )
+                .and_then(|mut s| {
+                    s.query_row(
+                        params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat],
+                        |r| r.get(0),
+                    )
+                }),
+        )
+    }
+
+    /// What the last scan found of a root as a whole.
+    pub fn note_root(
+        &self,
+        root: i64,
+        device: i64,
+        error: Option<&str>,
+        strays: &[(String, String)],
+    ) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            self.connection.execute(
+                "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END WHERE root = ?1",
+                params![root, error, device],
+            )?;
+            if error.is_some() {
+                return Ok(());
+            }
+            let known: Vec<(String, String)> = self
+                .connection
+                .prepare_cached("SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative")?
+                .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            if known != strays {
+                self.connection.execute("DELETE FROM _strays WHERE root = ?1", [root])?;
+                let mut add =
+                    self.connection.prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
+                for (relative, reason) in strays {
+                    add.execute(params![root, relative, reason])?;
+                }
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+
+    /// A file below a root that is no source, or could not be read.
+    pub fn note_stray(&self, root: i64, relative: &str, reason: &str) -> Result<(), Error> {
+        self.told(
+            self.connection
+                .execute("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)", params![root, relative, reason]),
+        )
+        .map(|_| ())
+    }
+
+    /// Note that a full scan ended.
+    pub fn note_scan(&self, now_ms: i64) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            self.connection.execute("UPDATE _store SET last_scan_ms = ?1", [now_ms])?;
+            self.connection.execute(
+                "DELETE FROM _changes WHERE seq <= (SELECT max(seq) FROM _changes) - ?1",
+                [CHANGES_KEPT],
+            )?;
+            Ok(())
+        };
+        self.told(run())
+    }
+
+    /// Only the identity of an unchanged source moved (touched, or racy before).
+    pub fn note_identity(&self, source: i64, identity: &Identity, racy: bool) -> Result<(), Error> {
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "UPDATE _sources SET device = ?2, inode = ?3, size = ?4, mtime_ns = ?5, ctime_ns = ?6, racy = ?7,
+                     unread = NULL WHERE source = ?1",
+                )
+                .and_then(|mut s| {
+                    s.execute(params![
+                        source,
+                        identity.device,
+                        identity.inode,
+                        identity.size as i64,
+                        identity.mtime_ns,
+                        identity.ctime_ns,
+                        racy
+                    ])
+                }),
+        )
+        .map(|_| ())
+    }
+
+    /// A known source that could not be read: its rows stay.
+    pub fn note_unread(&self, source: i64, reason: &str) -> Result<(), Error> {
+        self.told(
+            self.connection.execute("UPDATE _sources SET unread = ?2 WHERE source = ?1", params![source, reason]),
+        )
+        .map(|_| ())
+    }
+
+    /// Add a chunk. Within the transaction.
+    pub fn apply(&self, chunk: &Chunk, format: &dyn Format) -> Result<(), Error> {
+        self.told(self.apply_rows(chunk, format))
+    }
+
+    fn apply_rows(&self, chunk: &Chunk, format: &dyn Format) -> rusqlite::Result<()> {
+        let c = &self.connection;
+        // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
+        let identity = if chunk.last {
+            chunk.identity
+        } else {
+            Identity { size: chunk.consumed, mtime_ns: 0, ctime_ns: 0, ..chunk.identity }
+        };
+        let fold = serde_json::to_string(&chunk.fold).map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+        let source: i64 = c
+            .prepare_cached(
+                "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
+                                       proof, fold, unlisted)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                 ON CONFLICT (root, relative) DO UPDATE SET device = ?3, inode = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7,
+                     racy = ?8, revision = ?9, consumed = ?10, proof = ?11, fold = ?12, unlisted = ?13, unread = NULL
+                 RETURNING source",
+            )?
+            .query_row(
+                params![
+                    chunk.root,
+                    chunk.relative,
+                    identity.device,
+                    identity.inode,
+                    identity.size as i64,
+                    identity.mtime_ns,
+                    identity.ctime_ns,
+                    chunk.racy,
+                    chunk.revision,
+                    chunk.consumed as i64,
+                    chunk.proof.to_bytes(),
+                    fold,
+                    chunk.unlisted
+                ],
+                |r| r.get(0),
+            )?;
+        let (session, mut arrival) = self.ensure_session(chunk, source)?;
+        if let Some(from) = chunk.forget_from {
+            self.forget(source, session, from)?;
+        }
+        let first_arrival = arrival;
+        for entry in &chunk.entries {
+            self.insert_entry(session << ARRIVAL_BITS | arrival, source, entry)?;
+            arrival += 1;
+        }
+        for problem in &chunk.problems {
+            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+                source,
+                problem.start as i64,
+                problem.length as i64,
+                problem.provisional,
+                problem.reason
+            ])?;
+        }
+        self.queue(source, session << ARRIVAL_BITS | first_arrival, chunk)?;
+        c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
+            .execute(params![session, arrival])?;
+        if chunk.last {
+            self.refold(session, format, Some((source, &chunk.shown)))?;
+        }
+        Ok(())
+    }
+
+    /// The session's row and its next arrival.
+    fn ensure_session(&self, chunk: &Chunk, source: i64) -> rusqlite::Result<(i64, i64)> {
+        let c = &self.connection;
+        let known = c
+            .prepare_cached("SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2")?
+            .query_row(params![chunk.root, chunk.place], |r| Ok((r.get(0)?, r.get(1)?)))
+            .optional()?;
+        let (session, arrival) = match known {
+            Some(known) => known,
+            None => {
+                let session = c
+                    .prepare_cached(
+                        "INSERT INTO _sessions (root, place, next_arrival, id, cwd, modified_ms, file_ms, messages, entries,
+                                                problems, errors, bytes, path)
+                         VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
+                    )?
+                    .query_row(params![chunk.root, chunk.place], |r| r.get::<_, i64>(0))?;
+                (session, 0)
+            }
+        };
+        c.prepare_cached("INSERT OR IGNORE INTO _session_sources VALUES (?1, ?2, ?3)")?
+            .execute(params![session, source, part_name(chunk.part)])?;
+        Ok((session, arrival))
+    }
+
+    fn insert_entry(&self, key: i64, source: i64, entry: &EntryRow) -> rusqlite::Result<()> {
+        let c = &self.connection;
+        let f = &entry.facts;
+        c.prepare_cached("INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)")?
+            .execute(params![
+                key,
+                source,
+                entry.start as i64,
+                entry.length as i64,
+                entry.hash as i64,
+                f.kind,
+                f.role,
+                f.id,
+                f.parent,
+                f.time_ms,
+                f.agent_sees,
+                entry.flags,
+                f.stop_reason
+            ])?;
+        for (ordinal, call) in f.calls.iter().enumerate() {
+            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
+                key,
+                ordinal as i64,
+                call.call_id,
+                call.tool,
+                call.is_result,
+                call.is_error,
+                call.subject,
+                call.duration_ms
+            ])?;
+        }
+        if let Some(u) = &f.usage {
+            c.prepare_cached(
+                "INSERT INTO _usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            )?
+            .execute(params![
+                key,
+                u.provider,
+                u.model,
+                u.response_id,
+                u.input,
+                u.output,
+                u.cache_read,
+                u.cache_write,
+                u.reasoning,
+                u.total,
+                u.cost_input,
+                u.cost_output,
+                u.cost_cache_read,
+                u.cost_cache_write,
+                u.cost_total
+            ])?;
+        }
+        for (ordinal, file) in f.files.iter().enumerate() {
+            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+                key,
+                ordinal as i64,
+                file.path,
+                file.modified
+            ])?;
+        }
+        if let Some(label) = &f.label {
+            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?.execute(params![
+                key,
+                label.target,
+                label.text
+            ])?;
+        }
+        if let Some(compaction) = &f.compaction {
+            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?.execute(params![
+                key,
+                compaction.first_kept,
+                compaction.tokens_before
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Outbox rows for the chunk's entries; a provisional entry stays out of the words.
+    fn queue(&self, source: i64, first_key: i64, chunk: &Chunk) -> rusqlite::Result<()> {
+        let newest_ms = chunk.shown.last_entry_ms.unwrap_or_else(|| chunk.identity.mtime_ms());
+        let mut add = self.connection.prepare_cached(
+            "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let mut run: Option<(i64, i64, i64)> = None;
+        let mut flush = |run: Option<(i64, i64, i64)>| -> rusqlite::Result<()> {
+            if let Some((first, last, bytes)) = run {
+                for class in [0, 1] {
+                    add.execute(params![source, first, last, class, bytes, newest_ms])?;
+                }
+            }
+            Ok(())
+        };
+        for (at, entry) in chunk.entries.iter().enumerate() {
+            if entry.flags & flag::PROVISIONAL != 0 {
+                continue;
+            }
+            let (key, length) = (first_key + at as i64, entry.length as i64);
+            run = Some(match run {
+                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => (first, key, bytes + length),
+                Some(full) => {
+                    flush(Some(full))?;
+                    (key, key, length)
+                }
+                None => (key, key, length),
+            });
+        }
+        flush(run)
+    }
+
+    /// Forget the rows of a source from an offset on.
+    fn forget(&self, source: i64, session: i64, from: u64) -> rusqlite::Result<()> {
+        let c = &self.connection;
+        let (low, high) = key_range(session);
+        let keys: Vec<(i64, bool)> = c
+            .prepare_cached(
+                "SELECT key, flags & 1 FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 AND start >= ?4 ORDER BY key",
+            )?
+            .query_map(params![low, high, source, from as i64], |r| Ok((r.get(0)?, r.get(1)?)))?
+            .collect::<Result<_, _>>()?;
+        for (first, last) in runs(keys.iter().map(|k| k.0)) {
+            for table in ["_entries", "_calls", "_usage", "_files", "_labels", "_compactions"] {
+                c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
+                    .execute(params![first, last])?;
+            }
+            c.prepare_cached("DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3")?
+                .execute(params![source, first, last])?;
+        }
+        // Provisional entries were never given to the words.
+        for (first, last) in runs(keys.iter().filter(|k| !k.1).map(|k| k.0)) {
+            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?2)")?.execute(params![first, last])?;
+        }
+        c.prepare_cached("DELETE FROM _problems WHERE source = ?1 AND start >= ?2")?
+            .execute(params![source, from as i64])?;
+        Ok(())
+    }
+
+    /// A source is gone: its rows go, and its session when that was its last source.
+    pub fn remove_source(&self, source: i64, format: &dyn Format) -> Result<bool, Error> {
+        let run = || -> rusqlite::Result<bool> {
+            let c = &self.connection;
+            let sessions: Vec<i64> = c
+                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
+                .query_map([source], |r| r.get(0))?
+                .collect::<Result<_, _>>()?;
+            let mut vanished = false;
+            for session in sessions {
+                self.forget(source, session, 0)?;
+                c.execute(
+                    "DELETE FROM _session_sources WHERE session = ?1 AND source = ?2",
+                    params![session, source],
+                )?;
+                let left: i64 = c.query_row(
+                    "SELECT count(*) FROM _session_sources WHERE session = ?1",
+                    [session],
+                    |r| r.get(0),
+                )?;
+                if left == 0 {
+                    c.execute(
+                        "INSERT INTO _changes (session, what, id, path) SELECT session, 'gone', id, path FROM _sessions WHERE session = ?1",
+                        [session],
+                    )?;
+                    c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
+                    vanished = true;
+                } else {
+                    self.refold(session, format, None)?;
+                }
+            }
+            c.execute("DELETE FROM _outbox WHERE source = ?1", [source])?;
+            c.execute("DELETE FROM _sources WHERE source = ?1", [source])?;
+            Ok(vanished)
+        };
+        self.told(run())
+    }
+
+    /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
+    fn refold(&self, session: i64, format: &dyn Format, fresh: Option<(i64, &Fold)>) -> rusqlite::Result<()> {
+        struct Row {
+            source: i64,
+            relative: String,
+            mtime_ms: i64,
+            size: i64,
+            fold: Fold,
+            part: Part,
+            unlisted: Option<String>,
+            problems: u64,
+            reason: Option<String>,
+            root: String,
+        }
+        let c = &self.connection;
+        let rows: Vec<Row> = c
+            .prepare_cached(
+                "SELECT s.source, s.relative, s.mtime_ns, s.size, s.fold, ss.part, s.unlisted,
+                        (SELECT count(*) FROM _problems p WHERE p.source = s.source),
+                        (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path
+                 FROM _session_sources ss JOIN _sources s USING (source) JOIN _roots r USING (root)
+                 WHERE ss.session = ?1 ORDER BY s.relative",
+            )?
+            .query_map([session], |r| {
+                let source = r.get(0)?;
+                let fold = match fresh {
+                    Some((of, fold)) if of == source => fold.clone(),
+                    _ => serde_json::from_str(&r.get::<_, String>(4)?).unwrap_or_default(),
+                };
+                Ok(Row {
+                    source,
+                    relative: r.get(1)?,
+                    mtime_ms: r.get::<_, i64>(2)?.div_euclid(1_000_000),
+                    size: r.get(3)?,
+                    fold,
+                    part: part_of(&r.get::<_, String>(5)?),
+                    unlisted: r.get(6)?,
+                    problems: r.get::<_, i64>(7)? as u64,
+                    reason: r.get(8)?,
+                    root: r.get(9)?,
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else { return Ok(()) };
+        debug_assert!(main.source > 0);
+        let facts: Vec<SourceFacts<'_>> = rows
+            .iter()
+            .map(|r| SourceFacts {
+                relative: std::path::Path::new(&r.relative),
+                mtime_ms: r.mtime_ms,
+                fold: &r.fold,
+                part: r.part,
+                unlisted: r.unlisted.as_deref(),
+                problems: (r.problems, r.reason.as_deref()),
+            })
+            .collect();
+        let s: SessionFacts = format.session(&facts);
+        let path = std::path::Path::new(&main.root).join(&main.relative);
+        c.prepare_cached(
+            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
+                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
+                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
+                 bytes = ?22, hidden = ?23, path = ?24
+             WHERE session = ?1",
+        )?
+        .execute(params![
+            session,
+            s.id,
+            s.cwd,
+            s.name,
+            s.parent_session,
+            s.created_raw,
+            s.created_ms,
+            s.modified_ms,
+            rows.iter().map(|r| r.mtime_ms).max(),
+            s.message_count as i64,
+            s.first_message,
+            s.entry_count as i64,
+            rows.iter().map(|r| r.problems as i64).sum::<i64>(),
+            s.error_count as i64,
+            s.version,
+            s.leaf,
+            s.provider,
+            s.model,
+            s.tokens,
+            s.cost,
+            s.listed_cost,
+            rows.iter().map(|r| r.size).sum::<i64>(),
+            s.hidden,
+            path.to_string_lossy()
+        ])?;
+        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)")?
+            .execute(params![session, s.id, path.to_string_lossy()])?;
+        Ok(())
+    }
+
+    /// The file's mtime moved though its content did not: what the session shows may depend on it.
+    pub fn refold_source(&self, source: i64, format: &dyn Format, shown: Option<&Fold>) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            let sessions: Vec<i64> = self
+                .connection
+                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
+                .query_map([source], |r| r.get(0))?
+                .collect::<Result<_, _>>()?;
+            for session in sessions {
+                self.refold(session, format, shown.map(|fold| (source, fold)))?;
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+}
+
+/// First and last key a session can have.
+pub fn key_range(session: i64) -> (i64, i64) {
+    (session << ARRIVAL_BITS, (session + 1 << ARRIVAL_BITS) - 1)
+}
+
+/// Runs of consecutive numbers.
+fn runs(keys: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for key in keys {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == key => *last = key,
+            _ => runs.push((key, key)),
+        }
+    }
+    runs
+}
+
+fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::Main => "main",
+        Part::Subagent => "subagent",
+        Part::Copy => "copy",
+        Part::Side => "side",
+    }
+}
+
+fn part_of(name: &str) -> Part {
+    match name {
+        "subagent" => Part::Subagent,
+        "copy" => Part::Copy,
+        "side" => Part::Side,
+        _ => Part::Main,
+    }
+}

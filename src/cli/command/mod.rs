@@ -1,0 +1,143 @@
+//! Which verb runs? One file a verb; what several of them do is here.
+
+pub mod list;
+pub mod overview;
+pub mod rebuild;
+pub mod search;
+pub mod show;
+pub mod sql;
+pub mod status;
+pub mod sync;
+pub mod tree;
+pub mod verify;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sessionary::index::{Config, Freshness, Index};
+use sessionary::model::SessionRow;
+
+use crate::args::{Cli, Command};
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::progress::while_waiting;
+use crate::output::style::Tone;
+use crate::output::text::plain_line;
+use crate::output::time::count;
+use crate::places;
+
+/// How long a read verb goes on indexing after it has answered.
+const AFTERWARDS: Duration = Duration::from_millis(200);
+
+/// Runs what was typed.
+pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
+    let config = places::config(&cli.global)?;
+    match cli.command {
+        None => overview::run(&config, screen),
+        Some(Command::List(args)) => list::run(&args, &config, screen),
+        Some(Command::Search(args)) => search::run(&args, &config, screen),
+        Some(Command::Tree(args)) => tree::run(&args, &config, screen),
+        Some(Command::Show(args)) => show::run(&args, &config, screen),
+        Some(Command::Sql(args)) => sql::run(&args, &config, screen),
+        Some(Command::Sync(_)) => sync::run(&config, screen),
+        Some(Command::Rebuild(_)) => rebuild::run(&config, screen),
+        Some(Command::Status(_)) => status::run(&config, screen),
+        Some(Command::Verify(_)) => verify::run(&config, screen),
+    }
+}
+
+/// Opens the index for a read verb, brought up to date first.
+fn open(config: &Config) -> Result<Index, Failure> {
+    Ok(while_waiting("reading new sessions", || {
+        Index::open(config, Freshness::Check)
+    })?)
+}
+
+/// Says so when an answer is not complete. `pending` is the number of files, where known.
+fn say_pending(screen: &Screen, complete: bool, pending: Option<u64>) {
+    if complete {
+        return;
+    }
+    let what = match pending {
+        Some(pending) if pending > 0 => format!("{} not read yet", count(pending, "file")),
+        _ => "some files are not read yet".to_owned(),
+    };
+    screen.say(&format!(
+        "Not everything is in this answer: {what} (another sessionary may be at work)."
+    ));
+}
+
+/// Does some of the outstanding work after the answer was printed. What it cannot do the next one does.
+fn afterwards(index: &mut Index) {
+    // The answer is out already: a failure here is found again, and told, by whoever needs the words.
+    let _ = index.finish_words(AFTERWARDS);
+}
+
+/// The current directory.
+fn here() -> Result<PathBuf, Failure> {
+    std::env::current_dir().map_err(|error| {
+        Failure::from(anyhow::Error::new(error).context("the current directory cannot be found"))
+            .hint("--all needs none")
+    })
+}
+
+/// A session's title: its name, else its first message.
+fn title(row: &SessionRow) -> (Tone, String) {
+    match row
+        .name
+        .as_deref()
+        .map(plain_line)
+        .filter(|name| !name.is_empty())
+    {
+        Some(name) => (Tone::Strong, name),
+        None => (Tone::Plain, plain_line(&row.first_message)),
+    }
+}
+
+/// Shortest beginnings, at least eight characters long, that tell these ids apart.
+fn short_ids(rows: &[&SessionRow]) -> Vec<String> {
+    let mut sorted: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    rows.iter()
+        .map(|row| {
+            let at = sorted.partition_point(|id| *id < row.id.as_str());
+            let before = at
+                .checked_sub(1)
+                .and_then(|at| sorted.get(at))
+                .map_or(0, |other| shared(other, &row.id));
+            let after = sorted.get(at + 1).map_or(0, |other| shared(other, &row.id));
+            let needed = before.max(after) + 1;
+            let mut short: String = row.id.chars().take(needed.max(8)).collect();
+            // An id that ends just behind is not worth cutting; neither is a trailing hyphen.
+            if row.id.chars().count() <= needed.max(8) + 4 {
+                short.clone_from(&row.id);
+            }
+            plain_line(short.trim_end_matches('-'))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_cut_where_they_differ() {
+        let row = |id: &str| SessionRow {
+            id: id.to_owned(),
+            ..SessionRow::default()
+        };
+        let rows = [
+            row("019b0000-0000-7000-8000-00000000000a"),
+            row("019b0000-0001-7000-8000-00000000000b"),
+            row("abc"),
+            row("f47ac10b-58cc-4372-a567-0e02b2c3d479"),
+        ];
+        assert_eq!(
+            short_ids(&rows.iter().collect::<Vec<_>>()),
+            ["019b0000-0000", "019b0000-0001", "abc", "f47ac10b"]
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! What is there at all? The answer to `sessionary` without a command.
+
+use serde::Serialize;
+use sessionary::index::{Config, ListScope};
+use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::style::Tone;
+use crate::output::time::{bytes, count};
+
+/// How many of the newest sessions are shown.
+const NEWEST: usize = 5;
+
+/// What `sessionary --json` prints.
+#[derive(Serialize)]
+struct Overview<'a> {
+    schema_version: u32,
+    complete: bool,
+    status: &'a Status,
+    newest: &'a [SessionRow],
+}
+
+pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut index = super::open(config)?;
+    let status = index.status()?;
+    let listing = index.list(&ListScope {
+        cwd: None,
+        agent: None,
+        with_text: false,
+        limit: Some(NEWEST),
+    })?;
+    if screen.json {
+        screen.json(&Overview {
+            schema_version: SCHEMA_VERSION,
+            complete: listing.complete,
+            status: &status,
+            newest: &listing.sessions,
+        })?;
+    } else {
+        screen.print(&printed(&status, &listing.sessions, screen))?;
+    }
+    super::say_pending(screen, listing.complete, Some(listing.pending_files));
+    super::afterwards(&mut index);
+    Ok(Outcome::Found)
+}
+
+fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
+    let there: Vec<RootStatus> = status
+        .roots
+        .iter()
+        .filter(|root| root.exists)
+        .cloned()
+        .collect();
+    let strong = |text: &str| screen.style.paint(Tone::Strong, text);
+    let mut out = format!(
+        "{}, {} of session files; last full scan {}.\n",
+        strong(&count(status.sessions, "session")),
+        bytes(status.source_bytes),
+        super::status::scanned(status, screen)
+    );
+    if status.outstanding > 0 {
+        out.push_str(&format!(
+            "{} still to be indexed; search finds them all the same.\n",
+            count(status.outstanding, "entry")
+        ));
+    }
+    let missing = status.roots.len() - there.len();
+    out.push_str(&format!(
+        "\n{}",
+        strong(&format!(
+            "{} looked at",
+            count(status.roots.len() as u64, "root")
+        ))
+    ));
+    if missing > 0 {
+        out.push_str(&format!(
+            ", {missing} not there (`sessionary status` names them)"
+        ));
+    }
+    out.push('\n');
+    if !there.is_empty() {
+        out.push_str(&super::status::roots(&there, screen));
+    }
+    if !newest.is_empty() {
+        out.push_str(&format!("\n{}\n", strong("Newest")));
+        out.push_str(&super::list::table(newest, true, screen));
+    }
+    out.push_str(&format!("\n{}\n", strong("Try")));
+    for (command, what) in [
+        ("sessionary list --all", "every session, newest first"),
+        (
+            "sessionary search WORDS",
+            "everything that was said, run and printed",
+        ),
+        (
+            "sessionary show last",
+            "read back the newest session of this directory",
+        ),
+    ] {
+        let padded = format!("{command:<25}");
+        out.push_str(&format!(
+            "  {}{what}\n",
+            screen.style.paint(Tone::Name, &padded)
+        ));
+    }
+    out
+}

@@ -1,0 +1,186 @@
+//! What does a session say? Its transcript, one entry of it, or its exact bytes.
+
+use std::path::Path;
+
+use clap::Args;
+use sessionary::index::{Config, Error, Index, ShowScope};
+use sessionary::model::{Class, SessionRow, ShownEntry, Transcript};
+
+use crate::failure::{Failure, Kind, Outcome};
+use crate::output::Screen;
+use crate::output::style::Tone;
+use crate::output::text::{columns, plain_line, plain_lines};
+use crate::output::time::minute;
+
+/// Lines of a tool's output that a terminal is shown.
+const OUTPUT_LINES: usize = 12;
+
+/// Read a session back, or one entry of it
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary show last                        the active branch of the newest session here\n  \
+    sessionary show 019b3f2a:c1d2e3f4           one entry, as `search` prints its address\n  \
+    sessionary show 019b3f2a:L17 --context 3    line 17 and three entries on either side\n  \
+    sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n\n\
+    On a terminal long tool output is cut; --full, a pipe or naming the entry shows all of it.")]
+pub struct Show {
+    /// Session id, the beginning of one, a path, or `last`; with `:ENTRY` one entry (an id or L<line>)
+    #[arg(value_name = "SESSION[:ENTRY]")]
+    session: String,
+    /// With N entries on either side of ENTRY
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    context: usize,
+    /// The branch that ends in this entry, instead of the active one
+    #[arg(long, value_name = "LEAF", conflicts_with = "all")]
+    branch: Option<String>,
+    /// All entries in the order of the file, with what is no entry
+    #[arg(long)]
+    all: bool,
+    /// The exact bytes from the file
+    #[arg(long, conflicts_with_all = ["branch", "all"])]
+    raw: bool,
+    /// Do not cut long tool output
+    #[arg(long)]
+    full: bool,
+}
+
+pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if args.raw && screen.json {
+        return Err(Failure::usage(
+            "--raw prints the bytes of the file, which --json cannot hold",
+        ));
+    }
+    let mut index = super::open(config)?;
+    let (session, entry) = named(&args.session, &index)?;
+    if args.raw {
+        screen.bytes(&index.raw(&session, entry.as_deref())?)?;
+        return Ok(Outcome::Found);
+    }
+    let transcript = index.show(
+        &session,
+        &ShowScope {
+            entry,
+            context: args.context,
+            branch: args.branch.clone(),
+            all: args.all,
+        },
+    )?;
+    if screen.json {
+        screen.json(&transcript)?;
+    } else {
+        screen.print(&printed(
+            &transcript,
+            args.full || screen.width.is_none(),
+            screen,
+        ))?;
+    }
+    super::say_pending(screen, transcript.complete, None);
+    super::afterwards(&mut index);
+    Ok(Outcome::found(!transcript.entries.is_empty()))
+}
+
+/// The session, and the entry behind the last colon. A colon may belong to the name itself.
+fn named(text: &str, index: &Index) -> Result<(SessionRow, Option<String>), Failure> {
+    let cwd = super::here()?;
+    let whole = || Ok::<_, Error>((index.resolve(text, &cwd)?, None));
+    let Some((session, entry)) = text
+        .rsplit_once(':')
+        .filter(|(session, entry)| !session.is_empty() && !entry.is_empty())
+    else {
+        return Ok(whole()?);
+    };
+    if Path::new(text).exists() {
+        return Ok(whole()?);
+    }
+    match index.resolve(session, &cwd) {
+        Ok(row) => Ok((row, Some(entry.to_owned()))),
+        Err(error) => {
+            let failure = Failure::from(error);
+            if failure.kind() == Kind::NotFound {
+                whole().map_err(|_| failure)
+            } else {
+                Err(failure)
+            }
+        }
+    }
+}
+
+fn printed(transcript: &Transcript, full: bool, screen: &Screen) -> String {
+    let mut out = super::tree::heading(&transcript.session, screen);
+    for entry in &transcript.entries {
+        let focused = transcript.focus.as_deref() == Some(entry.id.as_str());
+        out.push('\n');
+        out.push_str(&rule(entry, focused, screen));
+        for (class, pieces) in &entry.text {
+            for piece in pieces {
+                out.push_str(&paragraph(*class, piece, full || focused, screen));
+            }
+        }
+    }
+    out
+}
+
+/// The line above an entry: who, when, which.
+fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
+    let style = screen.style;
+    let who = match &entry.problem {
+        Some(problem) => format!("no entry: {}", plain_line(problem)),
+        None => plain_line(entry.role.as_deref().unwrap_or(&entry.kind)),
+    };
+    let bad = entry.is_error || entry.problem.is_some();
+    let mut after = vec![minute(entry.time.as_deref())];
+    after.extend(
+        entry
+            .label
+            .as_deref()
+            .map(|label| format!("[{}]", plain_line(label))),
+    );
+    if entry.is_error {
+        after.push("error".to_owned());
+    }
+    after.retain(|part| !part.is_empty());
+    let after: String = after.iter().map(|part| format!(" · {part}")).collect();
+    let id = plain_line(&entry.id);
+    let mark = if focused { "▶▶" } else { "──" };
+    let taken = 3 + columns(&who) + columns(&after) + 1 + columns(&id) + 1;
+    let rest = screen.width.unwrap_or(80).min(100).saturating_sub(taken);
+    format!(
+        "{} {}{} {} {}\n",
+        style.paint(Tone::Quiet, mark),
+        style.paint(if bad { Tone::Bad } else { Tone::Strong }, &who),
+        style.paint(Tone::Quiet, &after),
+        style.paint(Tone::Name, &id),
+        style.paint(Tone::Quiet, &"─".repeat(rest)),
+    )
+    .trim_end()
+    .to_owned()
+        + "\n"
+}
+
+/// One piece of text; what tools took and gave stands back and may be cut.
+fn paragraph(class: Class, piece: &str, full: bool, screen: &Screen) -> String {
+    let text = plain_lines(piece);
+    let text = text.trim_end_matches('\n');
+    match class {
+        Class::Prose => format!("{text}\n"),
+        Class::Output => {
+            let number = text.lines().count();
+            let shown = if full || number <= OUTPUT_LINES + 2 {
+                number
+            } else {
+                OUTPUT_LINES
+            };
+            let mut out = String::new();
+            for line in text.lines().take(shown) {
+                out.push_str(&format!(
+                    "{}\n",
+                    screen.style.paint(Tone::Quiet, &format!("  │ {line}"))
+                ));
+            }
+            if shown < number {
+                out.push_str(&format!("  … {} more lines: --full\n", number - shown));
+            }
+            out
+        }
+    }
+}

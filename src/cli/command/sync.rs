@@ -1,0 +1,105 @@
+//! Is the index up to date? Bring it there.
+
+use clap::Args;
+use serde::Serialize;
+use sessionary::index::{Config, Indexer};
+use sessionary::model::{Report, SCHEMA_VERSION};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::progress::Progress;
+use crate::output::text::plain_line;
+use crate::output::time::{bytes, count, duration};
+
+/// Bring the index up to date, words included
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Reading commands do what they need of this by themselves.\n\n\
+    Examples:\n  \
+    sessionary sync\n  \
+    sessionary sync --json\n  \
+    sessionary sync --root pi:~/backup/sessions=laptop"
+)]
+pub struct Sync {}
+
+/// What `sync --json` and `rebuild --json` print.
+#[derive(Serialize)]
+struct Synced<'a> {
+    schema_version: u32,
+    complete: bool,
+    report: &'a Report,
+}
+
+pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut progress = Progress::new();
+    let report = Indexer::open(config)?.sync(&mut |event| progress.event(event))?;
+    drop(progress);
+    print(&report, screen)
+}
+
+/// Prints the report of a sync or a rebuild.
+pub fn print(report: &Report, screen: &Screen) -> Result<Outcome, Failure> {
+    let complete = report.outstanding == 0 && report.files_unreadable == 0;
+    if screen.json {
+        screen.json(&Synced {
+            schema_version: SCHEMA_VERSION,
+            complete,
+            report,
+        })?;
+    } else {
+        screen.print(&in_words(report))?;
+    }
+    Ok(Outcome::Found)
+}
+
+fn in_words(report: &Report) -> String {
+    let mut lines = vec![if report.files_changed == 0 && report.vanished == 0 {
+        format!("{}, nothing changed.", count(report.files_seen, "file"))
+    } else {
+        format!(
+            "{}, {} changed: {} in {} read.",
+            count(report.files_seen, "file"),
+            report.files_changed,
+            count(report.entries, "entry"),
+            bytes(report.bytes_read)
+        )
+    }];
+    if report.proof_bytes > 0 {
+        lines.push(format!(
+            "{} read again to prove that they are unchanged.",
+            bytes(report.proof_bytes)
+        ));
+    }
+    if report.vanished > 0 {
+        lines.push(format!("{} gone.", count(report.vanished, "session")));
+    }
+    if report.passages > 0 {
+        lines.push(format!("{} indexed.", count(report.passages, "passage")));
+    }
+    if report.problems > 0 {
+        lines.push(format!(
+            "{}: bytes that are no entry (`sessionary sql 'SELECT * FROM problems'`).",
+            count(report.problems, "problem")
+        ));
+    }
+    if report.files_unreadable > 0 {
+        lines.push(format!(
+            "{} could not be read.",
+            count(report.files_unreadable, "file")
+        ));
+    }
+    if report.outstanding > 0 {
+        lines.push(format!(
+            "{} still to be indexed; they are found all the same.",
+            count(report.outstanding, "entry")
+        ));
+    }
+    lines.extend(report.notes.iter().map(|note| plain_line(note)));
+    lines.push(format!(
+        "Found files in {}, read them in {}, indexed words in {}.",
+        duration(report.ms.discover),
+        duration(report.ms.catalogue),
+        duration(report.ms.words)
+    ));
+    lines.join("\n") + "\n"
+}

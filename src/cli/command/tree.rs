@@ -1,0 +1,185 @@
+//! What branches does a session have?
+
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+use sessionary::index::{Config, TreeFilter};
+use sessionary::model::{SessionRow, Tree, TreeRow};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::branches::{ASCII, UNICODE, drawn};
+use crate::output::style::Tone;
+use crate::output::text::{columns, fit, plain_line};
+
+/// Show the tree of a session: branches, labels, the active leaf
+#[derive(Debug, Args)]
+#[command(
+    name = "tree",
+    after_help = "Examples:\n  \
+    sessionary tree last\n  \
+    sessionary tree 019b3f2a --filter user-only\n  \
+    sessionary tree ~/.pi/agent/sessions/--work--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all\n\n\
+    A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf."
+)]
+pub struct TreeArgs {
+    /// Session id, the beginning of one, a path, or `last`
+    session: String,
+    /// Which entries to show
+    #[arg(long, value_name = "WHICH", default_value = "default")]
+    filter: Filter,
+    /// Draw with ASCII characters
+    #[arg(long)]
+    ascii: bool,
+}
+
+/// pi's tree filters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Filter {
+    /// What pi shows at first
+    Default,
+    /// Without tool results
+    NoTools,
+    /// Only what the user said
+    UserOnly,
+    /// Only labelled entries
+    LabeledOnly,
+    /// Every entry
+    All,
+}
+
+impl From<Filter> for TreeFilter {
+    fn from(filter: Filter) -> Self {
+        match filter {
+            Filter::Default => Self::Default,
+            Filter::NoTools => Self::NoTools,
+            Filter::UserOnly => Self::UserOnly,
+            Filter::LabeledOnly => Self::LabeledOnly,
+            Filter::All => Self::All,
+        }
+    }
+}
+
+pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut index = super::open(config)?;
+    let session = index.resolve(&args.session, &super::here()?)?;
+    let tree = index.tree(&session, args.filter.into())?;
+    if screen.json {
+        screen.json(&tree)?;
+    } else {
+        screen.print(&printed(&tree, args.ascii, screen))?;
+    }
+    super::say_pending(screen, tree.complete, None);
+    if tree.entries.is_empty() {
+        screen.say("No entries to show; --filter all shows every one.");
+    }
+    super::afterwards(&mut index);
+    Ok(Outcome::found(!tree.entries.is_empty()))
+}
+
+/// Two lines about a session, above its tree or transcript.
+pub fn heading(row: &SessionRow, screen: &Screen) -> String {
+    let mut about = vec![plain_line(&row.agent)];
+    about.extend(row.label.as_deref().map(plain_line));
+    about.push(screen.path(Path::new(&row.cwd)));
+    about.push(crate::output::time::minute(row.created.as_deref()));
+    about.extend(row.model.as_deref().map(plain_line));
+    about.push(crate::output::time::count(row.entries, "entry"));
+    about.retain(|part| !part.is_empty());
+    let title = super::title(row).1;
+    let title = fit(&title, screen.width.unwrap_or(200));
+    let mut out = format!(
+        "{}\n{}\n{}\n",
+        screen.style.paint(Tone::Strong, &title),
+        screen.style.paint(Tone::Quiet, &about.join(" · ")),
+        screen.style.paint(Tone::Quiet, &screen.path(&row.path))
+    );
+    if !row.listed_by_agent {
+        let reason = plain_line(row.reason.as_deref().unwrap_or("no reason known"));
+        let line = format!("not listed by {}: {reason}", plain_line(&row.agent));
+        out.push_str(&format!("{}\n", screen.style.paint(Tone::Warn, &line)));
+    }
+    out
+}
+
+fn printed(tree: &Tree, ascii: bool, screen: &Screen) -> String {
+    let mut out = heading(&tree.session, screen);
+    for (what, paths) in [("forked from", &tree.ancestors), ("fork", &tree.forks)] {
+        for path in paths {
+            out.push_str(&format!("{what} {}\n", screen.path(Path::new(path))));
+        }
+    }
+    out.push('\n');
+    let signs = if ascii { &ASCII } else { &UNICODE };
+    for (prefix, at) in drawn(&tree.entries, signs) {
+        if let Some(row) = tree.entries.get(at) {
+            out.push_str(&line(row, &prefix, signs, screen));
+        }
+    }
+    out
+}
+
+fn line(
+    row: &TreeRow,
+    prefix: &str,
+    signs: &crate::output::branches::Signs,
+    screen: &Screen,
+) -> String {
+    let sign = match (row.is_leaf, row.on_active_branch) {
+        (true, _) => signs.leaf,
+        (false, true) => signs.active,
+        (false, false) => signs.idle,
+    };
+    let who = plain_line(row.role.as_deref().unwrap_or(&row.kind));
+    let label = row
+        .label
+        .as_deref()
+        .map(|label| format!(" [{}]", plain_line(label)))
+        .unwrap_or_default();
+    let leaf = if row.is_leaf { " (leaf)" } else { "" };
+    let id = plain_line(&row.id);
+    let fixed = columns(prefix)
+        + columns(sign)
+        + columns(&id)
+        + columns(&who)
+        + columns(&label)
+        + leaf.len()
+        + 4;
+    let text = plain_line(&row.text);
+    let room = screen
+        .width
+        .map_or(200, |width| width.saturating_sub(fixed).max(10));
+    let tone = match (row.is_error, row.on_active_branch) {
+        (true, _) => Tone::Bad,
+        (false, true) => Tone::Plain,
+        (false, false) => Tone::Quiet,
+    };
+    let style = screen.style;
+    let mut out = format!(
+        "{}{} {} {}{}{}  {}",
+        style.paint(Tone::Quiet, prefix),
+        style.paint(
+            if row.on_active_branch {
+                Tone::Strong
+            } else {
+                Tone::Quiet
+            },
+            sign
+        ),
+        style.paint(Tone::Name, &id),
+        style.paint(
+            if row.is_error {
+                Tone::Bad
+            } else {
+                Tone::Strong
+            },
+            &who
+        ),
+        style.paint(Tone::Warn, &label),
+        style.paint(Tone::Strong, leaf),
+        style.paint(tone, &fit(&text, room)),
+    );
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}

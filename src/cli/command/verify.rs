@@ -1,0 +1,69 @@
+//! Does the index equal the files?
+
+use clap::Args;
+use sessionary::index::{Config, Freshness, Index};
+use sessionary::model::Verification;
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::progress::Progress;
+use crate::output::style::Tone;
+use crate::output::text::plain_line;
+use crate::output::time::{bytes, count};
+
+/// Read all session files again and compare both stores with them
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 1 and one line a difference when they are not equal; `sessionary rebuild` makes them so.\n\n\
+    Examples:\n  \
+    sessionary verify\n  \
+    sessionary verify --json"
+)]
+pub struct Verify {}
+
+pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut progress = Progress::new();
+    let index = Index::open(config, Freshness::AsCommitted)?;
+    let verification = index.verify(&mut |event| progress.event(event))?;
+    drop(progress);
+    if screen.json {
+        screen.json(&verification)?;
+    } else {
+        screen.print(&printed(&verification, screen))?;
+    }
+    if verification.differences.is_empty() {
+        return Ok(Outcome::Found);
+    }
+    screen.say("`sessionary rebuild` makes the index anew.");
+    Ok(Outcome::Nothing)
+}
+
+fn printed(verification: &Verification, screen: &Screen) -> String {
+    let mut out = String::new();
+    for difference in &verification.differences {
+        let place = difference
+            .source
+            .as_deref()
+            .map(|path| format!(" {}:", screen.path(path)))
+            .unwrap_or_default();
+        let store = screen
+            .style
+            .paint(Tone::Bad, &plain_line(&difference.store));
+        out.push_str(&format!(
+            "{store}:{place} {}\n",
+            plain_line(&difference.what)
+        ));
+    }
+    let verdict = match verification.differences.len() {
+        0 => "both stores equal the files".to_owned(),
+        differences => count(differences as u64, "difference"),
+    };
+    out.push_str(&format!(
+        "{}, {}, {}, {} read: {verdict}.\n",
+        count(verification.sources, "file"),
+        count(verification.entries, "entry"),
+        count(verification.passages, "passage"),
+        bytes(verification.bytes_read)
+    ));
+    out
+}

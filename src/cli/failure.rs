@@ -1,0 +1,210 @@
+//! What went wrong, what can be done about it, and which exit code says so?
+
+use std::io;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use sessionary::index::Error;
+use sessionary::model::{SCHEMA_VERSION, SessionRow};
+
+use crate::output::text::plain_line;
+
+/// How a verb that did not fail ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Found, or done.
+    Found,
+    /// Nothing found, or stores that differ from the files.
+    Nothing,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Found => Self::SUCCESS,
+            Outcome::Nothing => Self::from(1),
+        }
+    }
+}
+
+impl Outcome {
+    /// `Found` when there is something.
+    pub fn found(something: bool) -> Self {
+        if something {
+            Self::Found
+        } else {
+            Self::Nothing
+        }
+    }
+}
+
+/// What kind of failure it is; decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// What was typed makes no sense.
+    Usage,
+    /// The session or entry is not there.
+    NotFound,
+    /// A name fits several sessions.
+    Ambiguous,
+    /// Another process is writing the index.
+    Busy,
+    /// Everything else.
+    Failed,
+    /// Whoever read our output has gone: a normal end.
+    Closed,
+}
+
+/// An error on its way to the user.
+#[derive(Debug)]
+pub struct Failure {
+    kind: Kind,
+    error: anyhow::Error,
+    hints: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Reported<'a> {
+    schema_version: u32,
+    error: ReportedError<'a>,
+}
+
+#[derive(Serialize)]
+struct ReportedError<'a> {
+    kind: Kind,
+    message: &'a str,
+    hints: &'a [String],
+}
+
+impl Failure {
+    /// A failure caused by what was typed.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, anyhow::Error::msg(message.into()))
+    }
+
+    fn new(kind: Kind, error: anyhow::Error) -> Self {
+        Self {
+            kind,
+            error,
+            hints: Vec::new(),
+        }
+    }
+
+    /// Adds a line on what to do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Says it on stderr and gives the exit code.
+    #[allow(clippy::print_stderr)]
+    pub fn report(&self, json: bool) -> ExitCode {
+        let code = match self.kind {
+            Kind::Closed => return ExitCode::SUCCESS,
+            Kind::NotFound => 1,
+            Kind::Usage | Kind::Ambiguous | Kind::Busy | Kind::Failed => 2,
+        };
+        let message = format!("{:#}", self.error);
+        if json {
+            let error = ReportedError {
+                kind: self.kind,
+                message: &message,
+                hints: &self.hints,
+            };
+            let reported = Reported {
+                schema_version: SCHEMA_VERSION,
+                error,
+            };
+            match serde_json::to_string(&reported) {
+                Ok(text) => eprintln!("{text}"),
+                Err(error) => eprintln!("error: {message} ({error})"),
+            }
+        } else {
+            let message: Vec<String> = message.lines().map(plain_line).collect();
+            eprintln!("error: {}", message.join("\n"));
+            for hint in &self.hints {
+                eprintln!("hint: {}", plain_line(hint));
+            }
+        }
+        ExitCode::from(code)
+    }
+}
+
+/// What clap has to say: help and version are no errors.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    // What was typed could not be understood, so whether JSON was asked for is read from the words themselves.
+    let json = std::env::args_os().any(|word| word == "--json");
+    if error.use_stderr() && json {
+        let message = error.to_string();
+        let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
+        return Failure::usage(message).report(true);
+    }
+    // Nothing can be done when help cannot be printed.
+    let _ = error.print();
+    if error.use_stderr() {
+        ExitCode::from(2)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (kind, hints) = match &error {
+            Error::Busy { .. } => (
+                Kind::Busy,
+                vec!["another sessionary is writing the index; list and search work meanwhile".to_owned()],
+            ),
+            Error::NotFound { .. } => (
+                Kind::NotFound,
+                vec!["`sessionary list --all` shows every session; a name is an id, the beginning of one, a path or `last`".to_owned()],
+            ),
+            Error::Ambiguous { candidates, .. } => (Kind::Ambiguous, candidates.iter().map(candidate).collect()),
+            _ => (Kind::Failed, Vec::new()),
+        };
+        Self {
+            kind,
+            error: error.into(),
+            hints,
+        }
+    }
+}
+
+/// One line about a session that a name fits.
+fn candidate(row: &SessionRow) -> String {
+    let title = row.name.as_deref().unwrap_or(&row.first_message);
+    let title: String = plain_line(title).chars().take(60).collect();
+    format!("{}  {}  {}  {title}", row.id, row.agent, row.cwd)
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe {
+            Kind::Closed
+        } else {
+            Kind::Failed
+        };
+        Self::new(kind, error.into())
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        match error.io_error_kind() {
+            Some(io::ErrorKind::BrokenPipe) => Self::new(Kind::Closed, error.into()),
+            _ => Self::new(Kind::Failed, error.into()),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::new(Kind::Failed, error)
+    }
+}

@@ -1,0 +1,101 @@
+//! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was asked for.
+
+pub mod branches;
+pub mod progress;
+pub mod style;
+pub mod table;
+pub mod text;
+pub mod time;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::args::{Color, Global};
+use style::Style;
+
+/// Where answers go, and how they look.
+pub struct Screen {
+    /// Whether JSON was asked for.
+    pub json: bool,
+    /// Colours or none.
+    pub style: Style,
+    /// Columns to fit; `None` when the reader is no terminal.
+    pub width: Option<usize>,
+    /// The moment that ages count from, in ms.
+    pub now_ms: i64,
+    home: Option<std::path::PathBuf>,
+}
+
+impl Screen {
+    /// The screen that flags and environment ask for.
+    pub fn new(global: &Global) -> io::Result<Self> {
+        let terminal = io::stdout().is_terminal();
+        let width = match global.width {
+            Some(width) => Some(width.max(20)),
+            None if terminal => terminal_size::terminal_size_of(io::stdout())
+                .map(|(width, _)| usize::from(width.0).max(20)),
+            None => None,
+        };
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let colours = match global.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => terminal && !set("NO_COLOR") && !dumb,
+        };
+        let now = global.now.unwrap_or_else(jiff::Timestamp::now);
+        Ok(Self {
+            json: global.json,
+            style: Style::new(colours),
+            width,
+            now_ms: now.as_millisecond(),
+            home: dirs::home_dir(),
+        })
+    }
+
+    /// Prints a finished text.
+    pub fn print(&self, text: &str) -> io::Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Prints bytes as they are.
+    pub fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes)?;
+        stdout.flush()
+    }
+
+    /// Prints an answer as JSON, one line.
+    pub fn json<T: Serialize>(&self, answer: &T) -> Result<(), crate::failure::Failure> {
+        let mut text = text::terminal_safe_json(serde_json::to_string(answer)?);
+        text.push('\n');
+        Ok(self.print(&text)?)
+    }
+
+    /// Says something about the answer on stderr.
+    #[allow(clippy::print_stderr)]
+    pub fn say(&self, line: &str) {
+        eprintln!("{line}");
+    }
+
+    /// A path as people write it, the home folder as `~`, safe to print.
+    pub fn path(&self, path: &Path) -> String {
+        let below = self
+            .home
+            .as_deref()
+            .and_then(|home| path.strip_prefix(home).ok());
+        let text = match below {
+            Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+            Some(below) => format!("~{}{}", std::path::MAIN_SEPARATOR, below.display()),
+            None => path.display().to_string(),
+        };
+        text::plain_line(&text)
+    }
+
+    /// The age of an ISO 8601 time; empty when there is none.
+    pub fn age(&self, time: Option<&str>) -> String {
+        time::age(time, self.now_ms)
+    }
+}

@@ -1,0 +1,108 @@
+//! How far is it? A bar on stderr, only on a terminal and only for what takes longer than a second.
+
+use std::io::{self, IsTerminal};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sessionary::index::Event;
+
+/// How long work goes on before a bar appears.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar that is fed with the library's events.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    started: Instant,
+    wanted: bool,
+    files: u64,
+    bytes: u64,
+}
+
+impl Progress {
+    /// A bar that may appear later.
+    pub fn new() -> Self {
+        Self {
+            bar: None,
+            started: Instant::now(),
+            wanted: io::stderr().is_terminal(),
+            files: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Takes one event.
+    pub fn event(&mut self, event: Event) {
+        match event {
+            Event::Discovered { files, bytes } => {
+                self.files = files;
+                self.bytes = bytes;
+            }
+            Event::Catalogued { files, bytes } => {
+                let message = format!("reading {files} of {} files", self.files);
+                let of = self.bytes;
+                self.draw(bytes, of, &message);
+            }
+            Event::Indexed { bytes, of } => self.draw(bytes, of, "indexing words"),
+            Event::Done => self.clear(),
+        }
+    }
+
+    fn draw(&mut self, done: u64, of: u64, message: &str) {
+        if !self.wanted || (self.bar.is_none() && self.started.elapsed() < PATIENCE) {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
+            let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+            match ProgressStyle::with_template(template) {
+                Ok(style) => bar.with_style(style),
+                Err(_) => bar,
+            }
+        });
+        if bar.length() != Some(of) {
+            // Another stage: rate and remaining time begin anew.
+            bar.set_length(of);
+            bar.reset();
+        }
+        bar.set_message(message.to_owned());
+        bar.set_position(done);
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// Says that something is going on while `work`, which reports nothing, takes longer than a second.
+pub fn while_waiting<T>(message: &'static str, work: impl FnOnce() -> T) -> T {
+    if !io::stderr().is_terminal() {
+        return work();
+    }
+    let (done, waiting) = std::sync::mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // The sender is only ever dropped: a timeout means that the work goes on.
+            if waiting.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                let bar = ProgressBar::new_spinner().with_message(message);
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                while waiting.recv_timeout(Duration::from_millis(100))
+                    == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
+                {
+                    bar.tick();
+                }
+                bar.finish_and_clear();
+            }
+        });
+        let answer = work();
+        drop(done);
+        answer
+    })
+}

@@ -1,0 +1,182 @@
+//! How does text from a session reach a terminal without doing anything there?
+//!
+//! Sessions hold what tools printed: escape sequences, carriage returns, right-to-left overrides.
+//! None of it may move a cursor, set a title or reorder a line.
+
+use unicode_width::UnicodeWidthChar;
+
+/// Whether a character acts instead of being shown.
+fn acts(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// A character that is shown in place of one that acts.
+fn shown(character: char) -> char {
+    match u32::from(character) {
+        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
+        0x7f => '\u{2421}',
+        _ if acts(character) => '\u{fffd}',
+        _ => character,
+    }
+}
+
+/// Text on one line: white space becomes one space, nothing acts.
+pub fn plain_line(text: &str) -> String {
+    plain_line_marked(text, &[]).0
+}
+
+/// As [`plain_line`], and where byte ranges of `text` went.
+pub fn plain_line_marked(text: &str, marks: &[(usize, usize)]) -> (String, Vec<(usize, usize)>) {
+    let mut line = String::with_capacity(text.len());
+    let mut at = vec![None::<(usize, usize)>; marks.len()];
+    for (offset, character) in text.char_indices() {
+        let before = line.len();
+        if character.is_whitespace() {
+            if !line.is_empty() && !line.ends_with(' ') {
+                line.push(' ');
+            }
+        } else {
+            line.push(shown(character));
+        }
+        for (mark, place) in marks.iter().zip(&mut at) {
+            if (mark.0..mark.1).contains(&offset) && line.len() > before {
+                *place = Some((place.map_or(before, |place| place.0), line.len()));
+            }
+        }
+    }
+    let end = line.trim_end().len();
+    line.truncate(end);
+    let places = at
+        .into_iter()
+        .flatten()
+        .map(|(from, to)| (from.min(end), to.min(end)));
+    (line, places.filter(|(from, to)| from < to).collect())
+}
+
+/// Text on several lines: line ends and tabs stay, nothing else acts.
+pub fn plain_lines(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\r' if characters.peek() == Some(&'\n') => {}
+            '\n' => lines.push('\n'),
+            '\t' => lines.push_str("    "),
+            character => lines.push(shown(character)),
+        }
+    }
+    lines
+}
+
+/// Columns that a text takes on a terminal.
+pub fn columns(text: &str) -> usize {
+    text.chars().map(char_columns).sum()
+}
+
+/// Columns of one character. Sums of these are exact for what [`fit`] cuts, char by char.
+pub fn char_columns(character: char) -> usize {
+    character.width().unwrap_or(0)
+}
+
+/// The text, cut with `…` when it takes more than `width` columns.
+pub fn fit(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut cut = prefix(text, width.saturating_sub(1)).trim_end().to_owned();
+    if width > 0 {
+        cut.push('…');
+    }
+    cut
+}
+
+/// The longest beginning of `text` that takes at most `width` columns.
+pub fn prefix(text: &str, width: usize) -> &str {
+    let mut taken = 0;
+    for (offset, character) in text.char_indices() {
+        taken += char_columns(character);
+        if taken > width {
+            return &text[..offset];
+        }
+    }
+    text
+}
+
+/// Escapes what serde_json leaves as it is and a terminal would act on. It only ever stands inside
+/// strings, so the JSON means the same.
+pub fn terminal_safe_json(json: String) -> String {
+    if !json.chars().any(acts) {
+        return json;
+    }
+    let mut safe = String::with_capacity(json.len() + 64);
+    for character in json.chars() {
+        if acts(character) {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                safe.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            safe.push(character);
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_acts_on_the_terminal() {
+        assert_eq!(
+            plain_line("a\u{1b}[31mb\u{7}\n\n c\u{202e}d\u{9b}e\r"),
+            "a␛[31mb␇ c\u{fffd}d\u{fffd}e"
+        );
+        assert_eq!(plain_lines("a\r\nb\tc\rd\u{1b}"), "a\nb    c␍d␛");
+        for code in 0..=0x10_ffff {
+            if let Some(character) = char::from_u32(code) {
+                assert!(!acts(shown(character)), "{code:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn marks_move_with_the_text() {
+        let text = "  \n one \u{1b} two\n\nthree";
+        let marks: Vec<_> = ["one", "two", "two\n\nthree", "\n"]
+            .iter()
+            .filter_map(|word| text.find(word).map(|from| (from, from + word.len())))
+            .collect();
+        let (line, moved) = plain_line_marked(text, &marks);
+        assert_eq!(line, "one ␛ two three");
+        let words: Vec<_> = moved.iter().map(|&(from, to)| &line[from..to]).collect();
+        assert_eq!(words, ["one", "two", "two three"]);
+    }
+
+    #[test]
+    fn cut_by_columns() {
+        assert_eq!(fit("日本語テキスト", 14), "日本語テキスト");
+        assert_eq!(fit("日本語テキスト", 13), "日本語テキス…");
+        assert_eq!(fit("日本語テキスト", 12), "日本語テキ…");
+        assert_eq!(fit("abc def", 5), "abc…");
+        assert_eq!(fit("abc", 0), "");
+        for width in 0..12 {
+            assert!(columns(&fit("a日b語c", width)) <= width);
+        }
+    }
+
+    #[test]
+    fn json_means_the_same() {
+        let text = "a\u{9b}31m\u{202e}\u{7f}\u{feff}\u{e0041}\u{1b}é日";
+        let json = serde_json::to_string(text).unwrap_or_default();
+        let safe = terminal_safe_json(json);
+        assert!(!safe.chars().any(acts), "{safe:?}");
+        assert_eq!(
+            serde_json::from_str::<String>(&safe).ok().as_deref(),
+            Some(text)
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! How long ago was it? Ages for people.
+
+const MINUTE: i64 = 60_000;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// `now`, `5m`, `3h`, `2d`, or the date of what is older than 30 days or lies ahead.
+pub fn age(time: Option<&str>, now_ms: i64) -> String {
+    let Some(timestamp) = time.and_then(|time| time.parse::<jiff::Timestamp>().ok()) else {
+        return String::new();
+    };
+    match now_ms.saturating_sub(timestamp.as_millisecond()) {
+        // Clocks of two machines differ by a little.
+        past if (-MINUTE..MINUTE).contains(&past) => "now".to_owned(),
+        past if (MINUTE..HOUR).contains(&past) => format!("{}m", past / MINUTE),
+        past if (HOUR..DAY).contains(&past) => format!("{}h", past / HOUR),
+        past if (DAY..30 * DAY).contains(&past) => format!("{}d", past / DAY),
+        _ => timestamp.strftime("%Y-%m-%d").to_string(),
+    }
+}
+
+/// Date and minute in UTC.
+pub fn minute(time: Option<&str>) -> String {
+    time.and_then(|time| time.parse::<jiff::Timestamp>().ok())
+        .map(|timestamp| timestamp.strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_default()
+}
+
+/// Milliseconds as people say them.
+pub fn duration(ms: f64) -> String {
+    if ms < 1000.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{:.1} s", ms / 1000.0)
+    }
+}
+
+/// Bytes as people say them.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    #[allow(clippy::cast_precision_loss)]
+    let mut size = count as f64;
+    let mut unit = 0;
+    while size >= 999.5 && unit + 1 < UNITS.len() {
+        size /= 1000.0;
+        unit += 1;
+    }
+    if unit == 0 || size >= 99.95 {
+        format!("{size:.0} {}", UNITS[unit])
+    } else {
+        format!("{size:.1} {}", UNITS[unit])
+    }
+}
+
+/// `1 file`, `2 files`.
+pub fn count(number: u64, what: &str) -> String {
+    let plural = match what.strip_suffix('y') {
+        _ if number == 1 => what.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None if what.ends_with("ch") => format!("{what}es"),
+        None => format!("{what}s"),
+    };
+    format!("{number} {plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages() {
+        let now = 1_767_600_000_000; // 2026-01-05T08:00:00Z
+        let said = |time: &str| age(Some(time), now);
+        assert_eq!(said("2026-01-05T07:59:01.000Z"), "now");
+        assert_eq!(said("2026-01-05T07:55:00.000Z"), "5m");
+        assert_eq!(said("2026-01-05T07:00:00.001Z"), "59m");
+        assert_eq!(said("2026-01-05T05:00:00.000Z"), "3h");
+        assert_eq!(said("2026-01-03T08:00:00+00:00"), "2d");
+        assert_eq!(said("2025-11-05T08:00:00.000Z"), "2025-11-05");
+        assert_eq!(said("2026-01-07T08:00:00.000Z"), "2026-01-07");
+        assert_eq!(said("yesterday"), "");
+        assert_eq!(age(None, now), "");
+    }
+
+    #[test]
+    fn sizes_and_counts() {
+        assert_eq!(
+            [0, 999, 1000, 1_540_000, 999_600, 150_000_000].map(bytes),
+            ["0 B", "999 B", "1.0 KB", "1.5 MB", "1.0 MB", "150 MB"]
+        );
+        assert_eq!(
+            [
+                count(1, "entry"),
+                count(2, "entry"),
+                count(0, "file"),
+                count(2, "match")
+            ],
+            ["1 entry", "2 entries", "0 files", "2 matches"]
+        );
+        assert_eq!([duration(12.4), duration(1234.0)], ["12 ms", "1.2 s"]);
+    }
+}

@@ -1,0 +1,149 @@
+//! Where is the index, and which roots are read? From flags and this process's environment.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use sessionary::format::{AGENTS, FORMATS};
+use sessionary::index::{Config, RootSpec};
+use sessionary::locations::{self, Environment};
+
+use crate::args::Global;
+use crate::failure::Failure;
+
+/// Variable that names the index folder.
+const INDEX_VARIABLE: &str = "SESSIONARY_INDEX_DIR";
+
+/// The configuration that flags and environment ask for.
+pub fn config(global: &Global) -> Result<Config, Failure> {
+    let cwd = env::current_dir().unwrap_or_default();
+    let var = |name: &str| env::var_os(name);
+    let environment = Environment {
+        home: dirs::home_dir(),
+        data_dir: dirs::data_dir(),
+        var: &var,
+        cwd,
+        read_settings: true,
+    };
+    let mut roots = if global.no_default_roots {
+        Vec::new()
+    } else {
+        locations::roots(&environment)
+    };
+    for text in &global.roots {
+        let root = parse_root(text, &environment)?;
+        // A place named by hand keeps the label given there.
+        roots.retain(|other| other.path != root.path || other.format != root.format);
+        roots.push(root);
+    }
+    Ok(Config {
+        index_dir: index_dir(global)?,
+        roots,
+    })
+}
+
+fn index_dir(global: &Global) -> Result<PathBuf, Failure> {
+    if let Some(named) = &global.index {
+        return Ok(named.clone());
+    }
+    if let Some(named) = env::var_os(INDEX_VARIABLE).filter(|named| !named.is_empty()) {
+        return Ok(named.into());
+    }
+    let cache = dirs::cache_dir().ok_or_else(|| {
+        Failure::usage("there is no cache folder for the index")
+            .hint(format!("name one: --index DIR or ${INDEX_VARIABLE}"))
+    })?;
+    Ok(cache.join("sessionary"))
+}
+
+/// Reads `FORMAT:DIR[=LABEL]`.
+fn parse_root(text: &str, environment: &Environment<'_>) -> Result<RootSpec, Failure> {
+    let example = "for example --root pi:~/backup/sessions=laptop";
+    let Some((name, place)) = text
+        .split_once(':')
+        .filter(|(name, place)| !name.is_empty() && !place.is_empty())
+    else {
+        return Err(Failure::usage(format!("--root {text}: not FORMAT:DIR")).hint(example));
+    };
+    let (agent, format) = match AGENTS.iter().find(|agent| agent.name == name) {
+        Some(agent) => (agent.name, agent.format),
+        None => match FORMATS.iter().find(|format| format.name() == name) {
+            Some(format) => (format.name(), format.name()),
+            None => {
+                return Err(Failure::usage(format!(
+                    "--root {text}: no format or agent is called `{name}`"
+                ))
+                .hint(format!("known are {}", known_names().join(", "))));
+            }
+        },
+    };
+    let whole = locations::expand(Path::new(place), environment);
+    let (path, label) = match place.rsplit_once('=') {
+        // A folder may have `=` in its name.
+        Some((dir, label)) if !dir.is_empty() && !label.is_empty() && !whole.exists() => (
+            locations::expand(Path::new(dir), environment),
+            Some(label.to_owned()),
+        ),
+        _ => (whole, None),
+    };
+    Ok(RootSpec {
+        agent: agent.to_owned(),
+        format: format.to_owned(),
+        path,
+        label,
+        flat: false,
+        why: "--root".to_owned(),
+    })
+}
+
+/// Names that `--root` and `--agent` take.
+pub fn known_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+    for format in FORMATS {
+        if !names.contains(&format.name()) {
+            names.push(format.name());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<RootSpec, Failure> {
+        let environment = Environment {
+            home: Some("/home/ada".into()),
+            data_dir: None,
+            var: &|_| None,
+            cwd: "/work".into(),
+            read_settings: false,
+        };
+        parse_root(text, &environment)
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn roots_on_the_command_line() {
+        let said = |text: &str| {
+            parse(text).map_or_else(
+                |_| "refused".to_owned(),
+                |root| {
+                    format!(
+                        "{} {} {} {:?}",
+                        root.agent,
+                        root.format,
+                        root.path.display(),
+                        root.label
+                    )
+                },
+            )
+        };
+        assert_eq!(said("pi:~/b=laptop"), r#"pi pi /home/ada/b Some("laptop")"#);
+        assert_eq!(said("indusagi:/b"), "indusagi pi /b None");
+        assert_eq!(said("clido:b/c"), "clido clido /work/b/c None");
+        assert_eq!(said("pi:/b="), "pi pi /b= None");
+        for refused in ["/b", "pi", "pi:", ":/b", "vim:/b"] {
+            assert_eq!(said(refused), "refused", "{refused}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! How bytes become JSON the way agents read it: what `JSON.parse` accepts is accepted here.
+//!
+//! Two tiers. The fast one is a borrowed serde parse. Where serde is stricter than `JSON.parse`
+//! (lone surrogates, overflowing numbers, duplicate keys, invalid UTF-8) the record is rewritten
+//! once by [`normalise`] and parsed again; [`tiers`] does both. Nothing here recurses, so any
+//! depth of nesting is read.
+
+mod js;
+mod lenient;
+mod loose;
+mod scan;
+mod walk;
+
+pub use js::{date_ms, trim};
+pub use lenient::{decode, normalise};
+pub use loose::{Flag, Int, Loose, Num, Raw, Text};
+pub use scan::{Piece, PieceKind, scan_value, split, whole};
+pub use walk::{Leaf, leaves};
+
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+
+/// Parse one JSON text. Fields a type does not name are skipped without recursion, so the depth
+/// limit of serde_json is off.
+pub fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    let mut parser = serde_json::Deserializer::from_str(text);
+    parser.disable_recursion_limit();
+    let value = T::deserialize(&mut parser).ok()?;
+    parser.end().ok()?;
+    Some(value)
+}
+
+/// Read `record` with `read`: first as it is, then, where that yields nothing, as [`normalise`]
+/// rewrites it.
+pub fn tiers<R>(record: &[u8], read: impl Fn(&str) -> Option<R>) -> Option<R> {
+    if let Some(found) = std::str::from_utf8(record).ok().and_then(&read) {
+        return Some(found);
+    }
+    let clean = normalise(record)?;
+    read(std::str::from_utf8(&clean).ok()?)
+}

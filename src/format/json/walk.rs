@@ -1,0 +1,119 @@
+//! Every token, and every text and number leaf, of a JSON value of any depth, without recursion.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr2;
+
+use super::lenient::decode;
+
+/// A piece of a well-formed JSON text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// `{` or `[`.
+    Open { object: bool },
+    /// `}` or `]`.
+    Close,
+    /// An object key with its quotes.
+    Key(Range<usize>),
+    /// A string with its quotes.
+    Text(Range<usize>),
+    /// A number.
+    Number(Range<usize>),
+    /// `true`, `false` or `null`.
+    Word,
+}
+
+/// Walks a JSON text that [`super::whole`] has accepted.
+pub(super) struct Tokens<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    fn string_end(&self) -> usize {
+        let mut at = self.at + 1;
+        loop {
+            match memchr2(b'"', b'\\', self.bytes.get(at..).unwrap_or_default()) {
+                Some(skip) if self.bytes[at + skip] == b'"' => return at + skip + 1,
+                Some(skip) => at += skip + 2,
+                None => return self.bytes.len(),
+            }
+        }
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        loop {
+            let start = self.at;
+            match *self.bytes.get(start)? {
+                b' ' | b'\t' | b'\r' | b'\n' | b',' | b':' => self.at += 1,
+                bracket @ (b'{' | b'[') => {
+                    self.at += 1;
+                    return Some(Token::Open { object: bracket == b'{' });
+                }
+                b'}' | b']' => {
+                    self.at += 1;
+                    return Some(Token::Close);
+                }
+                b'"' => {
+                    self.at = self.string_end();
+                    let mut next = self.at;
+                    while matches!(self.bytes.get(next), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+                        next += 1;
+                    }
+                    let key = self.bytes.get(next) == Some(&b':');
+                    return Some(if key { Token::Key(start..self.at) } else { Token::Text(start..self.at) });
+                }
+                first => {
+                    while self.bytes.get(self.at).is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b']' | b'}')) {
+                        self.at += 1;
+                    }
+                    let number = first == b'-' || first.is_ascii_digit();
+                    return Some(if number { Token::Number(start..self.at) } else { Token::Word });
+                }
+            }
+        }
+    }
+}
+
+/// A leaf of a JSON value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Leaf<'a> {
+    /// A string, decoded.
+    Text(Cow<'a, str>),
+    /// A number as written.
+    Number(&'a str),
+}
+
+/// Call `visit` with every text and number leaf of `json` in order, and the key of the innermost
+/// object member that holds it ("" at the top).
+pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
+    let mut keys: Vec<Cow<'a, str>> = vec![Cow::Borrowed("")];
+    for token in Tokens::of(json) {
+        let innermost = keys.len() - 1;
+        match token {
+            Token::Open { .. } => keys.push(keys[innermost].clone()),
+            Token::Close => {
+                if innermost > 0 {
+                    keys.pop();
+                }
+            }
+            Token::Key(range) => keys[innermost] = decode(&json[range]),
+            Token::Text(range) => visit(&keys[innermost], Leaf::Text(decode(&json[range]))),
+            Token::Number(range) => {
+                if let Ok(number) = std::str::from_utf8(&json[range]) {
+                    visit(&keys[innermost], Leaf::Number(number));
+                }
+            }
+            Token::Word => {}
+        }
+    }
+}

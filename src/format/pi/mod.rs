@@ -1,0 +1,88 @@
+//! pi's session files and those of its forks: one JSON line an entry, a tree by parent ids.
+
+use std::path::Path;
+
+use super::{Format, Shape, SourceFacts, WriteMode};
+use crate::model::{Facts, Fold, Part, Passage, Placement, SessionFacts};
+
+mod facts;
+mod fold;
+mod line;
+mod text;
+
+pub(in crate::format) use facts::touches;
+
+/// pi's format, versions 1 to 3.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pi;
+
+impl Format for Pi {
+    fn name(&self) -> &'static str {
+        "pi"
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Lines
+    }
+
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Append
+    }
+
+    fn place(&self, relative: &Path, flat: bool) -> Placement {
+        place(relative, flat)
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        facts::facts(record)
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        text::passages(record)
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64) {
+        fold::fold(fold, facts, offset);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}
+
+/// pi lists `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder. What lies elsewhere or
+/// is a copy under another name is catalogued all the same.
+fn place(relative: &Path, flat: bool) -> Placement {
+    let key: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+    let Some(name) = key.last() else { return Placement::Ignore("a folder") };
+    let lower = name.to_ascii_lowercase();
+    if lower.ends_with(".trajectory.jsonl") {
+        return Placement::Ignore("telemetry beside a session");
+    }
+    if lower.ends_with(".lock") || lower.ends_with(".tmp") {
+        return Placement::Ignore("a lock or temporary file");
+    }
+    let renamed = [".jsonl.reset.", ".jsonl.deleted.", ".jsonl.bak-"].iter().any(|mark| lower.contains(mark));
+    let checkpoint = lower.ends_with(".jsonl") && lower.contains(".checkpoint.");
+    if !lower.ends_with(".jsonl") && !renamed {
+        return Placement::Ignore("not a session file");
+    }
+    let listed_depth = if flat { 1 } else { 2 };
+    let unlisted = if renamed {
+        Some("a copy under another name".to_owned())
+    } else if !name.ends_with(".jsonl") {
+        Some("the name does not end in .jsonl".to_owned())
+    } else if key.len() < listed_depth {
+        Some("directly in the sessions folder".to_owned())
+    } else if key.len() > listed_depth {
+        Some("below the folders that pi lists".to_owned())
+    } else {
+        None
+    };
+    let part = if renamed || checkpoint { Part::Copy } else { Part::Main };
+    Placement::Source { session: key.join("/"), part, unlisted }
+}

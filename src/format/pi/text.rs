@@ -1,0 +1,174 @@
+//! All text of one pi line that can be searched.
+
+use serde::Deserialize;
+
+use crate::format::json::{self, Loose, Raw, Text};
+use crate::format::pieces::Pieces;
+use crate::model::Passage;
+
+/// Bytes of a `custom` entry's data that are indexed.
+const CUSTOM_DATA: usize = 16 * 1024;
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    message: Loose<Message<'a>>,
+    #[serde(borrow)]
+    summary: Raw<'a>,
+    #[serde(borrow)]
+    details: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    data: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    label: Raw<'a>,
+    #[serde(borrow)]
+    note: Raw<'a>,
+    #[serde(borrow)]
+    provider: Raw<'a>,
+    #[serde(borrow)]
+    model_id: Raw<'a>,
+    #[serde(borrow)]
+    thinking_level: Raw<'a>,
+    #[serde(borrow)]
+    replacement: Loose<Replacement<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Replacement<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    summary: Raw<'a>,
+    #[serde(borrow)]
+    details: Raw<'a>,
+    #[serde(borrow)]
+    tool_name: Raw<'a>,
+    #[serde(borrow)]
+    command: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    error_message: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thinking: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        match json::parse::<Loose<Line<'_>>>(text)? {
+            Loose::Object(line) => of_line(&line, text, &mut pieces),
+            _ => pieces.unknown(text),
+        }
+        Some(pieces.into_passages())
+    })
+    .unwrap_or_default()
+}
+
+fn of_line<'a>(line: &Line<'a>, whole: &'a str, pieces: &mut Pieces) {
+    match line.kind.as_str().unwrap_or_default() {
+        // The header's fields are searched as fields of the session.
+        "session" => {}
+        "message" => {
+            if let Loose::Object(message) = &line.message {
+                of_message(message, pieces);
+            }
+        }
+        "model_change" => {
+            pieces.prose(&line.provider);
+            pieces.prose(&line.model_id);
+        }
+        "thinking_level_change" => pieces.prose(&line.thinking_level),
+        "session_info" => pieces.prose(&line.name),
+        "label" => pieces.prose(&line.label),
+        "compaction" | "branch_summary" => {
+            pieces.prose(&line.summary);
+            pieces.leaves(&line.details);
+        }
+        "custom_message" => {
+            content(&line.content, pieces, Pieces::prose);
+            pieces.leaves(&line.details);
+        }
+        "custom" => pieces.leaves_up_to(&line.data, CUSTOM_DATA),
+        "usage" => pieces.prose(&line.note),
+        "context_edit" => {
+            if let Loose::Object(replacement) = &line.replacement {
+                content(&replacement.content, pieces, Pieces::prose);
+            }
+        }
+        _ => pieces.unknown(whole),
+    }
+}
+
+fn of_message(message: &Message<'_>, pieces: &mut Pieces) {
+    match message.role.as_str().unwrap_or_default() {
+        // System prompts are no part of the talk.
+        "system" => {}
+        "toolResult" => {
+            pieces.output(&message.tool_name);
+            content(&message.content, pieces, Pieces::output);
+            pieces.leaves(&message.details);
+        }
+        "bashExecution" => {
+            pieces.output(&message.command);
+            pieces.output(&message.output);
+        }
+        _ => {
+            content(&message.content, pieces, Pieces::prose);
+            pieces.prose(&message.summary);
+            pieces.prose(&message.error_message);
+            pieces.leaves(&message.details);
+        }
+    }
+}
+
+/// Plain text, or blocks; the text of blocks goes where `class` puts it, tool calls to the output.
+fn content<'a>(content: &Raw<'a>, pieces: &mut Pieces, class: fn(&mut Pieces, &Raw<'_>)) {
+    if content.text().is_some() {
+        class(pieces, content);
+        return;
+    }
+    for raw in content.parse::<Vec<Raw<'a>>>().unwrap_or_default() {
+        let Some(Loose::Object(block)) = raw.parse::<Loose<Block<'_>>>() else { continue };
+        match block.kind.as_str().unwrap_or_default() {
+            "text" => class(pieces, &block.text),
+            "thinking" => class(pieces, &block.thinking),
+            "toolCall" => {
+                pieces.output(&block.name);
+                pieces.leaves_of_arguments(&block.arguments);
+            }
+            "image" => {}
+            _ => pieces.unknown(raw.0.unwrap_or_default()),
+        }
+    }
+}

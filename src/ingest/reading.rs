@@ -1,0 +1,279 @@
+//! One file becomes chunks: from the first byte that is not proven to the end.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::plan::Plan;
+use crate::catalogue::write::{Chunk, EntryRow, ProblemRow, flag};
+use crate::format::json::{PieceKind, split};
+use crate::format::{Format, Shape};
+use crate::model::Fold;
+use crate::source::checkpoint::{self, Proof, TAIL};
+use crate::source::identity::{Identity, now_ns};
+use crate::source::lines::Lines;
+
+/// Bytes of a source that go into the catalogue at once: bounds memory, and what a crash costs.
+const CHUNK_BYTES: u64 = 16 << 20;
+
+/// What reading a file cost.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs)]
+pub struct Cost {
+    pub bytes_read: u64,
+    pub proof_bytes: u64,
+}
+
+/// What came of it.
+pub enum Outcome {
+    /// Proven unchanged: only the identity moved.
+    Same {
+        /// As observed.
+        identity: Identity,
+        /// See [`Identity::is_racy`].
+        racy: bool,
+    },
+    /// Chunks were emitted.
+    Read,
+}
+
+/// Read the source of `plan`, giving each chunk to `emit` in order.
+pub fn read_source(
+    plan: &Plan<'_>,
+    buffer: &mut Vec<u8>,
+    cost: &mut Cost,
+    emit: &mut dyn FnMut(Chunk),
+) -> std::io::Result<Outcome> {
+    let mut file = File::open(&plan.path)?;
+    // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
+    let identity = Identity::of(&file.metadata()?);
+    let racy = identity.is_racy(now_ns());
+    let start = resume_point(plan, &mut file, &identity, cost)?;
+    let Start::At { from, proof, fold, tail } = start else {
+        return Ok(Outcome::Same { identity, racy });
+    };
+    file.seek(SeekFrom::Start(from))?;
+    let reader = Reader { plan, identity, racy, from, proof, fold, tail };
+    match plan.format.shape() {
+        Shape::Lines => reader.lines(file, buffer, cost, emit)?,
+        Shape::Document => reader.document(file, cost, emit)?,
+    }
+    Ok(Outcome::Read)
+}
+
+enum Start {
+    Same,
+    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one.
+    At { from: u64, proof: Proof, fold: Fold, tail: Vec<u8> },
+}
+
+impl Start {
+    fn beginning() -> Start {
+        Start::At { from: 0, proof: Proof::default(), fold: Fold::default(), tail: Vec::new() }
+    }
+}
+
+fn resume_point(plan: &Plan<'_>, file: &mut File, identity: &Identity, cost: &mut Cost) -> std::io::Result<Start> {
+    use checkpoint::Decision;
+    let Some(known) = plan.known else { return Ok(Start::beginning()) };
+    let stored = &known.stored;
+    let decision = checkpoint::decide(Some(stored), identity, plan.format.write_mode(), plan.format.revision());
+    let saved = || serde_json::from_str::<Fold>(&known.fold).ok();
+    match decision {
+        Decision::Unchanged => return Ok(Start::Same),
+        Decision::Reread(_) => return Ok(Start::beginning()),
+        Decision::ProveTail(_) => {
+            let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
+            cost.proof_bytes += bytes;
+            if let (Some(tail), Some(fold)) = (tail, saved()) {
+                return Ok(Start::At { from: stored.consumed, proof: stored.proof.clone(), fold, tail });
+            }
+        }
+        Decision::ProveBlocks(_) => {}
+    }
+    let (proven, _, bytes) = checkpoint::prove_blocks(file, stored)?;
+    cost.proof_bytes += bytes;
+    if proven == stored.consumed
+        && let Some(fold) = saved()
+    {
+        // All that was consumed is still there. The same size then means the same bytes, unless a
+        // tail was left unconsumed: that is cheap to read again.
+        let whole = identity.size == stored.identity.size && stored.consumed == identity.size;
+        if whole && plan.unlisted == known.unlisted {
+            return Ok(Start::Same);
+        }
+        let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
+        cost.proof_bytes += bytes;
+        if let Some(tail) = tail {
+            return Ok(Start::At { from: stored.consumed, proof: stored.proof.clone(), fold, tail });
+        }
+    }
+    // A fold cannot be run backwards, so rows before a changed block are read again as well; what is spared is
+    // nothing but the reading, and a rewritten file is read once.
+    Ok(Start::beginning())
+}
+
+struct Reader<'p> {
+    plan: &'p Plan<'p>,
+    identity: Identity,
+    racy: bool,
+    from: u64,
+    proof: Proof,
+    fold: Fold,
+    /// Last bytes before the end of what is consumed.
+    tail: Vec<u8>,
+}
+
+impl Reader<'_> {
+    fn chunk(&self, forget_from: Option<u64>) -> Chunk {
+        Chunk {
+            root: self.plan.root,
+            relative: self.plan.relative.to_string(),
+            place: self.plan.place.to_string(),
+            part: self.plan.part,
+            unlisted: self.plan.unlisted.clone(),
+            forget_from,
+            entries: Vec::new(),
+            problems: Vec::new(),
+            identity: self.identity,
+            racy: self.racy,
+            revision: self.plan.format.revision(),
+            consumed: 0,
+            proof: Proof::default(),
+            fold: Fold::default(),
+            shown: Fold::default(),
+            last: false,
+        }
+    }
+
+    fn close(&mut self, chunk: &mut Chunk, consumed: u64, shown: Option<Fold>, last: bool) {
+        self.proof.set_tail(&self.tail);
+        chunk.consumed = consumed;
+        chunk.proof = self.proof.clone();
+        chunk.fold = self.fold.clone();
+        chunk.shown = shown.unwrap_or_else(|| self.fold.clone());
+        chunk.last = last;
+    }
+
+    fn note_tail(&mut self, bytes: &[u8]) {
+        if bytes.len() >= TAIL {
+            self.tail.clear();
+            self.tail.extend_from_slice(&bytes[bytes.len() - TAIL..]);
+        } else {
+            let over = (self.tail.len() + bytes.len()).saturating_sub(TAIL);
+            self.tail.drain(..over);
+            self.tail.extend_from_slice(bytes);
+        }
+    }
+
+    fn lines(
+        mut self,
+        file: File,
+        buffer: &mut Vec<u8>,
+        cost: &mut Cost,
+        emit: &mut dyn FnMut(Chunk),
+    ) -> std::io::Result<()> {
+        let format = self.plan.format;
+        let mut chunk = self.chunk(Some(self.from));
+        let mut at = self.from;
+        let mut chunk_from = at;
+        let mut lines = Lines::new(file, std::mem::take(buffer));
+        let mut shown = None;
+        while let Some((line, terminated)) = lines.next_line()? {
+            let length = line.len() as u64;
+            if terminated {
+                add_line(line, at, 0, format, &mut chunk, &mut self.fold);
+                self.proof.extend(line);
+                self.proof.extend(b"\n");
+                self.note_tail(line);
+                self.note_tail(b"\n");
+                at += length + 1;
+                if at - chunk_from >= CHUNK_BYTES {
+                    self.close(&mut chunk, at, None, false);
+                    emit(std::mem::replace(&mut chunk, self.chunk(None)));
+                    chunk_from = at;
+                }
+            } else {
+                let mut provisional = self.fold.clone();
+                add_line(line, at, flag::PROVISIONAL, format, &mut chunk, &mut provisional);
+                shown = Some(provisional);
+            }
+        }
+        cost.bytes_read += lines.bytes_read;
+        *buffer = lines.into_buffer();
+        self.close(&mut chunk, at, shown, true);
+        emit(chunk);
+        Ok(())
+    }
+
+    fn document(mut self, mut file: File, cost: &mut Cost, emit: &mut dyn FnMut(Chunk)) -> std::io::Result<()> {
+        let mut bytes = Vec::with_capacity(self.identity.size as usize);
+        file.read_to_end(&mut bytes)?;
+        cost.bytes_read += bytes.len() as u64;
+        let mut chunk = self.chunk(Some(0));
+        add_line(&bytes, 0, 0, self.plan.format, &mut chunk, &mut self.fold);
+        self.proof.extend(&bytes);
+        self.note_tail(&bytes);
+        self.close(&mut chunk, bytes.len() as u64, None, true);
+        emit(chunk);
+        Ok(())
+    }
+}
+
+/// Cut one line into entries and problems. The same for a whole document.
+fn add_line(line: &[u8], at: u64, flags: i64, format: &dyn Format, chunk: &mut Chunk, fold: &mut Fold) {
+    for piece in split(line) {
+        let start = at + piece.range.start as u64;
+        let bytes = &line[piece.range.clone()];
+        match piece.kind {
+            PieceKind::Blank => {}
+            PieceKind::Bad(reason) => {
+                let torn = flags & flag::PROVISIONAL != 0;
+                chunk.problems.push(ProblemRow {
+                    start,
+                    length: bytes.len() as u64,
+                    provisional: torn,
+                    reason: if torn { format!("torn: {reason}") } else { reason.to_string() },
+                });
+            }
+            PieceKind::Value { fused } => {
+                let mut facts = format.facts(bytes);
+                let mut flags = flags;
+                if fused {
+                    // Agents parse a line as a whole: with anything beside the value, they drop all of it.
+                    facts.agent_sees = false;
+                    flags |= flag::FUSED;
+                }
+                if facts.is_error {
+                    flags |= flag::ERROR;
+                }
+                if facts.has_image {
+                    flags |= flag::IMAGE;
+                }
+                format.fold(fold, &facts, start);
+                chunk.entries.push(EntryRow {
+                    start,
+                    length: bytes.len() as u64,
+                    hash: checkpoint::hash(bytes),
+                    flags,
+                    facts,
+                });
+            }
+        }
+    }
+}
+
+/// The bytes of one entry, if they still are what was catalogued.
+pub fn entry_bytes(path: &Path, file: &mut Option<File>, start: u64, length: u64, hash: u64) -> std::io::Result<Option<Vec<u8>>> {
+    let handle = match file {
+        Some(handle) => handle,
+        None => file.insert(File::open(path)?),
+    };
+    handle.seek(SeekFrom::Start(start))?;
+    let mut bytes = vec![0; length as usize];
+    match handle.read_exact(&mut bytes) {
+        Ok(()) => Ok((checkpoint::hash(&bytes) == hash).then_some(bytes)),
+        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(e) => Err(e),
+    }
+}

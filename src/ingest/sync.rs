@@ -1,0 +1,224 @@
+//! The catalogue stage: discover, read what changed on every core, write it with one writer.
+
+use std::sync::mpsc::sync_channel;
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::plan::{Plan, Work, plan};
+use super::reading::{Cost, Outcome, read_source};
+use crate::catalogue::write::Chunk;
+use crate::catalogue::{Catalogue, Error, read::Known};
+use crate::format::Format;
+use crate::index::RootSpec;
+use crate::model::Report;
+use crate::source::discover::{Discovery, discover};
+use crate::source::identity::now_ns;
+
+/// How far a sync has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Event {
+    /// So many files must be looked into.
+    Discovered { files: u64, bytes: u64 },
+    /// So many of them are in the catalogue.
+    Catalogued { files: u64, bytes: u64 },
+    /// So many bytes of `of` are in the words.
+    Indexed { bytes: u64, of: u64 },
+    /// The end.
+    Done,
+}
+
+/// Entries in one transaction, about.
+const ENTRIES_A_TRANSACTION: usize = 20_000;
+/// Chunks on their way to the writer.
+const IN_FLIGHT: usize = 16;
+
+enum Message {
+    Chunk(usize, Box<Chunk>),
+    Done(usize, std::io::Result<Outcome>, Cost),
+}
+
+/// Bring the catalogue up to the files below `roots`.
+pub fn sync_catalogue(
+    catalogue: &Catalogue,
+    roots: &[RootSpec],
+    formats: &[&'static dyn Format],
+    progress: &mut dyn FnMut(Event),
+    report: &mut Report,
+) -> Result<(), Error> {
+    let started = Instant::now();
+    struct Scanned {
+        root: i64,
+        discovery: Discovery,
+        known: Vec<Known>,
+    }
+    let mut scanned = Vec::new();
+    for spec in roots {
+        let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
+            report.notes.push(format!("{}: no format is named {}", spec.path.display(), spec.format));
+            continue;
+        };
+        let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
+        let mut discovery = discover(&spec.path, spec.flat, *format);
+        let root = match known_root {
+            Some(root) => root,
+            // A place that never existed leaves no row.
+            None if discovery.error.is_some() && !spec.path.exists() => continue,
+            None => catalogue.ensure_root(spec)?,
+        };
+        let known = catalogue.known_sources(root)?;
+        let device = catalogue.root_device(root)?;
+        if discovery.error.is_none()
+            && discovery.found.is_empty()
+            && !known.is_empty()
+            && device.is_some_and(|d| d != discovery.device)
+        {
+            discovery.error = Some("empty, and on another device than before: not mounted?".into());
+        }
+        if let Some(error) = &discovery.error {
+            report.notes.push(format!("{}: {error}; what is known of it is kept", spec.path.display()));
+        }
+        for (relative, error) in &discovery.unreadable {
+            report.notes.push(format!("{}: {error}", spec.path.join(relative).display()));
+        }
+        report.files_unreadable += discovery.unreadable.len() as u64;
+        report.files_seen += discovery.found.len() as u64;
+        scanned.push((spec, *format, Scanned { root, discovery, known }));
+    }
+    report.ms.discover = ms(started);
+
+    let started = Instant::now();
+    let mut work: Work<'_> = Work::default();
+    for (spec, format, s) in &scanned {
+        let Work { mut plans, gone } = plan(s.root, &spec.path, *format, &s.discovery, &s.known);
+        work.plans.append(&mut plans);
+        work.gone.extend(gone);
+    }
+    // Newest first: what a person looks for is most often recent.
+    work.plans.sort_by_key(|p| std::cmp::Reverse(p.mtime_ns));
+    report.files_changed = (work.plans.len() + work.gone.len()) as u64;
+    progress(Event::Discovered { files: work.plans.len() as u64, bytes: work.plans.iter().map(|p| p.size).sum() });
+    catalogue.begin()?;
+    let result = (|| {
+        for (spec, format, s) in &scanned {
+            catalogue.ensure_root(spec)?;
+            let mut strays = s.discovery.strays.clone();
+            strays.extend(s.discovery.unreadable.iter().cloned());
+            strays.sort();
+            strays.dedup_by(|a, b| a.0 == b.0);
+            catalogue.note_root(s.root, s.discovery.device, s.discovery.error.as_deref(), &strays)?;
+            for gone in work.gone.iter().filter(|g| s.known.iter().any(|k| k.source == g.source)) {
+                if catalogue.remove_source(gone.source, *format)? {
+                    report.vanished += 1;
+                }
+            }
+        }
+        read_all(catalogue, &work.plans, progress, report)?;
+        catalogue.note_scan(now_ns() / 1_000_000)
+    })();
+    if let Err(error) = result {
+        catalogue.rollback();
+        return Err(error);
+    }
+    catalogue.commit()?;
+    report.ms.catalogue = ms(started);
+    Ok(())
+}
+
+/// Read every plan on all cores; this thread is the one writer.
+fn read_all(
+    catalogue: &Catalogue,
+    plans: &[Plan<'_>],
+    progress: &mut dyn FnMut(Event),
+    report: &mut Report,
+) -> Result<(), Error> {
+    let mut writer = Writer { catalogue, report, progress, plans, files: 0, bytes: 0, open_entries: 0 };
+    if let [_] = plans {
+        let (mut chunks, mut cost) = (Vec::new(), Cost::default());
+        let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| chunks.push(chunk));
+        for chunk in chunks {
+            writer.take(Message::Chunk(0, Box::new(chunk)))?;
+        }
+        return writer.take(Message::Done(0, outcome, cost));
+    }
+    rayon::in_place_scope(|scope| {
+        let (send, receive) = sync_channel(IN_FLIGHT);
+        scope.spawn(move |_| {
+            plans.par_iter().enumerate().with_max_len(1).for_each_init(Vec::new, |buffer, (at, plan)| {
+                let mut cost = Cost::default();
+                // A closed channel means the writer failed; reading on is of no use, and its error is told.
+                let outcome = read_source(plan, buffer, &mut cost, &mut |chunk| {
+                    let _ = send.send(Message::Chunk(at, Box::new(chunk)));
+                });
+                let _ = send.send(Message::Done(at, outcome, cost));
+            });
+        });
+        for message in receive {
+            writer.take(message)?;
+        }
+        Ok(())
+    })
+}
+
+struct Writer<'a> {
+    catalogue: &'a Catalogue,
+    report: &'a mut Report,
+    progress: &'a mut dyn FnMut(Event),
+    plans: &'a [Plan<'a>],
+    files: u64,
+    bytes: u64,
+    open_entries: usize,
+}
+
+impl Writer<'_> {
+    fn take(&mut self, message: Message) -> Result<(), Error> {
+        match message {
+            Message::Chunk(at, chunk) => {
+                self.report.entries += chunk.entries.len() as u64;
+                self.report.problems += chunk.problems.len() as u64;
+                self.open_entries += chunk.entries.len();
+                self.catalogue.apply(&chunk, self.plans[at].format)?;
+                if self.open_entries >= ENTRIES_A_TRANSACTION {
+                    self.catalogue.commit()?;
+                    self.catalogue.begin()?;
+                    self.open_entries = 0;
+                }
+            }
+            Message::Done(at, outcome, cost) => {
+                let plan = &self.plans[at];
+                self.report.bytes_read += cost.bytes_read;
+                self.report.proof_bytes += cost.proof_bytes;
+                match outcome {
+                    Ok(Outcome::Read) => {}
+                    Ok(Outcome::Same { identity, racy }) => {
+                        if let Some(known) = plan.known {
+                            self.catalogue.note_identity(known.source, &identity, racy)?;
+                            if identity.mtime_ns != known.stored.identity.mtime_ns {
+                                self.catalogue.refold_source(known.source, plan.format, None)?;
+                            }
+                        }
+                    }
+                    // Gone between the walk and the reading: the next scan takes its rows.
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(error) => {
+                        self.report.files_unreadable += 1;
+                        self.report.notes.push(format!("{}: {error}", plan.path.display()));
+                        match plan.known {
+                            Some(known) => self.catalogue.note_unread(known.source, &error.to_string())?,
+                            None => self.catalogue.note_stray(plan.root, plan.relative, &error.to_string())?,
+                        }
+                    }
+                }
+                self.files += 1;
+                self.bytes += plan.size;
+                (self.progress)(Event::Catalogued { files: self.files, bytes: self.bytes });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1000.0
+}

@@ -1,0 +1,427 @@
+//! Where could sessions be? Every place of every known agent, from an environment that the caller hands in.
+//!
+//! The library never looks at the process's own variables or home folder: an [`Environment`] says
+//! what they are. Only agents' settings files are read, and only when that is allowed.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use crate::format::{AGENTS, Agent};
+use crate::index::RootSpec;
+
+/// What an agent started now, here, would find around it.
+#[derive(Clone)]
+pub struct Environment<'a> {
+    /// The user's home folder.
+    pub home: Option<PathBuf>,
+    /// The platform's folder for program data (`~/.local/share` or `$XDG_DATA_HOME` on Linux).
+    pub data_dir: Option<PathBuf>,
+    /// Looks up an environment variable.
+    pub var: &'a dyn Fn(&str) -> Option<OsString>,
+    /// The current directory: relative places and project settings are those of it.
+    pub cwd: PathBuf,
+    /// Whether the agents' settings files may be read.
+    pub read_settings: bool,
+}
+
+/// Every place that is considered for every agent of [`AGENTS`], whether it exists or not.
+///
+/// ```
+/// use sessionary::locations::{Environment, roots};
+/// let roots = roots(&Environment {
+///     home: Some("/home/ada".into()),
+///     data_dir: Some("/home/ada/.local/share".into()),
+///     var: &|_| None,
+///     cwd: "/home/ada/work".into(),
+///     read_settings: false,
+/// });
+/// assert!(roots.iter().any(|root| root.path.ends_with(".pi/agent/sessions")));
+/// ```
+pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
+    let mut found = Vec::new();
+    for agent in AGENTS {
+        for root in agent_roots(agent, environment) {
+            // A folder named twice is one root; the more usual layout was asked for first.
+            if !found
+                .iter()
+                .any(|other: &RootSpec| other.format == root.format && other.path == root.path)
+            {
+                found.push(root);
+            }
+        }
+    }
+    found
+}
+
+/// The flat folders that the settings of the project at `project` name.
+pub fn project_roots(environment: &Environment<'_>, project: &Path) -> Vec<RootSpec> {
+    let there = Environment {
+        cwd: project.to_path_buf(),
+        ..environment.clone()
+    };
+    AGENTS
+        .iter()
+        .filter_map(|agent| {
+            let (_, relative) = agent.settings?;
+            settings_root(agent, &there, &project.join(relative))
+        })
+        .collect()
+}
+
+/// Expands a leading `~`, takes `file://` URLs, and makes the path absolute.
+pub fn expand(path: &Path, environment: &Environment<'_>) -> PathBuf {
+    let path = path
+        .to_str()
+        .and_then(file_url)
+        .unwrap_or_else(|| path.to_path_buf());
+    expand_tilde(&path, environment)
+}
+
+fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
+    let mut roots = Vec::new();
+    let folder = agent_folder(agent, environment);
+    if let Some((folder, why)) = &folder {
+        roots.push(root(agent, folder.join(agent.sessions), false, why.clone()));
+    }
+    for variable in agent.flat_variables {
+        if let Some(value) = (environment.var)(variable).filter(|value| !value.is_empty()) {
+            let path = session_folder(agent, Path::new(&value), environment);
+            roots.push(root(agent, path, true, format!("${variable}")));
+        }
+    }
+    if let Some((global, project)) = agent.settings {
+        if let Some((folder, _)) = &folder {
+            roots.extend(settings_root(agent, environment, &folder.join(global)));
+        }
+        roots.extend(settings_root(
+            agent,
+            environment,
+            &environment.cwd.join(project),
+        ));
+    }
+    roots
+}
+
+/// The folder below which the agent keeps everything, and what says so.
+fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf, String)> {
+    let deciding = agent
+        .dir_variables
+        .iter()
+        .find_map(|variable| Some((variable, (environment.var)(variable)?)));
+    if let Some((variable, value)) = deciding
+        && !value.is_empty()
+    {
+        return Some((
+            agent_path(agent, Path::new(&value), environment),
+            format!("${variable}"),
+        ));
+    }
+    if let Some((variable, below)) = agent.above_variable
+        && let Some(value) = (environment.var)(variable).filter(|value| !value.is_empty())
+    {
+        return Some((
+            agent_path(agent, Path::new(&value), environment).join(below),
+            format!("${variable}"),
+        ));
+    }
+    let above = if agent.data_dir {
+        environment.data_dir.as_ref()
+    } else {
+        environment.home.as_ref()
+    };
+    Some((above?.join(agent.dir_default), "default".to_owned()))
+}
+
+fn settings_root(agent: &Agent, environment: &Environment<'_>, file: &Path) -> Option<RootSpec> {
+    if !environment.read_settings {
+        return None;
+    }
+    // Settings that cannot be read or parsed name no folder: the agent falls back to its default too.
+    let bytes = std::fs::read(file).ok()?;
+    let settings: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
+    let named = settings
+        .get("sessionDir")?
+        .as_str()
+        .filter(|named| !named.is_empty())?;
+    let path = session_folder(agent, Path::new(named), environment);
+    Some(root(
+        agent,
+        path,
+        true,
+        format!("sessionDir of {}", file.display()),
+    ))
+}
+
+fn root(agent: &Agent, path: PathBuf, flat: bool, why: String) -> RootSpec {
+    RootSpec {
+        agent: agent.name.to_owned(),
+        format: agent.format.to_owned(),
+        path,
+        label: None,
+        flat,
+        why,
+    }
+}
+
+fn agent_path(agent: &Agent, path: &Path, environment: &Environment<'_>) -> PathBuf {
+    if agent.expands {
+        expand_tilde(path, environment)
+    } else {
+        absolute(path, environment)
+    }
+}
+
+fn session_folder(agent: &Agent, path: &Path, environment: &Environment<'_>) -> PathBuf {
+    if agent.expands {
+        expand(path, environment)
+    } else {
+        absolute(path, environment)
+    }
+}
+
+fn expand_tilde(path: &Path, environment: &Environment<'_>) -> PathBuf {
+    // Component by component, so that `~ada` and `~x/y` stay what they are.
+    match (path.strip_prefix("~"), &environment.home) {
+        (Ok(below), Some(home)) => absolute(&home.join(below), environment),
+        _ => absolute(path, environment),
+    }
+}
+
+/// Absolute, without `.` and doubled separators; `..` stays, for symlinks decide what it means.
+fn absolute(path: &Path, environment: &Environment<'_>) -> PathBuf {
+    let joined = environment.cwd.join(path);
+    joined
+        .components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
+}
+
+/// The path that a `file://` URL names, as Node's `fileURLToPath` reads it.
+fn file_url(text: &str) -> Option<PathBuf> {
+    let scheme = text
+        .get(..7)
+        .filter(|scheme| scheme.eq_ignore_ascii_case("file://"))?;
+    let rest = &text[scheme.len()..];
+    let rest = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
+    let slash = rest.find('/')?;
+    let (host, path) = rest.split_at(slash);
+    if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
+        return None;
+    }
+    let path = percent_decoded(path)?;
+    // `file:///C:/x` names `C:/x`.
+    let drive = path.as_bytes();
+    let starts_with_drive = drive.len() > 2 && drive[1].is_ascii_alphabetic() && drive[2] == b':';
+    Some(PathBuf::from(if cfg!(windows) && starts_with_drive {
+        &path[1..]
+    } else {
+        &path
+    }))
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let digits = [bytes.next()?, bytes.next()?];
+            decoded.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+        } else {
+            decoded.push(byte);
+        }
+    }
+    String::from_utf8(decoded).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `agent path flat why`, one a line, with the given variables.
+    fn places(variables: &[(&str, &str)], cwd: &Path, read_settings: bool) -> Vec<String> {
+        let var = |name: &str| {
+            variables
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| OsString::from(value))
+        };
+        let environment = Environment {
+            home: Some("/home/ada".into()),
+            data_dir: Some("/home/ada/.local/share".into()),
+            var: &var,
+            cwd: cwd.to_path_buf(),
+            read_settings,
+        };
+        roots(&environment)
+            .iter()
+            .map(|root| {
+                let layout = if root.flat { "flat" } else { "folders" };
+                format!(
+                    "{} {} {layout} {}",
+                    root.agent,
+                    root.path.display(),
+                    root.why
+                )
+            })
+            .collect()
+    }
+
+    fn of(agent: &str, variables: &[(&str, &str)]) -> Vec<String> {
+        let mut lines = places(variables, Path::new("/work"), false);
+        lines.retain(|line| line.starts_with(agent));
+        lines
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn defaults() {
+        assert_eq!(
+            places(&[], Path::new("/work"), false),
+            [
+                "pi /home/ada/.pi/agent/sessions folders default",
+                "indusagi /home/ada/.indusagi/agent/sessions folders default",
+                "clido /home/ada/.local/share/clido/sessions folders default",
+            ]
+        );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn pi_variables_expand_the_tilde_and_take_urls() {
+        assert_eq!(
+            of("pi", &[("PI_CODING_AGENT_DIR", "~/x")]),
+            ["pi /home/ada/x/sessions folders $PI_CODING_AGENT_DIR"]
+        );
+        assert_eq!(
+            of("pi", &[("PI_CODING_AGENT_DIR", "")]),
+            ["pi /home/ada/.pi/agent/sessions folders default"]
+        );
+        assert_eq!(
+            of("pi", &[("PI_CODING_AGENT_DIR", "~")])[0],
+            "pi /home/ada/sessions folders $PI_CODING_AGENT_DIR"
+        );
+        assert_eq!(
+            of("pi", &[("PI_CODING_AGENT_DIR", "~bob/x")])[0],
+            "pi /work/~bob/x/sessions folders $PI_CODING_AGENT_DIR"
+        );
+        for (value, path) in [
+            ("~/flat", "/home/ada/flat"),
+            ("flat", "/work/flat"),
+            ("./flat/", "/work/flat"),
+            ("file:///srv/a%20b", "/srv/a b"),
+            ("file://localhost/srv", "/srv"),
+            ("file://elsewhere/srv", "/work/file:/elsewhere/srv"),
+        ] {
+            assert_eq!(
+                of("pi", &[("PI_CODING_AGENT_SESSION_DIR", value)]),
+                [
+                    "pi /home/ada/.pi/agent/sessions folders default".to_owned(),
+                    format!("pi {path} flat $PI_CODING_AGENT_SESSION_DIR"),
+                ]
+            );
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn indusagi_asks_its_variables_in_its_own_order() {
+        let agent = |variables: &[(&str, &str)]| of("indusagi", variables)[0].clone();
+        assert_eq!(
+            agent(&[
+                ("INDUSAGI_CODING_AGENT_DIR", "/b"),
+                ("INDUSAGI_AGENT_DIR", "/a"),
+                ("INDUSAGI_DIR", "/c")
+            ]),
+            "indusagi /a/sessions folders $INDUSAGI_AGENT_DIR"
+        );
+        assert_eq!(
+            agent(&[("INDUSAGI_CODING_AGENT_DIR", "/b")]),
+            "indusagi /b/sessions folders $INDUSAGI_CODING_AGENT_DIR"
+        );
+        // An empty first variable hides the second one.
+        assert_eq!(
+            agent(&[
+                ("INDUSAGI_AGENT_DIR", ""),
+                ("INDUSAGI_CODING_AGENT_DIR", "/b")
+            ]),
+            "indusagi /home/ada/.indusagi/agent/sessions folders default"
+        );
+        assert_eq!(
+            agent(&[("INDUSAGI_DIR", "~/c")]),
+            "indusagi /home/ada/c/agent/sessions folders $INDUSAGI_DIR"
+        );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn clido_expands_nothing() {
+        assert_eq!(
+            of(
+                "clido",
+                &[("CLIDO_DATA_DIR", "~/c"), ("CLIDO_SESSION_DIR", "/flat")]
+            ),
+            [
+                "clido /work/~/c/sessions folders $CLIDO_DATA_DIR",
+                "clido /flat flat $CLIDO_SESSION_DIR",
+            ]
+        );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn settings_name_flat_folders() -> std::io::Result<()> {
+        let project = tempfile::tempdir()?;
+        let agent = tempfile::tempdir()?;
+        std::fs::create_dir(project.path().join(".pi"))?;
+        std::fs::write(
+            project.path().join(".pi/settings.json"),
+            r#"{"sessionDir":"mine"}"#,
+        )?;
+        std::fs::write(
+            agent.path().join("settings.json"),
+            r#"{"sessionDir":"~/all","theme":"dark"}"#,
+        )?;
+        let variables = [(
+            "PI_CODING_AGENT_DIR",
+            agent.path().to_str().unwrap_or_default(),
+        )];
+        let mut lines = places(&variables, project.path(), true);
+        lines.retain(|line| line.starts_with("pi"));
+        assert_eq!(
+            lines,
+            [
+                format!(
+                    "pi {}/sessions folders $PI_CODING_AGENT_DIR",
+                    agent.path().display()
+                ),
+                format!(
+                    "pi /home/ada/all flat sessionDir of {}/settings.json",
+                    agent.path().display()
+                ),
+                format!(
+                    "pi {0}/mine flat sessionDir of {0}/.pi/settings.json",
+                    project.path().display()
+                ),
+            ]
+        );
+        // Settings that are no JSON name nothing.
+        std::fs::write(agent.path().join("settings.json"), "{")?;
+        std::fs::write(
+            project.path().join(".pi/settings.json"),
+            r#"{"sessionDir":7}"#,
+        )?;
+        lines = places(&variables, project.path(), true);
+        lines.retain(|line| line.starts_with("pi"));
+        assert_eq!(lines.len(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_folder_named_twice_is_one_root() {
+        let lines = of(
+            "pi",
+            &[("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions")],
+        );
+        assert_eq!(lines.len(), 1, "{lines:?}");
+    }
+}

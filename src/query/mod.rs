@@ -1,0 +1,3 @@
+//! Questions: what the user types, and what answers it.
+
+pub mod syntax;

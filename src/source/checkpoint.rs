@@ -1,0 +1,271 @@
+//! What to do with a file whose earlier state is known: stored × observed → decision. Pure but for the proof itself,
+//! which is given a reader.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use super::identity::Identity;
+use crate::format::WriteMode;
+
+/// Bytes hashed as one block.
+pub const BLOCK: usize = 64 * 1024;
+/// Bytes before the end that prove an append.
+pub const TAIL: usize = 4 * 1024;
+
+/// Proof of a prefix: a CRC-64 state a block, the last one unfinished, and one over the tail.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Proof {
+    /// One CRC-64 a full block of [`BLOCK`] bytes, then the state of the unfinished one.
+    blocks: Vec<u64>,
+    /// Bytes in the unfinished block.
+    filled: usize,
+    /// CRC-64 over the last [`TAIL`] bytes.
+    tail: u64,
+}
+
+/// CRC-64/NVME of `bytes`.
+pub fn hash(bytes: &[u8]) -> u64 {
+    crc_fast::checksum(crc_fast::CrcAlgorithm::Crc64Nvme, bytes)
+}
+
+fn extend_state(state: Option<u64>, bytes: &[u8]) -> u64 {
+    use crc_fast::{CrcAlgorithm, Digest};
+    let mut digest = match state {
+        Some(state) => Digest::new_with_init_state(CrcAlgorithm::Crc64Nvme, state),
+        None => Digest::new(CrcAlgorithm::Crc64Nvme),
+    };
+    digest.update(bytes);
+    digest.get_state()
+}
+
+impl Proof {
+    /// Bytes that the proof covers.
+    pub fn covers(&self) -> u64 {
+        if self.filled == 0 {
+            (self.blocks.len() * BLOCK) as u64
+        } else {
+            ((self.blocks.len() - 1) * BLOCK + self.filled) as u64
+        }
+    }
+
+    /// Add the bytes that follow.
+    pub fn extend(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let take = bytes.len().min(BLOCK - self.filled);
+            let (now, rest) = bytes.split_at(take);
+            if self.filled == 0 {
+                self.blocks.push(extend_state(None, now));
+            } else if let Some(last) = self.blocks.last_mut() {
+                *last = extend_state(Some(*last), now);
+            }
+            self.filled = (self.filled + take) % BLOCK;
+            bytes = rest;
+        }
+    }
+
+    /// Set the tail: the last bytes before the end of what is covered (at most [`TAIL`] are used).
+    pub fn set_tail(&mut self, last_bytes: &[u8]) {
+        self.tail = hash(&last_bytes[last_bytes.len().saturating_sub(TAIL)..]);
+    }
+
+    /// As stored: tail, filled, then the blocks, each 8 bytes little-endian.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(16 + 8 * self.blocks.len());
+        bytes.extend_from_slice(&self.tail.to_le_bytes());
+        bytes.extend_from_slice(&(self.filled as u64).to_le_bytes());
+        for block in &self.blocks {
+            bytes.extend_from_slice(&block.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// From the stored form; anything else proves nothing.
+    pub fn from_bytes(bytes: &[u8]) -> Proof {
+        let mut words = bytes.chunks_exact(8).map(|c| {
+            let mut word = [0u8; 8];
+            word.copy_from_slice(c);
+            u64::from_le_bytes(word)
+        });
+        let (Some(tail), Some(filled)) = (words.next(), words.next()) else { return Proof::default() };
+        let blocks: Vec<u64> = words.collect();
+        if filled as usize >= BLOCK || (blocks.is_empty() && filled != 0) {
+            return Proof::default();
+        }
+        Proof { blocks, filled: filled as usize, tail }
+    }
+
+    /// The proof of the first `blocks` full blocks.
+    fn shortened(&self, blocks: usize) -> Proof {
+        Proof { blocks: self.blocks[..blocks].to_vec(), filled: 0, tail: 0 }
+    }
+}
+
+/// What was stored of a file at its last reading.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub struct Stored {
+    pub identity: Identity,
+    pub racy: bool,
+    pub revision: u32,
+    pub consumed: u64,
+    pub proof: Proof,
+}
+
+/// Why a file is proven or read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Never seen.
+    New,
+    /// The format reads it otherwise now.
+    Revision,
+    /// Larger than before.
+    Grown,
+    /// Smaller than before.
+    Shrunk,
+    /// Another inode at its path.
+    Replaced,
+    /// Same size, other times.
+    Touched,
+    /// Too close to the clock at the last reading.
+    Racy,
+}
+
+/// The decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing to read.
+    Unchanged,
+    /// Prove the tail; if it holds, read on from `consumed`, else prove all blocks.
+    ProveTail(Reason),
+    /// Prove all blocks and read on after the last equal one.
+    ProveBlocks(Reason),
+    /// Read everything.
+    Reread(Reason),
+}
+
+/// Decide what to do with a file.
+pub fn decide(stored: Option<&Stored>, observed: &Identity, mode: WriteMode, revision: u32) -> Decision {
+    let Some(stored) = stored else { return Decision::Reread(Reason::New) };
+    if stored.revision != revision {
+        return Decision::Reread(Reason::Revision);
+    }
+    let was = stored.identity;
+    if was == *observed && !stored.racy {
+        return Decision::Unchanged;
+    }
+    if mode == WriteMode::Rename {
+        return Decision::Reread(if was == *observed { Reason::Racy } else { Reason::Replaced });
+    }
+    if was == *observed {
+        return Decision::ProveBlocks(Reason::Racy);
+    }
+    if (was.device, was.inode) != (observed.device, observed.inode) {
+        return Decision::ProveBlocks(Reason::Replaced);
+    }
+    if observed.size < was.size {
+        return Decision::ProveBlocks(Reason::Shrunk);
+    }
+    if observed.size > was.size {
+        return match mode {
+            WriteMode::Append => Decision::ProveTail(Reason::Grown),
+            _ => Decision::ProveBlocks(Reason::Grown),
+        };
+    }
+    Decision::ProveBlocks(Reason::Touched)
+}
+
+/// The last bytes before `consumed`, if they are still there; and the bytes read.
+pub fn tail_holds<R: Read + Seek>(file: &mut R, stored: &Stored) -> std::io::Result<(Option<Vec<u8>>, u64)> {
+    let length = stored.consumed.min(TAIL as u64);
+    let mut bytes = vec![0u8; length as usize];
+    file.seek(SeekFrom::Start(stored.consumed - length))?;
+    let got = read_full(file, &mut bytes)?;
+    let holds = got as u64 == length && hash(&bytes) == stored.proof.tail;
+    Ok((holds.then_some(bytes), got as u64))
+}
+
+/// The proven prefix: its length in bytes, its proof, and the bytes read. All of `consumed` when every block is equal.
+pub fn prove_blocks<R: Read + Seek>(file: &mut R, stored: &Stored) -> std::io::Result<(u64, Proof, u64)> {
+    file.seek(SeekFrom::Start(0))?;
+    let mut buffer = vec![0u8; BLOCK];
+    let mut read = 0u64;
+    let blocks = &stored.proof.blocks;
+    for (at, expected) in blocks.iter().enumerate() {
+        let last = at + 1 == blocks.len();
+        let want = if last && stored.proof.filled != 0 { stored.proof.filled } else { BLOCK };
+        let got = read_full(file, &mut buffer[..want])?;
+        read += got as u64;
+        if got < want || extend_state(None, &buffer[..want]) != *expected {
+            return Ok(((at * BLOCK) as u64, stored.proof.shortened(at), read));
+        }
+    }
+    Ok((stored.proof.covers(), stored.proof.clone(), read))
+}
+
+/// Read until `buffer` is full or the file ends.
+pub fn read_full<R: Read>(file: &mut R, buffer: &mut [u8]) -> std::io::Result<usize> {
+    let mut got = 0;
+    while got < buffer.len() {
+        match file.read(&mut buffer[got..]) {
+            Ok(0) => break,
+            Ok(n) => got += n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(got)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn stored(bytes: &[u8]) -> Stored {
+        let mut proof = Proof::default();
+        proof.extend(bytes);
+        proof.set_tail(bytes);
+        let identity = Identity { size: bytes.len() as u64, inode: 1, ctime_ns: 5, ..Identity::default() };
+        Stored { identity, racy: false, revision: 1, consumed: bytes.len() as u64, proof }
+    }
+
+    #[test]
+    fn a_proof_made_in_pieces_equals_one_made_at_once() {
+        let bytes: Vec<u8> = (0..BLOCK * 2 + 777).map(|i| (i * 7 % 251) as u8).collect();
+        let whole = stored(&bytes).proof;
+        for piece in [1, 13, 4096, BLOCK - 1, BLOCK, BLOCK + 1] {
+            let mut proof = Proof::default();
+            for part in bytes.chunks(piece) {
+                proof.extend(part);
+            }
+            proof.set_tail(&bytes);
+            assert_eq!(proof, whole, "pieces of {piece}");
+            assert_eq!(Proof::from_bytes(&proof.to_bytes()), whole);
+        }
+    }
+
+    #[test]
+    fn blocks_prove_up_to_the_first_changed_one() {
+        let mut bytes: Vec<u8> = vec![b'x'; BLOCK * 3 + 100];
+        let before = stored(&bytes);
+        assert_eq!(prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0, bytes.len() as u64);
+        bytes[BLOCK + 5] = b'y';
+        assert_eq!(prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0, BLOCK as u64);
+        bytes.truncate(BLOCK / 2);
+        assert_eq!(prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0, 0);
+    }
+
+    #[test]
+    fn decisions() {
+        let before = stored(b"0123456789\n");
+        let same = before.identity;
+        let decide = |id: Identity, mode| decide(Some(&before), &id, mode, 1);
+        assert_eq!(decide(same, WriteMode::Append), Decision::Unchanged);
+        let grown = Identity { size: 20, ctime_ns: 6, ..same };
+        assert_eq!(decide(grown, WriteMode::Append), Decision::ProveTail(Reason::Grown));
+        assert_eq!(decide(grown, WriteMode::Overwrite), Decision::ProveBlocks(Reason::Grown));
+        let restored = Identity { ctime_ns: 6, ..same };
+        assert_eq!(decide(restored, WriteMode::Append), Decision::ProveBlocks(Reason::Touched));
+        let other = Identity { inode: 2, ..grown };
+        assert_eq!(decide(other, WriteMode::Append), Decision::ProveBlocks(Reason::Replaced));
+    }
+}

@@ -1,0 +1,6 @@
+//! The files themselves: which there are, whether they changed, and how they are cut into lines.
+
+pub mod checkpoint;
+pub mod discover;
+pub mod identity;
+pub mod lines;

@@ -1,0 +1,67 @@
+//! What can go wrong with the words, and whether building them anew helps.
+
+use std::path::PathBuf;
+
+use tantivy::TantivyError;
+use tantivy::directory::error::OpenReadError;
+
+/// An error of the words room.
+#[derive(Debug, thiserror::Error)]
+pub enum WordsError {
+    /// There is no index in the folder.
+    #[error("no word index in {0}")]
+    Missing(PathBuf),
+    /// The folder holds an index that this build did not make.
+    #[error("the word index is of another make: {0}")]
+    Foreign(String),
+    /// The index is damaged.
+    #[error("the word index cannot be read: {0}")]
+    Unreadable(TantivyError),
+    /// Another writer has the index open.
+    #[error("another writer has the word index open")]
+    Busy,
+    /// The file system refused.
+    #[error("word index: {0}")]
+    Io(#[from] std::io::Error),
+    /// tantivy failed otherwise.
+    #[error("word index: {0}")]
+    Engine(#[from] TantivyError),
+}
+
+impl WordsError {
+    /// Whether building the index anew, in a new folder, is the way out.
+    pub fn asks_for_rebuild(&self) -> bool {
+        matches!(
+            self,
+            Self::Missing(_) | Self::Foreign(_) | Self::Unreadable(_)
+        )
+    }
+
+    /// Sort out what opening an index came to.
+    pub(super) fn on_open(error: TantivyError) -> Self {
+        match error {
+            TantivyError::LockFailure(tantivy::directory::error::LockError::LockBusy, _) => {
+                Self::Busy
+            }
+            TantivyError::LockFailure(tantivy::directory::error::LockError::IoError(source), _) => {
+                Self::Io(std::io::Error::new(source.kind(), source.to_string()))
+            }
+            TantivyError::IncompatibleIndex(reason) => Self::Foreign(format!("{reason:?}")),
+            TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath })
+                if !matches!(
+                    io_error.kind(),
+                    std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidData
+                ) =>
+            {
+                Self::Io(std::io::Error::new(
+                    io_error.kind(),
+                    format!("{}: {io_error}", filepath.display()),
+                ))
+            }
+            TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(reason)) => {
+                Self::Foreign(format!("{reason:?}"))
+            }
+            other => Self::Unreadable(other),
+        }
+    }
+}

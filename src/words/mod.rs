@@ -1,0 +1,25 @@
+//! The words: which passages say what. All of tantivy, and nothing of the catalogue.
+//!
+//! [`WordsWriter`] keeps the index on disk, [`Words`] reads it, [`Overlay`] is the same index in
+//! memory for what the disk still lacks, [`search`] asks both at once. [`Matcher`] answers for a
+//! single text: it checks hits that the index could not decide, and finds what to highlight.
+
+mod compile;
+mod directory;
+mod error;
+mod matcher;
+mod overlay;
+mod pattern;
+mod prefilter;
+mod schema;
+mod search;
+pub mod tokenizer;
+mod write;
+
+pub use error::WordsError;
+pub use matcher::{Matcher, highlights, matches_text};
+pub use overlay::Overlay;
+pub use prefilter::{Prefilter, prefilter};
+pub use schema::{Doc, KEY_BITS, SCHEMA_REVISION};
+pub use search::{Answer, Hit, Order, Pick, Scope, Words, search};
+pub use write::WordsWriter;

@@ -1,0 +1,46 @@
+//! Which tokens does a typed word, phrase or prefix ask for?
+
+use super::tokenizer::{Kind, MAX_TOKEN, segment};
+
+/// What a typed text asks for: its tokens at their distances, or the token of the whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// `(distance from the first, token)`, ascending; empty when the text holds no word.
+    pub parts: Vec<(u32, String)>,
+    /// The token of the whole, when the text is one identifier or dotted number.
+    pub whole: Option<String>,
+    /// The last part, and the whole, may go on.
+    pub prefix: bool,
+}
+
+impl Pattern {
+    pub fn new(text: &str, prefix: bool) -> Self {
+        let mut parts = Vec::new();
+        let mut whole = None;
+        let positions = segment(text, |token| match token.kind {
+            Kind::Word => parts.push((token.position, token.text.to_owned())),
+            Kind::Whole { span } if token.position == 0 => {
+                whole = Some((span, token.text.to_owned()));
+            }
+            Kind::Whole { .. } | Kind::Extra => {}
+        });
+        let whole = whole
+            .filter(|(span, _)| *span == positions)
+            .map(|(_, text)| text);
+        Self {
+            parts,
+            whole,
+            prefix,
+        }
+    }
+
+    /// ASCII text that the text of a match must contain, up to case, before folding.
+    /// A whole is its parts put together, so its parts are in it as well.
+    pub fn literals(&self) -> Vec<&[u8]> {
+        self.parts
+            .iter()
+            .filter(|(_, text)| text.is_ascii() && text.len() <= MAX_TOKEN)
+            .map(|(_, text)| text.as_bytes())
+            .collect()
+    }
+}

@@ -1,0 +1,249 @@
+//! What one passage is to tantivy: the fields, and a document that is indexed without being copied.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf, Value};
+use tantivy::schema::{
+    Document, FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
+use tantivy::{Index, IndexSettings};
+
+use super::tokenizer::WordTokenizer;
+use crate::model::Class;
+
+/// Raised when the same passages yield another index: fields, tokenizer rules, options.
+/// Goes into the commit payload, so that an older index is built anew.
+pub const SCHEMA_REVISION: u32 = 1;
+
+/// A passage's key is `session << KEY_BITS | arrival`.
+pub const KEY_BITS: u32 = 24;
+
+/// The time of a passage that has none.
+pub(super) const NO_TIME: i64 = i64::MIN;
+
+const TOKENIZER: &str = "words";
+pub(super) const ERROR_MARK: &str = "error";
+
+/// A passage with the facts of its entry that searches filter by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doc {
+    /// `session << 24 | arrival` of its entry.
+    pub key: u64,
+    /// Prose or output.
+    pub class: Class,
+    /// The entry's time in ms.
+    pub time_ms: Option<i64>,
+    /// The entry's raw kind.
+    pub kind: String,
+    /// The entry's raw role.
+    pub role: Option<String>,
+    /// Tools called by the entry or answering in it.
+    pub tools: Vec<String>,
+    /// Whether the entry reports an error.
+    pub is_error: bool,
+    /// The text, piece by piece. No phrase spans two pieces.
+    pub pieces: Vec<String>,
+}
+
+impl Doc {
+    fn bytes(&self) -> usize {
+        self.pieces
+            .iter()
+            .map(|piece| piece.len() + size_of::<String>())
+            .sum::<usize>()
+            + size_of::<Self>()
+    }
+}
+
+/// The fields. All but the texts are raw: one term a value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fields {
+    pub key: Field,
+    pub class: Field,
+    pub time: Field,
+    pub kind: Field,
+    pub role: Field,
+    pub tool: Field,
+    pub mark: Field,
+    pub prose: Field,
+    pub output: Field,
+}
+
+impl Fields {
+    pub fn text(&self, class: Class) -> Field {
+        match class {
+            Class::Prose => self.prose,
+            Class::Output => self.output,
+        }
+    }
+}
+
+/// The schema. Fields are numbered in the order of their making, so `Fields` fits any index whose
+/// schema equals this one.
+pub(super) fn schema() -> (Schema, Fields) {
+    let raw = TextOptions::default().set_indexing_options(
+        TextFieldIndexing::default()
+            .set_tokenizer("raw")
+            .set_fieldnorms(false)
+            .set_index_option(IndexRecordOption::Basic),
+    );
+    let text = |option| {
+        TextOptions::default().set_indexing_options(
+            TextFieldIndexing::default()
+                .set_tokenizer(TOKENIZER)
+                .set_index_option(option),
+        )
+    };
+    let mut builder = Schema::builder();
+    let fields = Fields {
+        key: builder.add_u64_field("key", FAST),
+        class: builder.add_u64_field("class", FAST | INDEXED),
+        time: builder.add_i64_field("time", FAST),
+        kind: builder.add_text_field("kind", raw.clone()),
+        role: builder.add_text_field("role", raw.clone()),
+        tool: builder.add_text_field("tool", raw.clone()),
+        mark: builder.add_text_field("mark", raw),
+        prose: builder.add_text_field("prose", text(IndexRecordOption::WithFreqsAndPositions)),
+        output: builder.add_text_field("output", text(IndexRecordOption::WithFreqs)),
+    };
+    (builder.build(), fields)
+}
+
+pub(super) fn tokenizers() -> TokenizerManager {
+    // Its defaults hold "raw", and "default", which tantivy asks for even where nothing is cut.
+    let manager = TokenizerManager::default();
+    manager.register(TOKENIZER, TextAnalyzer::from(WordTokenizer::default()));
+    manager
+}
+
+pub(super) fn builder() -> tantivy::IndexBuilder {
+    Index::builder()
+        .schema(schema().0)
+        .settings(IndexSettings {
+            // Nothing is stored: neither compression nor a thread for it is needed.
+            docstore_compression: tantivy::store::Compressor::None,
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        })
+        .tokenizers(tokenizers())
+}
+
+/// How many bytes of text wait for the indexing threads. Their queue counts documents, and ten
+/// thousand tool outputs may be gigabytes.
+#[derive(Debug)]
+pub(super) struct Gate {
+    waiting: Mutex<usize>,
+    freed: Condvar,
+    limit: usize,
+}
+
+impl Gate {
+    pub fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            waiting: Mutex::new(0),
+            freed: Condvar::new(),
+            limit,
+        })
+    }
+
+    /// Wait until there is room for `bytes`; one document always has room. A thread that died
+    /// frees nothing: after a while without progress go on, and adding reports its error.
+    fn enter(self: &Arc<Self>, bytes: usize) -> Permit {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        while *waiting > 0 && *waiting + bytes > self.limit {
+            let (guard, timeout) = self
+                .freed
+                .wait_timeout(waiting, Duration::from_secs(5))
+                .unwrap_or_else(PoisonError::into_inner);
+            waiting = guard;
+            if timeout.timed_out() {
+                break;
+            }
+        }
+        *waiting += bytes;
+        Permit {
+            gate: Arc::clone(self),
+            bytes,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Permit {
+    gate: Arc<Gate>,
+    bytes: usize,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *self
+            .gate
+            .waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) -= self.bytes;
+        self.gate.freed.notify_all();
+    }
+}
+
+/// A [`Doc`] on its way into tantivy.
+#[derive(Debug)]
+pub(super) struct Queued {
+    doc: Doc,
+    fields: Fields,
+    _permit: Option<Permit>,
+}
+
+impl Queued {
+    pub fn new(doc: Doc, fields: Fields, gate: Option<&Arc<Gate>>) -> Self {
+        let permit = gate.map(|gate| gate.enter(doc.bytes()));
+        Self {
+            doc,
+            fields,
+            _permit: permit,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Leaf<'a> {
+    Text(&'a str),
+    Natural(u64),
+    Integer(i64),
+}
+
+impl<'a> Value<'a> for Leaf<'a> {
+    type ArrayIter = std::iter::Empty<Self>;
+    type ObjectIter = std::iter::Empty<(&'a str, Self)>;
+
+    fn as_value(&self) -> ReferenceValue<'a, Self> {
+        ReferenceValue::Leaf(match *self {
+            Self::Text(text) => ReferenceValueLeaf::Str(text),
+            Self::Natural(number) => ReferenceValueLeaf::U64(number),
+            Self::Integer(number) => ReferenceValueLeaf::I64(number),
+        })
+    }
+}
+
+impl Document for Queued {
+    type Value<'a> = Leaf<'a>;
+    type FieldsValuesIter<'a> = std::vec::IntoIter<(Field, Leaf<'a>)>;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        let (doc, fields) = (&self.doc, &self.fields);
+        let mut values = Vec::with_capacity(6 + doc.tools.len() + doc.pieces.len());
+        values.push((fields.key, Leaf::Natural(doc.key)));
+        values.push((fields.class, Leaf::Natural(doc.class as u64)));
+        values.push((fields.time, Leaf::Integer(doc.time_ms.unwrap_or(NO_TIME))));
+        values.push((fields.kind, Leaf::Text(&doc.kind)));
+        values.extend(doc.role.iter().map(|role| (fields.role, Leaf::Text(role))));
+        values.extend(doc.tools.iter().map(|tool| (fields.tool, Leaf::Text(tool))));
+        if doc.is_error {
+            values.push((fields.mark, Leaf::Text(ERROR_MARK)));
+        }
+        let text = fields.text(doc.class);
+        values.extend(doc.pieces.iter().map(|piece| (text, Leaf::Text(piece))));
+        values.into_iter()
+    }
+}

@@ -1,0 +1,419 @@
+//! Which passages match, and which of them come first?
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::path::Path;
+
+use tantivy::directory::MmapDirectory;
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Searcher, SegmentReader, Term};
+
+use super::compile::{all_of, compile, term_query, unscored};
+use super::directory::ReaderDirectory;
+use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
+use super::write::{open_index, open_reader};
+use super::{Overlay, WordsError};
+use crate::model::{Class, Expr};
+
+/// The index on disk as one commit left it. Reading takes no lock that a writer holds for long.
+pub struct Words {
+    searcher: Searcher,
+    payload: Option<String>,
+}
+
+impl Words {
+    /// Open the index in `dir` at its newest commit.
+    pub fn open(dir: &Path) -> Result<Self, WordsError> {
+        if !dir.join("meta.json").try_exists()? {
+            return Err(WordsError::Missing(dir.to_owned()));
+        }
+        let directory = MmapDirectory::open(dir)
+            .map_err(|error| WordsError::Io(std::io::Error::other(error.to_string())))?;
+        let (index, _) = open_index(ReaderDirectory(directory))?;
+        // A commit between the two reads would pair a payload with the segments of another commit.
+        loop {
+            let before = index.load_metas().map_err(WordsError::on_open)?;
+            let searcher = open_reader(&index)?.searcher();
+            let after = index.load_metas().map_err(WordsError::on_open)?;
+            if before.opstamp == after.opstamp && before.payload == after.payload {
+                return Ok(Self {
+                    searcher,
+                    payload: after.payload,
+                });
+            }
+        }
+    }
+
+    /// The payload of that commit.
+    pub fn payload(&self) -> Option<&str> {
+        self.payload.as_deref()
+    }
+
+    /// Passages that are in the index, deleted ones not counted.
+    pub fn len(&self) -> u64 {
+        self.searcher.num_docs()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Files of the index whose checksum is wrong.
+    pub fn damaged_files(&self) -> Result<Vec<String>, WordsError> {
+        let damaged = self.searcher.index().validate_checksum()?;
+        let mut names: Vec<_> = damaged
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// All keys on disk with their classes, ascending.
+    pub fn keys(&self) -> Result<Vec<(u64, Class)>, WordsError> {
+        let mut keys = Vec::new();
+        for reader in self.searcher.segment_readers() {
+            let columns = Columns::open(reader)?;
+            keys.extend(
+                reader
+                    .doc_ids_alive()
+                    .map(|doc| (columns.key(doc), columns.class(doc))),
+            );
+        }
+        keys.sort_unstable();
+        Ok(keys)
+    }
+}
+
+/// Which values of a field are wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pick<'a> {
+    /// One of these, unless empty.
+    pub any: &'a [String],
+    /// None of these.
+    pub none: &'a [String],
+}
+
+/// Which passages are asked at all.
+#[derive(Clone, Copy, Default)]
+pub struct Scope<'a> {
+    /// Asked with the key of each match; its session is `key >> KEY_BITS`.
+    pub allow: Option<&'a dyn Fn(u64) -> bool>,
+    /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
+    /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.
+    pub dead: &'a [(u64, u64)],
+    /// Prose or output alone.
+    pub class: Option<Class>,
+    /// Raw kinds.
+    pub kinds: Pick<'a>,
+    /// Raw roles. A passage without role is not of any.
+    pub roles: Pick<'a>,
+    /// Tools.
+    pub tools: Pick<'a>,
+    /// Entries that report an error, or those that do not.
+    pub error: Option<bool>,
+    /// From this time on, in ms. Passages without a time are left out as soon as a time is asked for.
+    pub since_ms: Option<i64>,
+    /// Before this time, in ms.
+    pub until_ms: Option<i64>,
+}
+
+/// What comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// The best score; among equals the newest, then the largest key, then prose.
+    Ranked,
+    /// The newest; among equals the largest key, then prose. Scores are 0.
+    Newest,
+}
+
+/// A passage that matches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The entry's key.
+    pub key: u64,
+    /// The passage's class.
+    pub class: Class,
+    /// BM25, to the nearest 1/1024; 0 when ordered by time.
+    pub score: f32,
+    /// The entry's time.
+    pub time_ms: Option<i64>,
+    /// The index could not tell for certain: ask [`super::Matcher`] with the passage's text.
+    pub needs_check: bool,
+}
+
+/// The first hits, and how many there are.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Answer {
+    /// At most as many as asked for, first one first.
+    pub hits: Vec<Hit>,
+    /// All matching passages.
+    pub total: usize,
+    /// Some of `total` need a check: it is an upper bound.
+    pub total_is_bound: bool,
+}
+
+/// Search the disk, the overlay or both as if they were one index.
+///
+/// `expr` is `None` when only the scope decides. Scores rest on the statistics of both sides.
+pub fn search(
+    disk: Option<&Words>,
+    overlay: Option<&Overlay>,
+    expr: Option<&Expr>,
+    scope: &Scope<'_>,
+    order: Order,
+    limit: usize,
+) -> Result<Answer, WordsError> {
+    let fields = schema().1;
+    let mut inexact = [false; 2];
+    let mut sides: Vec<Box<dyn Query>> = Vec::new();
+    for class in [Class::Prose, Class::Output] {
+        if scope.class.is_some_and(|wanted| wanted != class) {
+            continue;
+        }
+        sides.push(match expr {
+            Some(expr) => {
+                let compiled = compile(expr, class, &fields);
+                inexact[class as usize] = !compiled.exact;
+                compiled.query
+            }
+            None => all_of(class, &fields),
+        });
+    }
+    let query = restrict(Box::new(BooleanQuery::union(sides)), scope, &fields);
+
+    let both = Both {
+        disk: disk.map(|words| &words.searcher),
+        overlay: overlay.and_then(Overlay::searcher),
+    };
+    let mut top = Top {
+        order,
+        limit,
+        inexact,
+        heap: BinaryHeap::new(),
+        total: 0,
+        bound: false,
+    };
+    if let Some(searcher) = both.disk {
+        let covered = overlay.map_or(&[][..], Overlay::keys);
+        let gone = |key: u64| is_within(scope.dead, key) || covered.binary_search(&key).is_ok();
+        collect(searcher, &*query, &both, scope, &gone, &mut top)?;
+    }
+    if let Some(searcher) = both.overlay {
+        collect(searcher, &*query, &both, scope, &|_| false, &mut top)?;
+    }
+    let mut hits: Vec<_> = top.heap.into_iter().map(|Reverse(ranked)| ranked).collect();
+    hits.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(Answer {
+        hits: hits.into_iter().map(|ranked| ranked.0).collect(),
+        total: top.total,
+        total_is_bound: top.bound,
+    })
+}
+
+/// Add the parts of the scope that are terms of the index.
+fn restrict(query: Box<dyn Query>, scope: &Scope<'_>, fields: &Fields) -> Box<dyn Query> {
+    let mut clauses = vec![(Occur::Must, query)];
+    let raw = |field: Field, text: &str| {
+        term_query(Term::from_field_text(field, text), IndexRecordOption::Basic)
+    };
+    for (pick, field) in [
+        (scope.kinds, fields.kind),
+        (scope.roles, fields.role),
+        (scope.tools, fields.tool),
+    ] {
+        if !pick.any.is_empty() {
+            let any = pick.any.iter().map(|text| raw(field, text)).collect();
+            clauses.push((Occur::Must, unscored(Box::new(BooleanQuery::union(any)))));
+        }
+        clauses.extend(
+            pick.none
+                .iter()
+                .map(|text| (Occur::MustNot, raw(field, text))),
+        );
+    }
+    match scope.error {
+        Some(true) => clauses.push((Occur::Must, unscored(raw(fields.mark, ERROR_MARK)))),
+        Some(false) => clauses.push((Occur::MustNot, raw(fields.mark, ERROR_MARK))),
+        None => {}
+    }
+    if clauses.len() == 1 {
+        return clauses.remove(0).1;
+    }
+    Box::new(BooleanQuery::new(clauses))
+}
+
+fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
+    let after = ranges.partition_point(|(first, _)| *first <= key);
+    after > 0 && key <= ranges[after - 1].1
+}
+
+/// Statistics of both sides together.
+struct Both<'a> {
+    disk: Option<&'a Searcher>,
+    overlay: Option<&'a Searcher>,
+}
+
+impl Both<'_> {
+    fn sum(
+        &self,
+        of: impl Fn(&dyn Bm25StatisticsProvider) -> tantivy::Result<u64>,
+    ) -> tantivy::Result<u64> {
+        let mut sum = 0;
+        for searcher in [self.disk, self.overlay].into_iter().flatten() {
+            sum += of(searcher)?;
+        }
+        Ok(sum)
+    }
+}
+
+impl Bm25StatisticsProvider for Both<'_> {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.sum(|side| side.total_num_tokens(field))
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        self.sum(|side| side.total_num_docs())
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.sum(|side| side.doc_freq(term))
+    }
+}
+
+type Column<T> = std::sync::Arc<dyn tantivy::columnar::ColumnValues<T>>;
+
+struct Columns {
+    key: Column<u64>,
+    class: Column<u64>,
+    time: Column<i64>,
+}
+
+impl Columns {
+    fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
+        let fast = reader.fast_fields();
+        Ok(Self {
+            key: fast.u64("key")?.first_or_default_col(0),
+            class: fast.u64("class")?.first_or_default_col(0),
+            time: fast.i64("time")?.first_or_default_col(NO_TIME),
+        })
+    }
+
+    fn key(&self, doc: u32) -> u64 {
+        self.key.get_val(doc)
+    }
+
+    fn class(&self, doc: u32) -> Class {
+        if self.class.get_val(doc) == Class::Prose as u64 {
+            Class::Prose
+        } else {
+            Class::Output
+        }
+    }
+}
+
+/// Feed the matches of one side, as far as the scope lets them, to `top`.
+fn collect(
+    searcher: &Searcher,
+    query: &dyn Query,
+    statistics: &Both<'_>,
+    scope: &Scope<'_>,
+    gone: &dyn Fn(u64) -> bool,
+    top: &mut Top,
+) -> Result<(), WordsError> {
+    let scored = top.order == Order::Ranked;
+    let weight = query.weight(if scored {
+        EnableScoring::enabled_from_statistics_provider(statistics, searcher)
+    } else {
+        EnableScoring::disabled_from_searcher(searcher)
+    })?;
+    let timed = scope.since_ms.is_some() || scope.until_ms.is_some();
+    let since = scope.since_ms.unwrap_or(i64::MIN);
+    let until = scope.until_ms;
+    for reader in searcher.segment_readers() {
+        let columns = Columns::open(reader)?;
+        let alive = reader.alive_bitset();
+        let mut take = |doc: u32, score: f32| {
+            if alive.is_some_and(|alive| !alive.is_alive(doc)) {
+                return;
+            }
+            let key = columns.key(doc);
+            if gone(key) || scope.allow.is_some_and(|allow| !allow(key)) {
+                return;
+            }
+            let time = columns.time.get_val(doc);
+            if timed && (time == NO_TIME || time < since || until.is_some_and(|end| time >= end)) {
+                return;
+            }
+            top.take(key, columns.class(doc), score, time);
+        };
+        if scored {
+            weight.for_each(reader, &mut take)?;
+        } else {
+            weight.for_each_no_score(reader, &mut |docs| {
+                docs.iter().for_each(|doc| take(*doc, 0.0));
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The first `limit` hits so far.
+struct Top {
+    order: Order,
+    limit: usize,
+    inexact: [bool; 2],
+    heap: BinaryHeap<Reverse<Ranked>>,
+    total: usize,
+    bound: bool,
+}
+
+impl Top {
+    fn take(&mut self, key: u64, class: Class, score: f32, time: i64) {
+        self.total += 1;
+        let needs_check = self.inexact[class as usize];
+        self.bound |= needs_check;
+        // The order in which a query's parts are summed up differs between segments.
+        let score = (score * 1024.0).round() / 1024.0;
+        let time_ms = (time != NO_TIME).then_some(time);
+        let ranked = Ranked(Hit {
+            key,
+            class,
+            score,
+            time_ms,
+            needs_check,
+        });
+        if self.heap.len() < self.limit {
+            self.heap.push(Reverse(ranked));
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && worst.0 < ranked
+        {
+            *worst = Reverse(ranked);
+        }
+    }
+}
+
+/// A hit; the greater one comes first. With order by time all scores are equal.
+#[derive(PartialEq)]
+struct Ranked(Hit);
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.0, &other.0);
+        a.score
+            .total_cmp(&b.score)
+            .then(a.time_ms.cmp(&b.time_ms))
+            .then(a.key.cmp(&b.key))
+            .then(b.class.cmp(&a.class))
+    }
+}

@@ -1,0 +1,710 @@
+//! Which words does a text hold? One function, [`segment`], for index, overlay, queries and highlights.
+//!
+//! The rules, in full. *Property* names are those of Unicode; "letter or digit" is the derived
+//! property Alphabetic or general category N* (Rust: `char::is_alphanumeric`).
+//!
+//! **1. Folding.** Each character of the text becomes zero or more folded characters:
+//! 1. U+FB00–FB06 (ligatures) and U+FF00–FFEF (full-width and half-width forms) are replaced by
+//!    their NFKC form. All further steps apply to each resulting character.
+//! 2. A *CJK character* is one in U+1100–11FF, 3005–3007, 3041–3096, 3099, 309A, 309D–309F,
+//!    30A1–30FA, 30FC–30FF, 3131–318E, 31F0–31FF, 3400–4DBF, 4E00–9FFF, A960–A97C, AC00–D7A3,
+//!    D7B0–D7FB, F900–FAFF, 20000–3FFFF. It is replaced by its NFC form and kept (rule 4). A CJK
+//!    character that composes canonically with the CJK character before it in its run (a kana with
+//!    U+3099 or U+309A, conjoining jamo) replaces that one by the composed character; U+3099 and
+//!    U+309A that do not compose are dropped.
+//! 3. Any other character is replaced by its canonical decomposition (NFD), and of that:
+//!    - U+00AD, 200C, 200D, 2060, FEFF are dropped; so is every combining mark (general category
+//!      M*), except those that are Alphabetic and have combining class 0. *Dropped* means as if it
+//!      had never been in the text: it does not end a word;
+//!    - a letter or digit becomes its lowercase (`char::to_lowercase`), and then ß → ss, æ → ae,
+//!      œ → oe, ø → o, ł → l, đ ð → d, þ → th, ħ → h, ı → i, ŋ → n, ŧ → t, ſ → s, ĸ → k, ς → σ;
+//!    - `_` stays; everything else is a *separator*.
+//!
+//! **2. Words.** A word is a longest run of letters, digits and `_` that are not CJK, without the
+//! `_` at its two ends; a run of `_` alone is no word. A word of more than 128 bytes (UTF-8, after
+//! folding) is one token: as many of its first characters as fit in 128 bytes. It has no parts.
+//!
+//! **3. Parts.** A word is split at every run of `_`, and before an uppercase character
+//! (property Uppercase, before lowering) whose predecessor in the word is lowercase (property
+//! Lowercase), or whose predecessor is another letter or digit and whose successor is lowercase:
+//! `fooBar` → foo bar, `HTTPServer` → http server, `utf8String` → utf8 string. There is no
+//! boundary between letters and digits otherwise: `e0502`, `sha256`, `DEADBEEF` stay whole.
+//! A word of one part is one token, at one position. A word of several parts is the token of the
+//! whole (as folded, inner `_` included: `foobar`, `foo_bar`), at the position of its first part,
+//! and the tokens of its parts at consecutive positions. Predecessor and successor are the
+//! undropped characters next to it in the word; at a `_` there is none.
+//!
+//! **4. CJK.** Every character of a run of CJK characters takes one position. At it stand the
+//! character alone and, unless it is the last of its run, the bigram of it and the next one.
+//! A change between CJK and other characters ends a word.
+//!
+//! **5. Dotted numbers.** A dotted number is a longest sequence of two or more words that are made
+//! of ASCII digits in the text itself (the first may have one `v` or `V` before its digits) and
+//! that are joined by a single `.`. Its words are tokens as ever (rule 2). With three or more
+//! words the whole (`1.2.3`, `v1.2.3`) is a token as well, at the position of the first. When
+//! the first has a `v`, its digits without it (`1`) and, with three or more words, the whole
+//! without it (`1.2.3`) are tokens too, at that position. A whole of more than 128 bytes is left
+//! out, with and without its `v`.
+//!
+//! **6. Positions** count from 0 by one for every part, single word and CJK character. Paths,
+//! kebab-case, URLs and code fall apart at their separators: the phrase of their words finds them.
+//! In a text of several pieces, the first position of a piece is two more than the last position
+//! of the piece before it (one more for a piece without words), so no phrase spans two pieces.
+
+use tantivy::tokenizer as api;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, compose, is_combining_mark};
+
+/// Longest token in bytes; longer words are cut (rule 2).
+pub const MAX_TOKEN: usize = 128;
+
+/// What a token is to the text it was cut from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A word, a part of one, a CJK bigram or a lone CJK character. Together they spell the text.
+    Word,
+    /// A word of several parts or a dotted number, as a whole; `span` positions long.
+    Whole {
+        /// Number of positions it covers.
+        span: u32,
+    },
+    /// Another way to find what other tokens spell already.
+    Extra,
+}
+
+/// One token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// The folded text.
+    pub text: &'a str,
+    /// Its position (rule 6).
+    pub position: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// First byte in the original text.
+    pub start: usize,
+    /// End in the original text.
+    pub end: usize,
+}
+
+/// Cut `text` into tokens, in order of their positions. Returns the number of positions.
+pub fn segment(text: &str, emit: impl FnMut(Token<'_>)) -> u32 {
+    Segmenter::default().run(text, emit)
+}
+
+const LOWER: u8 = 1;
+const DIGIT: u8 = 2;
+const UPPER: u8 = 4;
+const UNDER: u8 = 8;
+const WIDE: u8 = 16;
+
+/// What each byte is; 0 is a separator.
+static CLASS: [u8; 256] = {
+    let mut table = [0u8; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'a'..=b'z' => LOWER,
+            b'0'..=b'9' => DIGIT,
+            b'A'..=b'Z' => UPPER,
+            b'_' => UNDER,
+            128.. => WIDE,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Whether a part starts at `this` (rule 3). `next` is 0 at the end of the word.
+fn boundary(previous: u8, this: u8, next: u8) -> bool {
+    this == UPPER
+        && (previous == LOWER || ((previous == UPPER || previous == DIGIT) && next == LOWER))
+}
+
+/// One character of a word with other than ASCII characters in it.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    /// Where its folded text starts.
+    at: usize,
+    class: u8,
+    start: usize,
+    end: usize,
+}
+
+/// The buffers of [`segment`], to be used again for the next text.
+#[derive(Debug, Clone, Default)]
+pub struct Segmenter {
+    lowered: String,
+    folded: String,
+    units: Vec<Unit>,
+    parts: Vec<(usize, usize)>,
+    cjk: Vec<(char, usize, usize)>,
+}
+
+impl Segmenter {
+    /// See [`segment`].
+    pub fn run(&mut self, text: &str, mut emit: impl FnMut(Token<'_>)) -> u32 {
+        let bytes = text.as_bytes();
+        let mut position = 0u32;
+        let mut at = 0;
+        while at < bytes.len() {
+            if CLASS[bytes[at] as usize] == 0 {
+                at += 1;
+                continue;
+            }
+            let start = at;
+            let mut seen = 0;
+            while at < bytes.len() {
+                let class = CLASS[bytes[at] as usize];
+                if class == 0 {
+                    break;
+                }
+                seen |= class;
+                at += 1;
+            }
+            if seen & WIDE != 0 {
+                self.wide(text, start, at, &mut position, &mut emit);
+                continue;
+            }
+            if bytes.get(at) == Some(&b'.') && is_number(&bytes[start..at], true) {
+                at = self.numbers(text, start, at, &mut position, &mut emit);
+            } else if seen & (UPPER | UNDER) == 0 {
+                let end = at.min(start + MAX_TOKEN);
+                emit(Token {
+                    text: &text[start..end],
+                    position,
+                    kind: Kind::Word,
+                    start,
+                    end: at,
+                });
+                position += 1;
+            } else {
+                self.ascii(text, start, at, &mut position, &mut emit);
+            }
+        }
+        position
+    }
+
+    /// An ASCII word with capitals or `_` in it.
+    fn ascii(
+        &mut self,
+        text: &str,
+        mut start: usize,
+        mut end: usize,
+        position: &mut u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) {
+        let bytes = text.as_bytes();
+        while start < end && bytes[start] == b'_' {
+            start += 1;
+        }
+        while end > start && bytes[end - 1] == b'_' {
+            end -= 1;
+        }
+        if start == end {
+            return;
+        }
+        self.lowered.clear();
+        self.lowered
+            .push_str(&text[start..end.min(start + MAX_TOKEN)]);
+        self.lowered.make_ascii_lowercase();
+        self.parts.clear();
+        if end - start <= MAX_TOKEN {
+            let class = |at: usize| bytes.get(at).map_or(0, |byte| CLASS[*byte as usize]);
+            let mut from = start;
+            for at in start + 1..end {
+                let this = class(at);
+                if this == UNDER {
+                    if at > from {
+                        self.parts.push((from, at));
+                    }
+                    from = at + 1;
+                } else if this == UPPER
+                    && at > from
+                    && boundary(
+                        class(at - 1),
+                        this,
+                        if at + 1 < end { class(at + 1) } else { 0 },
+                    )
+                {
+                    self.parts.push((from, at));
+                    from = at;
+                }
+            }
+            self.parts.push((from, end));
+        }
+        let several = self.parts.len() > 1;
+        emit(Token {
+            text: &self.lowered,
+            position: *position,
+            kind: if several {
+                Kind::Whole {
+                    span: self.parts.len() as u32,
+                }
+            } else {
+                Kind::Word
+            },
+            start,
+            end,
+        });
+        if several {
+            for (index, (from, to)) in self.parts.iter().enumerate() {
+                emit(Token {
+                    text: &self.lowered[from - start..to - start],
+                    position: *position + index as u32,
+                    kind: Kind::Word,
+                    start: *from,
+                    end: *to,
+                });
+            }
+        }
+        *position += self.parts.len().max(1) as u32;
+    }
+
+    /// A number with a `.` after it: alone, or the first of a dotted number. Returns its end.
+    fn numbers(
+        &mut self,
+        text: &str,
+        start: usize,
+        first_end: usize,
+        position: &mut u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) -> usize {
+        let bytes = text.as_bytes();
+        let mut end = first_end;
+        let mut words = 1u32;
+        while bytes.get(end) == Some(&b'.') {
+            let from = end + 1;
+            let mut to = from;
+            while to < bytes.len() && CLASS[bytes[to] as usize] != 0 {
+                to += 1;
+            }
+            if !is_number(&bytes[from..to], false) {
+                break;
+            }
+            end = to;
+            words += 1;
+        }
+        let has_v = !bytes[start].is_ascii_digit();
+        if words > 2 && end - start <= MAX_TOKEN {
+            self.lowered.clear();
+            self.lowered.push_str(&text[start..end]);
+            self.lowered.make_ascii_lowercase();
+            let kind = Kind::Whole { span: words };
+            emit(Token {
+                text: &self.lowered,
+                position: *position,
+                kind,
+                start,
+                end,
+            });
+            if has_v {
+                let text = &self.lowered[1..];
+                let start = start + 1;
+                emit(Token {
+                    text,
+                    position: *position,
+                    kind: Kind::Extra,
+                    start,
+                    end,
+                });
+            }
+        }
+        if words > 1 && has_v {
+            let start = start + 1;
+            let text = &text[start..first_end.min(start + MAX_TOKEN)];
+            emit(Token {
+                text,
+                position: *position,
+                kind: Kind::Extra,
+                start,
+                end: first_end,
+            });
+        }
+        let mut from = start;
+        for _ in 0..words {
+            let mut to = from;
+            while to < end && bytes[to] != b'.' {
+                to += 1;
+            }
+            self.lowered.clear();
+            self.lowered.push_str(&text[from..to.min(from + MAX_TOKEN)]);
+            self.lowered.make_ascii_lowercase();
+            emit(Token {
+                text: &self.lowered,
+                position: *position,
+                kind: Kind::Word,
+                start: from,
+                end: to,
+            });
+            *position += 1;
+            from = to + 1;
+        }
+        end
+    }
+
+    /// A run without ASCII separators that holds other than ASCII characters.
+    fn wide(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        position: &mut u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) {
+        for (offset, original) in text[start..end].char_indices() {
+            let from = start + offset;
+            let to = from + original.len_utf8();
+            fold(original, |folded| match folded {
+                Folded::Dropped => {
+                    if let Some(last) = self.cjk.last_mut() {
+                        last.2 = to;
+                    } else if let Some(last) = self.units.last_mut() {
+                        last.end = to;
+                    }
+                }
+                Folded::Separator => {
+                    self.end_word(position, emit);
+                    self.end_cjk(position, emit);
+                }
+                Folded::Cjk(character) => {
+                    self.end_word(position, emit);
+                    let composed = self.cjk.last().and_then(|last| compose(last.0, character));
+                    match (self.cjk.last_mut(), composed) {
+                        (Some(last), Some(composed)) => {
+                            last.0 = composed;
+                            last.2 = to;
+                        }
+                        (last, None) if is_voicing(character) => {
+                            if let Some(last) = last {
+                                last.2 = to;
+                            }
+                        }
+                        _ => self.cjk.push((character, from, to)),
+                    }
+                }
+                Folded::Letter(class, letter) => {
+                    self.end_cjk(position, emit);
+                    let at = self.folded.len();
+                    self.units.push(Unit {
+                        at,
+                        class,
+                        start: from,
+                        end: to,
+                    });
+                    push_lowered(letter, &mut self.folded);
+                }
+            });
+        }
+        self.end_word(position, emit);
+        self.end_cjk(position, emit);
+    }
+
+    /// Emit the word in `units`, if there is one.
+    fn end_word(&mut self, position: &mut u32, emit: &mut impl FnMut(Token<'_>)) {
+        if self.units.is_empty() {
+            return;
+        }
+        let first = self.units.iter().position(|unit| unit.class != UNDER);
+        let last = self.units.iter().rposition(|unit| unit.class != UNDER);
+        if let (Some(first), Some(last)) = (first, last) {
+            let text_end = |index: usize, units: &[Unit], folded: &str| {
+                units.get(index + 1).map_or(folded.len(), |unit| unit.at)
+            };
+            let (units, folded) = (&self.units, &self.folded);
+            let (from, to) = (units[first].at, text_end(last, units, folded));
+            let (start, end) = (units[first].start, units[last].end);
+            self.parts.clear();
+            if to - from <= MAX_TOKEN {
+                let mut open = first;
+                for index in first + 1..=last {
+                    let class = units[index].class;
+                    if class == UNDER {
+                        if index > open {
+                            self.parts.push((open, index - 1));
+                        }
+                        open = index + 1;
+                    } else if index > open
+                        && boundary(
+                            units[index - 1].class,
+                            class,
+                            if index < last {
+                                units[index + 1].class
+                            } else {
+                                0
+                            },
+                        )
+                    {
+                        self.parts.push((open, index - 1));
+                        open = index;
+                    }
+                }
+                self.parts.push((open, last));
+            }
+            let several = self.parts.len() > 1;
+            let mut cut = to.min(from + MAX_TOKEN);
+            while !folded.is_char_boundary(cut) {
+                cut -= 1;
+            }
+            let span = self.parts.len() as u32;
+            emit(Token {
+                text: &folded[from..cut],
+                position: *position,
+                kind: if several {
+                    Kind::Whole { span }
+                } else {
+                    Kind::Word
+                },
+                start,
+                end,
+            });
+            if several {
+                for (index, (open, close)) in self.parts.iter().enumerate() {
+                    emit(Token {
+                        text: &folded[units[*open].at..text_end(*close, units, folded)],
+                        position: *position + index as u32,
+                        kind: Kind::Word,
+                        start: units[*open].start,
+                        end: units[*close].end,
+                    });
+                }
+            }
+            *position += span.max(1);
+        }
+        self.units.clear();
+        self.folded.clear();
+    }
+
+    /// Emit the run in `cjk`, if there is one.
+    fn end_cjk(&mut self, position: &mut u32, emit: &mut impl FnMut(Token<'_>)) {
+        let mut buffer = [0u8; 8];
+        let alone = self.cjk.len() == 1;
+        for (index, &(character, start, end)) in self.cjk.iter().enumerate() {
+            let length = character.encode_utf8(&mut buffer).len();
+            if let Some(&(next, _, next_end)) = self.cjk.get(index + 1) {
+                let both = length + next.encode_utf8(&mut buffer[length..]).len();
+                emit(Token {
+                    text: std::str::from_utf8(&buffer[..both]).unwrap_or_default(),
+                    position: *position,
+                    kind: Kind::Word,
+                    start,
+                    end: next_end,
+                });
+            }
+            emit(Token {
+                text: std::str::from_utf8(&buffer[..length]).unwrap_or_default(),
+                position: *position,
+                kind: if alone { Kind::Word } else { Kind::Extra },
+                start,
+                end,
+            });
+            *position += 1;
+        }
+        self.cjk.clear();
+    }
+}
+
+fn is_number(bytes: &[u8], v_allowed: bool) -> bool {
+    let digits = match bytes {
+        [b'v' | b'V', rest @ ..] if v_allowed => rest,
+        _ => bytes,
+    };
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+fn is_voicing(character: char) -> bool {
+    matches!(character, '\u{3099}' | '\u{309A}')
+}
+
+/// What a character becomes (rule 1).
+#[derive(Debug, Clone, Copy)]
+enum Folded {
+    Dropped,
+    Separator,
+    Cjk(char),
+    /// Its class, and the letter before lowering; `_` has the class [`UNDER`].
+    Letter(u8, char),
+}
+
+fn fold(original: char, mut push: impl FnMut(Folded)) {
+    match original {
+        '\u{FB00}'..='\u{FB06}' | '\u{FF00}'..='\u{FFEF}' => {
+            std::iter::once(original)
+                .nfkc()
+                .for_each(|character| fold_one(character, &mut push));
+        }
+        _ => fold_one(original, &mut push),
+    }
+}
+
+fn fold_one(character: char, push: &mut impl FnMut(Folded)) {
+    if character.is_ascii() {
+        return push(fold_last(character));
+    }
+    if is_cjk(character) {
+        return std::iter::once(character)
+            .nfc()
+            .for_each(|one| push(Folded::Cjk(one)));
+    }
+    // The commonest punctuation, without a look into the tables.
+    if matches!(character, '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}')
+    {
+        return push(Folded::Separator);
+    }
+    std::iter::once(character)
+        .nfd()
+        .for_each(|one| push(fold_last(one)));
+}
+
+fn fold_last(character: char) -> Folded {
+    if character.is_ascii() {
+        return match CLASS[character as usize] {
+            0 => Folded::Separator,
+            class => Folded::Letter(class, character),
+        };
+    }
+    if matches!(
+        character,
+        '\u{AD}' | '\u{200C}' | '\u{200D}' | '\u{2060}' | '\u{FEFF}'
+    ) {
+        return Folded::Dropped;
+    }
+    let is_letter = character.is_alphanumeric();
+    if is_combining_mark(character)
+        && (!character.is_alphabetic() || canonical_combining_class(character) != 0)
+    {
+        return Folded::Dropped;
+    }
+    if !is_letter {
+        return Folded::Separator;
+    }
+    let class = if character.is_lowercase() {
+        LOWER
+    } else if character.is_uppercase() {
+        UPPER
+    } else {
+        DIGIT
+    };
+    Folded::Letter(class, character)
+}
+
+fn push_lowered(letter: char, into: &mut String) {
+    if letter.is_ascii() {
+        return into.push(letter.to_ascii_lowercase());
+    }
+    for lower in letter.to_lowercase() {
+        match lower {
+            'ß' => into.push_str("ss"),
+            'æ' => into.push_str("ae"),
+            'œ' => into.push_str("oe"),
+            'ø' => into.push('o'),
+            'ł' => into.push('l'),
+            'đ' | 'ð' => into.push('d'),
+            'þ' => into.push_str("th"),
+            'ħ' => into.push('h'),
+            'ı' => into.push('i'),
+            'ŋ' => into.push('n'),
+            'ŧ' => into.push('t'),
+            'ſ' => into.push('s'),
+            'ĸ' => into.push('k'),
+            'ς' => into.push('σ'),
+            _ => into.push(lower),
+        }
+    }
+}
+
+fn is_cjk(character: char) -> bool {
+    matches!(character,
+        '\u{1100}'..='\u{11FF}' | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}'
+        | '\u{3099}' | '\u{309A}' | '\u{309D}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}'
+        | '\u{30FC}'..='\u{30FF}' | '\u{3131}'..='\u{318E}' | '\u{31F0}'..='\u{31FF}'
+        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{A960}'..='\u{A97C}'
+        | '\u{AC00}'..='\u{D7A3}' | '\u{D7B0}'..='\u{D7FB}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}')
+}
+
+/// Whether `character`, though not ASCII, can put ASCII letters, digits or `_` into a token, or
+/// vanish between two of them. The prefilter lets lines with such a character pass.
+pub(super) fn hides_ascii(character: char) -> bool {
+    let mut hides = false;
+    fold(character, |folded| match folded {
+        Folded::Dropped => hides = true,
+        // A voicing mark vanishes unless a kana is before it.
+        Folded::Cjk(one) => hides |= is_voicing(one),
+        Folded::Separator => {}
+        Folded::Letter(_, letter) => {
+            let mut text = String::new();
+            push_lowered(letter, &mut text);
+            hides |= text.bytes().any(|byte| byte.is_ascii());
+        }
+    });
+    hides
+}
+
+/// [`segment`] as tantivy calls it.
+#[derive(Debug, Clone, Default)]
+pub struct WordTokenizer {
+    segmenter: Segmenter,
+    token: api::Token,
+}
+
+/// The tokens of one text, for tantivy.
+pub struct WordStream<'a> {
+    text: &'a str,
+    tokenizer: &'a mut WordTokenizer,
+    /// Filled only when tantivy asks token by token, which indexing does not.
+    collected: Option<std::vec::IntoIter<api::Token>>,
+}
+
+impl api::Tokenizer for WordTokenizer {
+    type TokenStream<'a> = WordStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
+        WordStream {
+            text,
+            tokenizer: self,
+            collected: None,
+        }
+    }
+}
+
+impl api::TokenStream for WordStream<'_> {
+    fn advance(&mut self) -> bool {
+        if self.collected.is_none() {
+            let mut tokens = Vec::new();
+            self.process(&mut |token| tokens.push(token.clone()));
+            self.collected = Some(tokens.into_iter());
+        }
+        match self.collected.as_mut().and_then(Iterator::next) {
+            Some(token) => {
+                self.tokenizer.token = token;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn token(&self) -> &api::Token {
+        &self.tokenizer.token
+    }
+
+    fn token_mut(&mut self) -> &mut api::Token {
+        &mut self.tokenizer.token
+    }
+
+    fn process(&mut self, sink: &mut dyn FnMut(&api::Token)) {
+        let WordTokenizer {
+            segmenter,
+            token: out,
+        } = &mut *self.tokenizer;
+        segmenter.run(self.text, |token| {
+            out.text.clear();
+            out.text.push_str(token.text);
+            out.position = token.position as usize;
+            out.offset_from = token.start;
+            out.offset_to = token.end;
+            sink(out);
+        });
+    }
+}

@@ -1,0 +1,3 @@
+//! The words room against an oracle that shares no code with it.
+
+mod index;
