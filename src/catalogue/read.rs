@@ -80,8 +80,7 @@ pub struct StoredRoot {
     pub newest_ms: Option<i64>,
 }
 
-const ENTRY: &str =
-    "key, source, start, length, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
+const ENTRY: &str = "key, source, start, length, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
 
 impl Catalogue {
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
@@ -97,7 +96,10 @@ impl Catalogue {
 
     /// SQLite's count of changes by other connections.
     pub fn data_version(&self) -> Result<i64, Error> {
-        self.told(self.connection.pragma_query_value(None, "data_version", |r| r.get(0)))
+        self.told(
+            self.connection
+                .pragma_query_value(None, "data_version", |r| r.get(0)),
+        )
     }
 
     /// All sources of a root.
@@ -151,7 +153,11 @@ impl Catalogue {
 
     /// The device a root was on when it was last read.
     pub fn root_device(&self, root: i64) -> Result<Option<i64>, Error> {
-        self.told(self.connection.query_row("SELECT device FROM _roots WHERE root = ?1", [root], |r| r.get(0)))
+        self.told(self.connection.query_row(
+            "SELECT device FROM _roots WHERE root = ?1",
+            [root],
+            |r| r.get(0),
+        ))
     }
 
     /// All sessions of these roots, those the agent lists first; each agent's order.
@@ -159,7 +165,10 @@ impl Catalogue {
         let list = numbers(roots);
         let query = format!("{SESSION} WHERE s.root IN ({list})");
         let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            self.connection.prepare_cached(&query)?.query_map([], stored_session)?.collect()
+            self.connection
+                .prepare_cached(&query)?
+                .query_map([], stored_session)?
+                .collect()
         };
         self.told(run())
     }
@@ -168,7 +177,10 @@ impl Catalogue {
     pub fn sessions_by_number(&self, sessions: &[i64]) -> Result<Vec<StoredSession>, Error> {
         let query = format!("{SESSION} WHERE s.session IN ({})", numbers(sessions));
         let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            self.connection.prepare(&query)?.query_map([], stored_session)?.collect()
+            self.connection
+                .prepare(&query)?
+                .query_map([], stored_session)?
+                .collect()
         };
         self.told(run())
     }
@@ -188,7 +200,12 @@ impl Catalogue {
     }
 
     /// Entries of one source whose keys lie in `first..=last`, in file order.
-    pub fn entries_between(&self, source: i64, first: i64, last: i64) -> Result<Vec<StoredEntry>, Error> {
+    pub fn entries_between(
+        &self,
+        source: i64,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<StoredEntry>, Error> {
         let run = || -> rusqlite::Result<Vec<StoredEntry>> {
             self.connection
                 .prepare_cached(&format!(
@@ -339,7 +356,11 @@ impl Catalogue {
     pub fn parent_of(&self, path: &str) -> Result<Option<String>, Error> {
         self.told(
             self.connection
-                .query_row("SELECT parent_session FROM _sessions WHERE path = ?1", [path], |r| r.get(0))
+                .query_row(
+                    "SELECT parent_session FROM _sessions WHERE path = ?1",
+                    [path],
+                    |r| r.get(0),
+                )
                 .optional(),
         )
         .map(Option::flatten)
@@ -393,7 +414,11 @@ impl Catalogue {
 
     /// SQLite's own check of the file; `None` when all is well.
     pub fn integrity(&self) -> Result<Option<String>, Error> {
-        let said: String = self.told(self.connection.query_row("PRAGMA integrity_check(1)", [], |r| r.get(0)))?;
+        let said: String = self.told(self.connection.query_row(
+            "PRAGMA integrity_check(1)",
+            [],
+            |r| r.get(0),
+        ))?;
         Ok((said != "ok").then_some(said))
     }
 }
@@ -424,7 +449,9 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             created: r.get::<_, Option<i64>>(13)?.and_then(crate::model::iso),
             modified: crate::model::iso(modified_ms),
             message_count: r.get::<_, i64>(14)? as u64,
-            first_message: r.get::<_, Option<String>>(15)?.unwrap_or_else(|| "(no messages)".into()),
+            first_message: r
+                .get::<_, Option<String>>(15)?
+                .unwrap_or_else(|| "(no messages)".into()),
             all_messages_text: None,
             listed_by_agent: hidden.is_none(),
             reason: hidden,
@@ -460,5 +487,8 @@ fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
 }
 
 fn numbers(list: &[i64]) -> String {
-    list.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+    list.iter()
+        .map(i64::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
 }

@@ -142,13 +142,17 @@ impl Catalogue {
             }
             let known: Vec<(String, String)> = self
                 .connection
-                .prepare_cached("SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative")?
+                .prepare_cached(
+                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
+                )?
                 .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
                 .collect::<Result<_, _>>()?;
             if known != strays {
-                self.connection.execute("DELETE FROM _strays WHERE root = ?1", [root])?;
-                let mut add =
-                    self.connection.prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
+                self.connection
+                    .execute("DELETE FROM _strays WHERE root = ?1", [root])?;
+                let mut add = self
+                    .connection
+                    .prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
                 for (relative, reason) in strays {
                     add.execute(params![root, relative, reason])?;
                 }
@@ -160,17 +164,18 @@ impl Catalogue {
 
     /// A file below a root that is no source, or could not be read.
     pub fn note_stray(&self, root: i64, relative: &str, reason: &str) -> Result<(), Error> {
-        self.told(
-            self.connection
-                .execute("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)", params![root, relative, reason]),
-        )
+        self.told(self.connection.execute(
+            "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)",
+            params![root, relative, reason],
+        ))
         .map(|_| ())
     }
 
     /// Note that a full scan ended.
     pub fn note_scan(&self, now_ms: i64) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
-            self.connection.execute("UPDATE _store SET last_scan_ms = ?1", [now_ms])?;
+            self.connection
+                .execute("UPDATE _store SET last_scan_ms = ?1", [now_ms])?;
             self.connection.execute(
                 "DELETE FROM _changes WHERE seq <= (SELECT max(seq) FROM _changes) - ?1",
                 [CHANGES_KEPT],
@@ -205,9 +210,10 @@ impl Catalogue {
 
     /// A known source that could not be read: its rows stay.
     pub fn note_unread(&self, source: i64, reason: &str) -> Result<(), Error> {
-        self.told(
-            self.connection.execute("UPDATE _sources SET unread = ?2 WHERE source = ?1", params![source, reason]),
-        )
+        self.told(self.connection.execute(
+            "UPDATE _sources SET unread = ?2 WHERE source = ?1",
+            params![source, reason],
+        ))
         .map(|_| ())
     }
 
@@ -222,9 +228,15 @@ impl Catalogue {
         let identity = if chunk.last {
             chunk.identity
         } else {
-            Identity { size: chunk.consumed, mtime_ns: 0, ctime_ns: 0, ..chunk.identity }
+            Identity {
+                size: chunk.consumed,
+                mtime_ns: 0,
+                ctime_ns: 0,
+                ..chunk.identity
+            }
         };
-        let fold = serde_json::to_string(&chunk.fold).map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+        let fold = serde_json::to_string(&chunk.fold)
+            .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
@@ -262,13 +274,14 @@ impl Catalogue {
             arrival += 1;
         }
         for problem in &chunk.problems {
-            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-                source,
-                problem.start as i64,
-                problem.length as i64,
-                problem.provisional,
-                problem.reason
-            ])?;
+            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![
+                    source,
+                    problem.start as i64,
+                    problem.length as i64,
+                    problem.provisional,
+                    problem.reason
+                ])?;
         }
         self.queue(source, session << ARRIVAL_BITS | first_arrival, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
@@ -283,8 +296,12 @@ impl Catalogue {
     fn ensure_session(&self, chunk: &Chunk, source: i64) -> rusqlite::Result<(i64, i64)> {
         let c = &self.connection;
         let known = c
-            .prepare_cached("SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2")?
-            .query_row(params![chunk.root, chunk.place], |r| Ok((r.get(0)?, r.get(1)?)))
+            .prepare_cached(
+                "SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2",
+            )?
+            .query_row(params![chunk.root, chunk.place], |r| {
+                Ok((r.get(0)?, r.get(1)?))
+            })
             .optional()?;
         let (session, arrival) = match known {
             Some(known) => known,
@@ -307,33 +324,36 @@ impl Catalogue {
     fn insert_entry(&self, key: i64, source: i64, entry: &EntryRow) -> rusqlite::Result<()> {
         let c = &self.connection;
         let f = &entry.facts;
-        c.prepare_cached("INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)")?
-            .execute(params![
-                key,
-                source,
-                entry.start as i64,
-                entry.length as i64,
-                entry.hash as i64,
-                f.kind,
-                f.role,
-                f.id,
-                f.parent,
-                f.time_ms,
-                f.agent_sees,
-                entry.flags,
-                f.stop_reason
-            ])?;
+        c.prepare_cached(
+            "INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        )?
+        .execute(params![
+            key,
+            source,
+            entry.start as i64,
+            entry.length as i64,
+            entry.hash as i64,
+            f.kind,
+            f.role,
+            f.id,
+            f.parent,
+            f.time_ms,
+            f.agent_sees,
+            entry.flags,
+            f.stop_reason
+        ])?;
         for (ordinal, call) in f.calls.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
-                key,
-                ordinal as i64,
-                call.call_id,
-                call.tool,
-                call.is_result,
-                call.is_error,
-                call.subject,
-                call.duration_ms
-            ])?;
+            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
+                .execute(params![
+                    key,
+                    ordinal as i64,
+                    call.call_id,
+                    call.tool,
+                    call.is_result,
+                    call.is_error,
+                    call.subject,
+                    call.duration_ms
+                ])?;
         }
         if let Some(u) = &f.usage {
             c.prepare_cached(
@@ -358,33 +378,30 @@ impl Catalogue {
             ])?;
         }
         for (ordinal, file) in f.files.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-                key,
-                ordinal as i64,
-                file.path,
-                file.modified
-            ])?;
+            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![key, ordinal as i64, file.path, file.modified])?;
         }
         if let Some(label) = &f.label {
-            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?.execute(params![
-                key,
-                label.target,
-                label.text
-            ])?;
+            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?
+                .execute(params![key, label.target, label.text])?;
         }
         if let Some(compaction) = &f.compaction {
-            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?.execute(params![
-                key,
-                compaction.first_kept,
-                compaction.tokens_before
-            ])?;
+            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?
+                .execute(params![
+                    key,
+                    compaction.first_kept,
+                    compaction.tokens_before
+                ])?;
         }
         Ok(())
     }
 
     /// Outbox rows for the chunk's entries; a provisional entry stays out of the words.
     fn queue(&self, source: i64, first_key: i64, chunk: &Chunk) -> rusqlite::Result<()> {
-        let newest_ms = chunk.shown.last_entry_ms.unwrap_or_else(|| chunk.identity.mtime_ms());
+        let newest_ms = chunk
+            .shown
+            .last_entry_ms
+            .unwrap_or_else(|| chunk.identity.mtime_ms());
         let mut add = self.connection.prepare_cached(
             "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
@@ -403,7 +420,9 @@ impl Catalogue {
             }
             let (key, length) = (first_key + at as i64, entry.length as i64);
             run = Some(match run {
-                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => (first, key, bytes + length),
+                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => {
+                    (first, key, bytes + length)
+                }
                 Some(full) => {
                     flush(Some(full))?;
                     (key, key, length)
@@ -425,16 +444,26 @@ impl Catalogue {
             .query_map(params![low, high, source, from as i64], |r| Ok((r.get(0)?, r.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
-            for table in ["_entries", "_calls", "_usage", "_files", "_labels", "_compactions"] {
+            for table in [
+                "_entries",
+                "_calls",
+                "_usage",
+                "_files",
+                "_labels",
+                "_compactions",
+            ] {
                 c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
                     .execute(params![first, last])?;
             }
-            c.prepare_cached("DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3")?
-                .execute(params![source, first, last])?;
+            c.prepare_cached(
+                "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",
+            )?
+            .execute(params![source, first, last])?;
         }
         // Provisional entries were never given to the words.
         for (first, last) in runs(keys.iter().filter(|k| !k.1).map(|k| k.0)) {
-            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?2)")?.execute(params![first, last])?;
+            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?2)")?
+                .execute(params![first, last])?;
         }
         c.prepare_cached("DELETE FROM _problems WHERE source = ?1 AND start >= ?2")?
             .execute(params![source, from as i64])?;
@@ -480,7 +509,12 @@ impl Catalogue {
     }
 
     /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
-    fn refold(&self, session: i64, format: &dyn Format, fresh: Option<(i64, &Fold)>) -> rusqlite::Result<()> {
+    fn refold(
+        &self,
+        session: i64,
+        format: &dyn Format,
+        fresh: Option<(i64, &Fold)>,
+    ) -> rusqlite::Result<()> {
         struct Row {
             source: i64,
             relative: String,
@@ -522,7 +556,9 @@ impl Catalogue {
                 })
             })?
             .collect::<Result<_, _>>()?;
-        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else { return Ok(()) };
+        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else {
+            return Ok(());
+        };
         debug_assert!(main.source > 0);
         let facts: Vec<SourceFacts<'_>> = rows
             .iter()
@@ -570,13 +606,20 @@ impl Catalogue {
             s.hidden,
             path.to_string_lossy()
         ])?;
-        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)")?
-            .execute(params![session, s.id, path.to_string_lossy()])?;
+        c.prepare_cached(
+            "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
+        )?
+        .execute(params![session, s.id, path.to_string_lossy()])?;
         Ok(())
     }
 
     /// The file's mtime moved though its content did not: what the session shows may depend on it.
-    pub fn refold_source(&self, source: i64, format: &dyn Format, shown: Option<&Fold>) -> Result<(), Error> {
+    pub fn refold_source(
+        &self,
+        source: i64,
+        format: &dyn Format,
+        shown: Option<&Fold>,
+    ) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
             let sessions: Vec<i64> = self
                 .connection

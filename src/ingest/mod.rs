@@ -5,6 +5,6 @@ mod reading;
 mod sync;
 mod words;
 
-pub use sync::{Event, sync_catalogue};
 pub use reading::entry_bytes;
+pub use sync::{Event, sync_catalogue};
 pub use words::{WordsStage, doc, index_words, open_words, owed_documents};

@@ -14,11 +14,19 @@ pub(super) fn facts(record: &[u8]) -> Facts {
             _ => Facts::default(),
         })
     });
-    Facts { agent_sees: refusal.is_none(), breaks_list: refusal, ..read.unwrap_or_default() }
+    Facts {
+        agent_sees: refusal.is_none(),
+        breaks_list: refusal,
+        ..read.unwrap_or_default()
+    }
 }
 
 fn of_line(line: &Line<'_>) -> Facts {
-    let mut facts = Facts { kind: line.kind.owned().unwrap_or_default(), role: line.role.owned(), ..Facts::default() };
+    let mut facts = Facts {
+        kind: line.kind.owned().unwrap_or_default(),
+        role: line.role.owned(),
+        ..Facts::default()
+    };
     match facts.kind.as_str() {
         "meta" => meta(line, &mut facts),
         "user_message" => {
@@ -44,14 +52,20 @@ fn of_line(line: &Line<'_>) -> Facts {
             });
             // Only Write and Edit record a hash.
             if let (Some(path), true) = (line.path.shown(), line.content_hash.is_value()) {
-                facts.files.push(FileTouch { path, modified: true });
+                facts.files.push(FileTouch {
+                    path,
+                    modified: true,
+                });
             }
         }
         "result" => {
             facts.turns = line.num_turns.0;
             facts.run_cost = line.total_cost_usd.0;
             facts.stop_reason = line.exit_status.owned();
-            facts.is_error = line.exit_status.as_str().is_some_and(|status| !matches!(status, "success" | "completed"));
+            facts.is_error = line
+                .exit_status
+                .as_str()
+                .is_some_and(|status| !matches!(status, "success" | "completed"));
         }
         "title" => facts.name = line.title.shown(),
         _ => {}
@@ -85,13 +99,20 @@ fn blocks(line: &Line<'_>, facts: &mut Facts) {
                 let tool = block.name.shown();
                 let path = input.file_path.owned().or_else(|| input.path.owned());
                 if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touches)) {
-                    facts.files.push(FileTouch { path: path.clone(), modified });
+                    facts.files.push(FileTouch {
+                        path: path.clone(),
+                        modified,
+                    });
                 }
                 let others = [&input.pattern, &input.query, &input.url];
                 facts.calls.push(Call {
                     call_id: block.id.shown(),
                     tool,
-                    subject: input.command.owned().or(path).or_else(|| others.into_iter().find_map(Text::owned)),
+                    subject: input
+                        .command
+                        .owned()
+                        .or(path)
+                        .or_else(|| others.into_iter().find_map(Text::owned)),
                     ..Call::default()
                 });
             }

@@ -159,7 +159,9 @@ fn content<'a>(content: &Raw<'a>, pieces: &mut Pieces, class: fn(&mut Pieces, &R
         return;
     }
     for raw in content.parse::<Vec<Raw<'a>>>().unwrap_or_default() {
-        let Some(Loose::Object(block)) = raw.parse::<Loose<Block<'_>>>() else { continue };
+        let Some(Loose::Object(block)) = raw.parse::<Loose<Block<'_>>>() else {
+            continue;
+        };
         match block.kind.as_str().unwrap_or_default() {
             "text" => class(pieces, &block.text),
             "thinking" => class(pieces, &block.thinking),
