@@ -20,21 +20,32 @@ impl Catalogue {
     /// Run one statement that only reads.
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
         let run = || -> rusqlite::Result<Rows> {
-            self.connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
-                AuthAction::Select
-                | AuthAction::Read { .. }
-                | AuthAction::Function { .. }
-                | AuthAction::Recursive => Authorization::Allow,
-                AuthAction::Pragma { pragma_name, pragma_value: None }
-                    if ["table_info", "table_list", "user_version", "data_version"].contains(&pragma_name) =>
-                {
-                    Authorization::Allow
-                }
-                AuthAction::Pragma { pragma_name: "table_info" | "table_xinfo", .. } => Authorization::Allow,
-                _ => Authorization::Deny,
-            }))?;
+            self.connection
+                .authorizer(Some(|context: AuthContext<'_>| match context.action {
+                    AuthAction::Select
+                    | AuthAction::Read { .. }
+                    | AuthAction::Function { .. }
+                    | AuthAction::Recursive => Authorization::Allow,
+                    AuthAction::Pragma {
+                        pragma_name,
+                        pragma_value: None,
+                    } if ["table_info", "table_list", "user_version", "data_version"]
+                        .contains(&pragma_name) =>
+                    {
+                        Authorization::Allow
+                    }
+                    AuthAction::Pragma {
+                        pragma_name: "table_info" | "table_xinfo",
+                        ..
+                    } => Authorization::Allow,
+                    _ => Authorization::Deny,
+                }))?;
             let mut statement = self.connection.prepare(query)?;
-            let columns: Vec<String> = statement.column_names().iter().map(|c| c.to_string()).collect();
+            let columns: Vec<String> = statement
+                .column_names()
+                .iter()
+                .map(|c| c.to_string())
+                .collect();
             let mut out = Vec::new();
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
@@ -45,7 +56,9 @@ impl Catalogue {
                         ValueRef::Integer(i) => Value::from(i),
                         ValueRef::Real(f) => Value::from(f),
                         ValueRef::Text(t) => Value::from(String::from_utf8_lossy(t).into_owned()),
-                        ValueRef::Blob(b) => Value::from(b.iter().map(|b| format!("{b:02x}")).collect::<String>()),
+                        ValueRef::Blob(b) => {
+                            Value::from(b.iter().map(|b| format!("{b:02x}")).collect::<String>())
+                        }
                     });
                 }
                 out.push(values);
@@ -54,7 +67,9 @@ impl Catalogue {
         };
         let result = run();
         // Later statements of ours are not the user's.
-        let _ = self.connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>);
+        let _ = self
+            .connection
+            .authorizer(None::<fn(AuthContext<'_>) -> Authorization>);
         self.told(result)
     }
 }
