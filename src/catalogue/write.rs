@@ -35,6 +35,8 @@ pub mod flag {
 pub struct EntryRow {
     pub start: u64,
     pub length: u64,
+    /// Physical line, from 1.
+    pub line: u64,
     pub hash: u64,
     pub flags: i64,
     pub facts: Facts,
@@ -142,17 +144,13 @@ impl Catalogue {
             }
             let known: Vec<(String, String)> = self
                 .connection
-                .prepare_cached(
-                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
-                )?
+                .prepare_cached("SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative")?
                 .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
                 .collect::<Result<_, _>>()?;
             if known != strays {
-                self.connection
-                    .execute("DELETE FROM _strays WHERE root = ?1", [root])?;
-                let mut add = self
-                    .connection
-                    .prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
+                self.connection.execute("DELETE FROM _strays WHERE root = ?1", [root])?;
+                let mut add =
+                    self.connection.prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
                 for (relative, reason) in strays {
                     add.execute(params![root, relative, reason])?;
                 }
@@ -164,18 +162,17 @@ impl Catalogue {
 
     /// A file below a root that is no source, or could not be read.
     pub fn note_stray(&self, root: i64, relative: &str, reason: &str) -> Result<(), Error> {
-        self.told(self.connection.execute(
-            "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)",
-            params![root, relative, reason],
-        ))
+        self.told(
+            self.connection
+                .execute("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)", params![root, relative, reason]),
+        )
         .map(|_| ())
     }
 
     /// Note that a full scan ended.
     pub fn note_scan(&self, now_ms: i64) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
-            self.connection
-                .execute("UPDATE _store SET last_scan_ms = ?1", [now_ms])?;
+            self.connection.execute("UPDATE _store SET last_scan_ms = ?1", [now_ms])?;
             self.connection.execute(
                 "DELETE FROM _changes WHERE seq <= (SELECT max(seq) FROM _changes) - ?1",
                 [CHANGES_KEPT],
@@ -210,10 +207,9 @@ impl Catalogue {
 
     /// A known source that could not be read: its rows stay.
     pub fn note_unread(&self, source: i64, reason: &str) -> Result<(), Error> {
-        self.told(self.connection.execute(
-            "UPDATE _sources SET unread = ?2 WHERE source = ?1",
-            params![source, reason],
-        ))
+        self.told(
+            self.connection.execute("UPDATE _sources SET unread = ?2 WHERE source = ?1", params![source, reason]),
+        )
         .map(|_| ())
     }
 
@@ -228,15 +224,9 @@ impl Catalogue {
         let identity = if chunk.last {
             chunk.identity
         } else {
-            Identity {
-                size: chunk.consumed,
-                mtime_ns: 0,
-                ctime_ns: 0,
-                ..chunk.identity
-            }
+            Identity { size: chunk.consumed, mtime_ns: 0, ctime_ns: 0, ..chunk.identity }
         };
-        let fold = serde_json::to_string(&chunk.fold)
-            .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+        let fold = serde_json::to_string(&chunk.fold).map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
@@ -274,14 +264,13 @@ impl Catalogue {
             arrival += 1;
         }
         for problem in &chunk.problems {
-            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![
-                    source,
-                    problem.start as i64,
-                    problem.length as i64,
-                    problem.provisional,
-                    problem.reason
-                ])?;
+            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+                source,
+                problem.start as i64,
+                problem.length as i64,
+                problem.provisional,
+                problem.reason
+            ])?;
         }
         self.queue(source, session << ARRIVAL_BITS | first_arrival, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
@@ -296,12 +285,8 @@ impl Catalogue {
     fn ensure_session(&self, chunk: &Chunk, source: i64) -> rusqlite::Result<(i64, i64)> {
         let c = &self.connection;
         let known = c
-            .prepare_cached(
-                "SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2",
-            )?
-            .query_row(params![chunk.root, chunk.place], |r| {
-                Ok((r.get(0)?, r.get(1)?))
-            })
+            .prepare_cached("SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2")?
+            .query_row(params![chunk.root, chunk.place], |r| Ok((r.get(0)?, r.get(1)?)))
             .optional()?;
         let (session, arrival) = match known {
             Some(known) => known,
@@ -324,36 +309,34 @@ impl Catalogue {
     fn insert_entry(&self, key: i64, source: i64, entry: &EntryRow) -> rusqlite::Result<()> {
         let c = &self.connection;
         let f = &entry.facts;
-        c.prepare_cached(
-            "INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        )?
-        .execute(params![
-            key,
-            source,
-            entry.start as i64,
-            entry.length as i64,
-            entry.hash as i64,
-            f.kind,
-            f.role,
-            f.id,
-            f.parent,
-            f.time_ms,
-            f.agent_sees,
-            entry.flags,
-            f.stop_reason
-        ])?;
+        c.prepare_cached("INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")?
+            .execute(params![
+                key,
+                source,
+                entry.start as i64,
+                entry.length as i64,
+                entry.line as i64,
+                entry.hash as i64,
+                f.kind,
+                f.role,
+                f.id,
+                f.parent,
+                f.time_ms,
+                f.agent_sees,
+                entry.flags,
+                f.stop_reason
+            ])?;
         for (ordinal, call) in f.calls.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
-                .execute(params![
-                    key,
-                    ordinal as i64,
-                    call.call_id,
-                    call.tool,
-                    call.is_result,
-                    call.is_error,
-                    call.subject,
-                    call.duration_ms
-                ])?;
+            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
+                key,
+                ordinal as i64,
+                call.call_id,
+                call.tool,
+                call.is_result,
+                call.is_error,
+                call.subject,
+                call.duration_ms
+            ])?;
         }
         if let Some(u) = &f.usage {
             c.prepare_cached(
@@ -378,30 +361,33 @@ impl Catalogue {
             ])?;
         }
         for (ordinal, file) in f.files.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![key, ordinal as i64, file.path, file.modified])?;
+            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+                key,
+                ordinal as i64,
+                file.path,
+                file.modified
+            ])?;
         }
         if let Some(label) = &f.label {
-            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?
-                .execute(params![key, label.target, label.text])?;
+            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?.execute(params![
+                key,
+                label.target,
+                label.text
+            ])?;
         }
         if let Some(compaction) = &f.compaction {
-            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?
-                .execute(params![
-                    key,
-                    compaction.first_kept,
-                    compaction.tokens_before
-                ])?;
+            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?.execute(params![
+                key,
+                compaction.first_kept,
+                compaction.tokens_before
+            ])?;
         }
         Ok(())
     }
 
     /// Outbox rows for the chunk's entries; a provisional entry stays out of the words.
     fn queue(&self, source: i64, first_key: i64, chunk: &Chunk) -> rusqlite::Result<()> {
-        let newest_ms = chunk
-            .shown
-            .last_entry_ms
-            .unwrap_or_else(|| chunk.identity.mtime_ms());
+        let newest_ms = chunk.shown.last_entry_ms.unwrap_or_else(|| chunk.identity.mtime_ms());
         let mut add = self.connection.prepare_cached(
             "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
@@ -420,9 +406,7 @@ impl Catalogue {
             }
             let (key, length) = (first_key + at as i64, entry.length as i64);
             run = Some(match run {
-                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => {
-                    (first, key, bytes + length)
-                }
+                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => (first, key, bytes + length),
                 Some(full) => {
                     flush(Some(full))?;
                     (key, key, length)
@@ -444,26 +428,16 @@ impl Catalogue {
             .query_map(params![low, high, source, from as i64], |r| Ok((r.get(0)?, r.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
-            for table in [
-                "_entries",
-                "_calls",
-                "_usage",
-                "_files",
-                "_labels",
-                "_compactions",
-            ] {
+            for table in ["_entries", "_calls", "_usage", "_files", "_labels", "_compactions"] {
                 c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
                     .execute(params![first, last])?;
             }
-            c.prepare_cached(
-                "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",
-            )?
-            .execute(params![source, first, last])?;
+            c.prepare_cached("DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3")?
+                .execute(params![source, first, last])?;
         }
         // Provisional entries were never given to the words.
         for (first, last) in runs(keys.iter().filter(|k| !k.1).map(|k| k.0)) {
-            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?2)")?
-                .execute(params![first, last])?;
+            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?2)")?.execute(params![first, last])?;
         }
         c.prepare_cached("DELETE FROM _problems WHERE source = ?1 AND start >= ?2")?
             .execute(params![source, from as i64])?;
@@ -509,12 +483,55 @@ impl Catalogue {
     }
 
     /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
-    fn refold(
+    fn refold(&self, session: i64, format: &dyn Format, fresh: Option<(i64, &Fold)>) -> rusqlite::Result<()> {
+        let Some(made) = self.make_session(session, format, fresh)? else { return Ok(()) };
+        let c = &self.connection;
+        let s = &made.facts;
+        c.prepare_cached(
+            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
+                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
+                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
+                 bytes = ?22, hidden = ?23, path = ?24
+             WHERE session = ?1",
+        )?
+        .execute(params![
+            session,
+            s.id,
+            s.cwd,
+            s.name,
+            s.parent_session,
+            s.created_raw,
+            s.created_ms,
+            s.modified_ms,
+            made.file_ms,
+            s.message_count as i64,
+            s.first_message,
+            s.entry_count as i64,
+            made.problems,
+            s.error_count as i64,
+            s.version,
+            s.leaf,
+            s.provider,
+            s.model,
+            s.tokens,
+            s.cost,
+            s.listed_cost,
+            made.bytes,
+            s.hidden,
+            made.path
+        ])?;
+        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)")?
+            .execute(params![session, s.id, made.path])?;
+        Ok(())
+    }
+
+    /// What the session's row must say.
+    fn make_session(
         &self,
         session: i64,
         format: &dyn Format,
         fresh: Option<(i64, &Fold)>,
-    ) -> rusqlite::Result<()> {
+    ) -> rusqlite::Result<Option<Made>> {
         struct Row {
             source: i64,
             relative: String,
@@ -556,10 +573,7 @@ impl Catalogue {
                 })
             })?
             .collect::<Result<_, _>>()?;
-        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else {
-            return Ok(());
-        };
-        debug_assert!(main.source > 0);
+        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else { return Ok(None) };
         let facts: Vec<SourceFacts<'_>> = rows
             .iter()
             .map(|r| SourceFacts {
@@ -571,55 +585,79 @@ impl Catalogue {
                 problems: (r.problems, r.reason.as_deref()),
             })
             .collect();
-        let s: SessionFacts = format.session(&facts);
-        let path = std::path::Path::new(&main.root).join(&main.relative);
-        c.prepare_cached(
-            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
-                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
-                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24
-             WHERE session = ?1",
-        )?
-        .execute(params![
-            session,
-            s.id,
-            s.cwd,
-            s.name,
-            s.parent_session,
-            s.created_raw,
-            s.created_ms,
-            s.modified_ms,
-            rows.iter().map(|r| r.mtime_ms).max(),
-            s.message_count as i64,
-            s.first_message,
-            s.entry_count as i64,
-            rows.iter().map(|r| r.problems as i64).sum::<i64>(),
-            s.error_count as i64,
-            s.version,
-            s.leaf,
-            s.provider,
-            s.model,
-            s.tokens,
-            s.cost,
-            s.listed_cost,
-            rows.iter().map(|r| r.size).sum::<i64>(),
-            s.hidden,
-            path.to_string_lossy()
-        ])?;
-        c.prepare_cached(
-            "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
-        )?
-        .execute(params![session, s.id, path.to_string_lossy()])?;
-        Ok(())
+        Ok(Some(Made {
+            facts: format.session(&facts),
+            path: std::path::Path::new(&main.root).join(&main.relative).to_string_lossy().into_owned(),
+            file_ms: rows.iter().map(|r| r.mtime_ms).max().unwrap_or_default(),
+            problems: rows.iter().map(|r| r.problems as i64).sum(),
+            bytes: rows.iter().map(|r| r.size).sum(),
+        }))
+    }
+
+    /// Whether the row of the source's session says something else than its files (for `verify`).
+    pub fn session_differs(&self, source: i64, format: &dyn Format, fresh: &Fold) -> Result<Option<String>, Error> {
+        let run = || -> rusqlite::Result<Option<String>> {
+            let c = &self.connection;
+            let sessions: Vec<i64> = c
+                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
+                .query_map([source], |r| r.get(0))?
+                .collect::<Result<_, _>>()?;
+            if sessions.is_empty() {
+                return Ok(Some("it belongs to no session".into()));
+            }
+            for session in sessions {
+                let Some(made) = self.make_session(session, format, Some((source, fresh)))? else { continue };
+                let s = &made.facts;
+                let equal: bool = c
+                    .prepare_cached(
+                        "SELECT count(*) FROM _sessions WHERE session = ?1 AND id IS ?2 AND cwd IS ?3 AND name IS ?4
+                           AND parent_session IS ?5 AND created_raw IS ?6 AND created_ms IS ?7 AND modified_ms IS ?8
+                           AND file_ms IS ?9 AND messages IS ?10 AND first_message IS ?11 AND entries IS ?12
+                           AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
+                           AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
+                           AND hidden IS ?23 AND path IS ?24",
+                    )?
+                    .query_row(
+                        params![
+                            session,
+                            s.id,
+                            s.cwd,
+                            s.name,
+                            s.parent_session,
+                            s.created_raw,
+                            s.created_ms,
+                            s.modified_ms,
+                            made.file_ms,
+                            s.message_count as i64,
+                            s.first_message,
+                            s.entry_count as i64,
+                            made.problems,
+                            s.error_count as i64,
+                            s.version,
+                            s.leaf,
+                            s.provider,
+                            s.model,
+                            s.tokens,
+                            s.cost,
+                            s.listed_cost,
+                            made.bytes,
+                            s.hidden,
+                            made.path
+                        ],
+                        |r| r.get::<_, i64>(0),
+                    )?
+                    == 1;
+                if !equal {
+                    return Ok(Some(format!("the row of session {} differs from its files", s.id)));
+                }
+            }
+            Ok(None)
+        };
+        self.told(run())
     }
 
     /// The file's mtime moved though its content did not: what the session shows may depend on it.
-    pub fn refold_source(
-        &self,
-        source: i64,
-        format: &dyn Format,
-        shown: Option<&Fold>,
-    ) -> Result<(), Error> {
+    pub fn refold_source(&self, source: i64, format: &dyn Format, shown: Option<&Fold>) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
             let sessions: Vec<i64> = self
                 .connection
@@ -633,6 +671,15 @@ impl Catalogue {
         };
         self.told(run())
     }
+}
+
+/// A session's row as its sources make it.
+struct Made {
+    facts: SessionFacts,
+    path: String,
+    file_ms: i64,
+    problems: i64,
+    bytes: i64,
 }
 
 /// First and last key a session can have.

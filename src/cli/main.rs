@@ -1,1 +1,33 @@
-fn main(){}
+//! What happens when someone types `sessionary`? Arguments are read, one verb runs, the exit code tells.
+//!
+//! The binary is a thin shell: it reads the environment, calls the library, and prints the structs
+//! that come back. stdout is data, stderr is talk.
+
+mod args;
+mod command;
+mod failure;
+mod output;
+mod places;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Cli;
+use failure::Failure;
+use output::Screen;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return failure::usage(&error),
+    };
+    let json = cli.global.json;
+    let outcome = Screen::new(&cli.global)
+        .map_err(Failure::from)
+        .and_then(|screen| command::run(cli, &screen));
+    match outcome {
+        Ok(outcome) => outcome.into(),
+        Err(failure) => failure.report(json),
+    }
+}

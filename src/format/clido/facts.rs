@@ -1,6 +1,8 @@
 //! What one clido line says about itself.
 
-use super::line::{Input, Line, refusal};
+use std::borrow::Cow;
+
+use super::line::{Block, Input, Line, refusal};
 use crate::format::json::{self, Loose, Text};
 use crate::format::pi::touches;
 use crate::model::{Call, Facts, FileTouch, Header};
@@ -10,33 +12,25 @@ pub(super) fn facts(record: &[u8]) -> Facts {
     let refusal = refusal(record);
     let read = json::tiers(record, |text| {
         Some(match json::parse::<Loose<Line<'_>>>(text)? {
-            Loose::Object(line) => of_line(&line),
+            Loose::Object(line) => of_line(&line)?,
             _ => Facts::default(),
         })
     });
-    Facts {
-        agent_sees: refusal.is_none(),
-        breaks_list: refusal,
-        ..read.unwrap_or_default()
-    }
+    Facts { agent_sees: refusal.is_none(), breaks_list: refusal, ..read.unwrap_or_default() }
 }
 
-fn of_line(line: &Line<'_>) -> Facts {
-    let mut facts = Facts {
-        kind: line.kind.owned().unwrap_or_default(),
-        role: line.role.owned(),
-        ..Facts::default()
-    };
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>) -> Option<Facts> {
+    let mut facts = Facts { kind: line.kind.owned().unwrap_or_default(), role: line.role.owned(), ..Facts::default() };
     match facts.kind.as_str() {
         "meta" => meta(line, &mut facts),
         "user_message" => {
             facts.is_message = true;
-            facts.user_text = line.first_text();
-            blocks(line, &mut facts);
+            blocks(line, &mut facts)?;
         }
         "assistant_message" => {
             facts.role = Some("assistant".to_owned());
-            blocks(line, &mut facts);
+            blocks(line, &mut facts)?;
         }
         // Repeats a tool_use block of the assistant line before it, which has the call already.
         "tool_call" => {}
@@ -52,25 +46,19 @@ fn of_line(line: &Line<'_>) -> Facts {
             });
             // Only Write and Edit record a hash.
             if let (Some(path), true) = (line.path.shown(), line.content_hash.is_value()) {
-                facts.files.push(FileTouch {
-                    path,
-                    modified: true,
-                });
+                facts.files.push(FileTouch { path, modified: true });
             }
         }
         "result" => {
             facts.turns = line.num_turns.0;
             facts.run_cost = line.total_cost_usd.0;
             facts.stop_reason = line.exit_status.owned();
-            facts.is_error = line
-                .exit_status
-                .as_str()
-                .is_some_and(|status| !matches!(status, "success" | "completed"));
+            facts.is_error = line.exit_status.as_str().is_some_and(|status| !matches!(status, "success" | "completed"));
         }
         "title" => facts.name = line.title.shown(),
         _ => {}
     }
-    facts
+    Some(facts)
 }
 
 fn meta(line: &Line<'_>, facts: &mut Facts) {
@@ -87,36 +75,41 @@ fn meta(line: &Line<'_>, facts: &mut Facts) {
     });
 }
 
-fn blocks(line: &Line<'_>, facts: &mut Facts) {
-    for (block, _) in line.blocks() {
+fn blocks(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
+    for (index, (block, _)) in line.blocks()?.into_iter().enumerate() {
+        let Loose::Object(block) = block else { continue };
+        if index == 0 && facts.is_message {
+            // `content[0].text` of any block type: what clido's preview looks at.
+            facts.user_text = block.text.text().map(Cow::into_owned);
+        }
         match block.kind.as_str() {
             Some("image") => facts.has_image = true,
-            Some("tool_use") => {
-                let input = match block.input.parse::<Loose<Input<'_>>>() {
-                    Some(Loose::Object(input)) => input,
-                    _ => Input::default(),
-                };
-                let tool = block.name.shown();
-                let path = input.file_path.owned().or_else(|| input.path.owned());
-                if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touches)) {
-                    facts.files.push(FileTouch {
-                        path: path.clone(),
-                        modified,
-                    });
-                }
-                let others = [&input.pattern, &input.query, &input.url];
-                facts.calls.push(Call {
-                    call_id: block.id.shown(),
-                    tool,
-                    subject: input
-                        .command
-                        .owned()
-                        .or(path)
-                        .or_else(|| others.into_iter().find_map(Text::owned)),
-                    ..Call::default()
-                });
-            }
+            Some("tool_use") => tool_use(&block, facts)?,
             _ => {}
         }
     }
+    Some(())
+}
+
+fn tool_use(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
+    let input = match block.input.0 {
+        Some(_) => block.input.parse::<Loose<Input<'_>>>()?,
+        None => Loose::Missing,
+    };
+    let none = Input::default();
+    let input = input.object().unwrap_or(&none);
+    let tool = block.name.shown();
+    let path = input.file_path.owned().or_else(|| input.path.owned());
+    if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touches)) {
+        facts.files.push(FileTouch { path: path.clone(), modified });
+    }
+    let others = [&input.pattern, &input.query, &input.url];
+    let subject = input.command.owned().or(path);
+    facts.calls.push(Call {
+        call_id: block.id.shown(),
+        tool,
+        subject: subject.or_else(|| others.into_iter().find_map(Text::owned)),
+        ..Call::default()
+    });
+    Some(())
 }

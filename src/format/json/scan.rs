@@ -53,11 +53,7 @@ pub fn split(line: &[u8]) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(2);
     if let Some(value) = whole(line) {
         push(&mut pieces, 0..value.start, PieceKind::Blank);
-        push(
-            &mut pieces,
-            value.clone(),
-            PieceKind::Value { fused: false },
-        );
+        push(&mut pieces, value.clone(), PieceKind::Value { fused: false });
         push(&mut pieces, value.end..line.len(), PieceKind::Blank);
         return pieces;
     }
@@ -94,11 +90,7 @@ pub fn split(line: &[u8]) -> Vec<Piece> {
 
 /// The rest of the line from `start` is bad; its line end stays a blank of its own.
 fn bad(pieces: &mut Vec<Piece>, line: &[u8], start: usize, stopped: usize) -> usize {
-    let tail = line
-        .iter()
-        .rev()
-        .take_while(|byte| matches!(byte, b'\r' | b'\n'))
-        .count();
+    let tail = line.iter().rev().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     let end = (line.len() - tail).max(start);
     let why = if stopped >= end { "torn" } else { "not JSON" };
     push(pieces, start..end, PieceKind::Bad(why));
@@ -110,32 +102,17 @@ fn bad(pieces: &mut Vec<Piece>, line: &[u8], start: usize, stopped: usize) -> us
 /// continue it is the new `{` itself or, inside a string, the letter after `{"`; or a run of NULs
 /// lies between. Returns the end of the damage and the begin of the object.
 fn resume(line: &[u8], start: usize, stop: Stop) -> Option<(usize, usize)> {
-    let after_nul = line
-        .get(stop.at..)?
-        .iter()
-        .position(|byte| *byte != 0)
-        .map_or(line.len(), |n| stop.at + n);
-    [
-        stop.at,
-        stop.at.saturating_sub(2),
-        stop.at.saturating_sub(1),
-        after_nul,
-    ]
-    .into_iter()
-    .filter(|next| *next > start && line[*next..].starts_with(b"{\""))
-    .find(|next| {
-        scan(line, *next).is_ok_and(|end| {
-            let rest = skip_blank(line, end);
-            rest == line.len() || line[rest] == b'{'
+    let after_nul = line.get(stop.at..)?.iter().position(|byte| *byte != 0).map_or(line.len(), |n| stop.at + n);
+    [stop.at, stop.at.saturating_sub(2), stop.at.saturating_sub(1), after_nul]
+        .into_iter()
+        .filter(|next| *next > start && line[*next..].starts_with(b"{\""))
+        .find(|next| {
+            scan(line, *next).is_ok_and(|end| {
+                let rest = skip_blank(line, end);
+                rest == line.len() || line[rest] == b'{'
+            })
         })
-    })
-    .map(|next| {
-        if next == after_nul {
-            (stop.at, next)
-        } else {
-            (next, next)
-        }
-    })
+        .map(|next| if next == after_nul { (stop.at, next) } else { (next, next) })
 }
 
 fn push(pieces: &mut Vec<Piece>, range: Range<usize>, kind: PieceKind) {
@@ -146,8 +123,7 @@ fn push(pieces: &mut Vec<Piece>, range: Range<usize>, kind: PieceKind) {
 
 /// Blank to an agent (`!line.trim()`), or nothing but NULs and byte order marks.
 fn is_blank(line: &[u8]) -> bool {
-    skip_blank(line, 0) == line.len()
-        || std::str::from_utf8(line).is_ok_and(|text| super::trim(text).is_empty())
+    skip_blank(line, 0) == line.len() || std::str::from_utf8(line).is_ok_and(|text| super::trim(text).is_empty())
 }
 
 fn skip_space(bytes: &[u8], from: usize) -> usize {
@@ -294,12 +270,7 @@ fn string(bytes: &[u8], quote: usize) -> Result<usize, Stop> {
 }
 
 fn number(bytes: &[u8], from: usize) -> Result<usize, Stop> {
-    let digits = |from: usize| {
-        bytes[from.min(bytes.len())..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
-    };
+    let digits = |from: usize| bytes[from.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut at = from + usize::from(bytes[from] == b'-');
     at += match digits(at) {
         0 => return Err(Stop { at }),

@@ -87,7 +87,7 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     json::tiers(record, |text| {
         let mut pieces = Pieces::default();
         match json::parse::<Loose<Line<'_>>>(text)? {
-            Loose::Object(line) => of_line(&line, text, &mut pieces),
+            Loose::Object(line) => of_line(&line, text, &mut pieces)?,
             _ => pieces.unknown(text),
         }
         Some(pieces.into_passages())
@@ -95,13 +95,14 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     .unwrap_or_default()
 }
 
-fn of_line<'a>(line: &Line<'a>, whole: &'a str, pieces: &mut Pieces) {
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
     match line.kind.as_str().unwrap_or_default() {
         // The header's fields are searched as fields of the session.
         "session" => {}
         "message" => {
             if let Loose::Object(message) = &line.message {
-                of_message(message, pieces);
+                of_message(message, pieces)?;
             }
         }
         "model_change" => {
@@ -116,27 +117,28 @@ fn of_line<'a>(line: &Line<'a>, whole: &'a str, pieces: &mut Pieces) {
             pieces.leaves(&line.details);
         }
         "custom_message" => {
-            content(&line.content, pieces, Pieces::prose);
+            content(&line.content, pieces, Pieces::prose)?;
             pieces.leaves(&line.details);
         }
         "custom" => pieces.leaves_up_to(&line.data, CUSTOM_DATA),
         "usage" => pieces.prose(&line.note),
         "context_edit" => {
             if let Loose::Object(replacement) = &line.replacement {
-                content(&replacement.content, pieces, Pieces::prose);
+                content(&replacement.content, pieces, Pieces::prose)?;
             }
         }
         _ => pieces.unknown(whole),
     }
+    Some(())
 }
 
-fn of_message(message: &Message<'_>, pieces: &mut Pieces) {
+fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
     match message.role.as_str().unwrap_or_default() {
         // System prompts are no part of the talk.
         "system" => {}
         "toolResult" => {
             pieces.output(&message.tool_name);
-            content(&message.content, pieces, Pieces::output);
+            content(&message.content, pieces, Pieces::output)?;
             pieces.leaves(&message.details);
         }
         "bashExecution" => {
@@ -144,24 +146,26 @@ fn of_message(message: &Message<'_>, pieces: &mut Pieces) {
             pieces.output(&message.output);
         }
         _ => {
-            content(&message.content, pieces, Pieces::prose);
+            content(&message.content, pieces, Pieces::prose)?;
             pieces.prose(&message.summary);
             pieces.prose(&message.error_message);
             pieces.leaves(&message.details);
         }
     }
+    Some(())
 }
 
 /// Plain text, or blocks; the text of blocks goes where `class` puts it, tool calls to the output.
-fn content<'a>(content: &Raw<'a>, pieces: &mut Pieces, class: fn(&mut Pieces, &Raw<'_>)) {
+fn content(
+    content: &Raw<'_>,
+    pieces: &mut Pieces,
+    class: fn(&mut Pieces, &Raw<'_>),
+) -> Option<()> {
     if content.text().is_some() {
         class(pieces, content);
-        return;
     }
-    for raw in content.parse::<Vec<Raw<'a>>>().unwrap_or_default() {
-        let Some(Loose::Object(block)) = raw.parse::<Loose<Block<'_>>>() else {
-            continue;
-        };
+    for raw in content.items()? {
+        let Loose::Object(block) = raw.parse::<Loose<Block<'_>>>()? else { continue };
         match block.kind.as_str().unwrap_or_default() {
             "text" => class(pieces, &block.text),
             "thinking" => class(pieces, &block.thinking),
@@ -173,4 +177,5 @@ fn content<'a>(content: &Raw<'a>, pieces: &mut Pieces, class: fn(&mut Pieces, &R
             _ => pieces.unknown(raw.0.unwrap_or_default()),
         }
     }
+    Some(())
 }
