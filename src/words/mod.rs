@@ -7,6 +7,7 @@
 mod compile;
 mod directory;
 mod error;
+mod excluded;
 mod matcher;
 mod overlay;
 mod pattern;
