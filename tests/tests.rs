@@ -7,4 +7,5 @@
 //! - `words`: the index against a naive evaluator
 mod corpus;
 mod crash;
+mod formats;
 mod words;

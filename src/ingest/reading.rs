@@ -229,6 +229,7 @@ impl Reader<'_> {
             let length = line.len() as u64;
             if terminated {
                 add_line(line, at, 0, format, &mut chunk, &mut self.fold);
+                self.fold.lines += 1;
                 self.proof.extend(line);
                 self.proof.extend(b"\n");
                 self.note_tail(line);
@@ -323,6 +324,7 @@ fn add_line(
                 chunk.entries.push(EntryRow {
                     start,
                     length: bytes.len() as u64,
+                    line: fold.lines + 1,
                     hash: checkpoint::hash(bytes),
                     flags,
                     facts,

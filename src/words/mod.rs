@@ -23,3 +23,6 @@ pub use prefilter::{Prefilter, prefilter};
 pub use schema::{Doc, KEY_BITS, SCHEMA_REVISION};
 pub use search::{Answer, Hit, Order, Pick, Scope, Words, search};
 pub use write::WordsWriter;
+
+#[cfg(test)]
+mod tests;

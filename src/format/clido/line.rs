@@ -138,23 +138,11 @@ pub(super) struct Block<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The content blocks with their JSON text; what is no object is left out.
-    pub fn blocks(&self) -> Vec<(Block<'a>, &'a str)> {
-        let raws = self.content.parse::<Vec<Raw<'a>>>().unwrap_or_default();
-        let block = |raw: Raw<'a>| match raw.parse::<Loose<Block<'a>>>() {
-            Some(Loose::Object(block)) => Some((block, raw.0.unwrap_or_default())),
-            _ => None,
-        };
-        raws.into_iter().filter_map(block).collect()
-    }
-
-    /// `content[0].text` where it is a string: what clido's preview looks at.
-    pub fn first_text(&self) -> Option<String> {
-        let first = *self.content.parse::<Vec<Raw<'a>>>()?.first()?;
-        match first.parse::<Loose<Block<'a>>>() {
-            Some(Loose::Object(block)) => block.text.text().map(std::borrow::Cow::into_owned),
-            _ => None,
-        }
+    /// The content blocks with their JSON text; what is no object has no block. `None` where the
+    /// second tier is needed.
+    pub fn blocks(&self) -> Option<Vec<(Loose<Block<'a>>, &'a str)>> {
+        let block = |raw: Raw<'a>| Some((raw.parse::<Loose<Block<'a>>>()?, raw.0?));
+        self.content.items()?.into_iter().map(block).collect()
     }
 }
 

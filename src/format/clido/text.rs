@@ -9,7 +9,7 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     json::tiers(record, |text| {
         let mut pieces = Pieces::default();
         match json::parse::<Loose<Line<'_>>>(text)? {
-            Loose::Object(line) => of_line(&line, text, &mut pieces),
+            Loose::Object(line) => of_line(&line, text, &mut pieces)?,
             _ => pieces.unknown(text),
         }
         Some(pieces.into_passages())
@@ -17,9 +17,10 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     .unwrap_or_default()
 }
 
-fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) {
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
     match line.kind.as_str().unwrap_or_default() {
-        "user_message" | "assistant_message" => blocks(line, pieces),
+        "user_message" | "assistant_message" => blocks(line, pieces)?,
         "tool_result" => {
             pieces.output(&line.content);
             pieces.output(&line.path);
@@ -30,13 +31,15 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) {
         "meta" | "result" | "tool_call" => {}
         _ => pieces.unknown(whole),
     }
+    Some(())
 }
 
-fn blocks(line: &Line<'_>, pieces: &mut Pieces) {
+fn blocks(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
     if line.content.text().is_some() {
         pieces.prose(&line.content);
     }
-    for (block, raw) in line.blocks() {
+    for (block, raw) in line.blocks()? {
+        let Loose::Object(block) = block else { continue };
         match block.kind.as_str().unwrap_or_default() {
             "text" => pieces.prose(&block.text),
             "thinking" => pieces.prose(&block.thinking),
@@ -49,4 +52,5 @@ fn blocks(line: &Line<'_>, pieces: &mut Pieces) {
             _ => pieces.unknown(raw),
         }
     }
+    Some(())
 }

@@ -25,6 +25,10 @@ impl Text<'_> {
     }
 }
 
+/// The elements of an array of texts; empty for any other value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts<'a>(pub Vec<Text<'a>>);
+
 /// A number; `None` for any other value or none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Num(pub Option<f64>);
@@ -62,9 +66,18 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// Parse the value as `T`.
+    /// Parse the value as `T`; `None` where it is missing. With a loose `T` the only other `None`
+    /// is for JSON that serde refuses, which a caller hands on to have the second tier read it.
     pub fn parse<T: Deserialize<'a>>(&self) -> Option<T> {
         super::parse(self.0?)
+    }
+
+    /// The elements where the value is an array, else none. `None` as in [`Raw::parse`].
+    pub fn items(&self) -> Option<Vec<Raw<'a>>> {
+        match self.0 {
+            Some(raw) if raw.starts_with('[') => super::parse(raw),
+            _ => Some(Vec::new()),
+        }
     }
 }
 
@@ -140,6 +153,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             }
             skip_scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64);
             skip_nested!();
+        }
+        deserializer.deserialize_any(Any(PhantomData))
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Texts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for Any<'a> {
+            type Value = Texts<'a>;
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Texts<'a>, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = seq.next_element()? {
+                    texts.push(text);
+                }
+                Ok(Texts(texts))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Texts<'a>, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Texts::default())
+            }
+            skip_scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
         }
         deserializer.deserialize_any(Any(PhantomData))
     }

@@ -13,7 +13,7 @@ mod walk;
 
 pub use js::{date_ms, trim};
 pub use lenient::{decode, normalise};
-pub use loose::{Flag, Int, Loose, Num, Raw, Text};
+pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
 pub use scan::{Piece, PieceKind, scan_value, split, whole};
 pub use walk::{Leaf, leaves};
 

@@ -1,4 +1,7 @@
 //! The shape of pi's lines as far as facts need it: borrowed, every field of any type, the rest skipped.
+//!
+//! Nothing that facts look into is kept as raw JSON: what serde refuses in it has to fail the
+//! whole parse, so that the second tier reads the record.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +9,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::format::json::{Flag, Int, Loose, Num, Raw, Text};
+use crate::format::json::{Flag, Int, Loose, Num, Raw, Text, Texts};
 
 /// One line: a header or any entry.
 #[derive(Deserialize, Default)]
@@ -41,8 +44,7 @@ pub(super) struct Line<'a> {
     pub model_id: Text<'a>,
     #[serde(borrow)]
     pub model: Text<'a>,
-    #[serde(borrow)]
-    pub usage: Raw<'a>,
+    pub usage: Loose<Tokens>,
     // session_info, label.
     #[serde(borrow)]
     pub name: Raw<'a>,
@@ -55,9 +57,9 @@ pub(super) struct Line<'a> {
     pub first_kept_entry_id: Text<'a>,
     pub tokens_before: Int,
     #[serde(borrow)]
-    pub details: Raw<'a>,
+    pub details: Loose<TouchedFiles<'a>>,
     #[serde(borrow)]
-    pub content: Raw<'a>,
+    pub content: Content<'a>,
 }
 
 /// `message.message`.
@@ -73,8 +75,7 @@ pub(super) struct Message<'a> {
     pub provider: Text<'a>,
     #[serde(borrow)]
     pub model: Text<'a>,
-    #[serde(borrow)]
-    pub usage: Raw<'a>,
+    pub usage: Loose<Tokens>,
     #[serde(borrow)]
     pub response_id: Text<'a>,
     #[serde(borrow)]
@@ -118,7 +119,7 @@ pub(super) struct Block<'a> {
     #[serde(borrow)]
     pub name: Text<'a>,
     #[serde(borrow)]
-    pub arguments: Raw<'a>,
+    pub arguments: Loose<Arguments<'a>>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
@@ -218,7 +219,7 @@ pub(super) struct Arguments<'a> {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct TouchedFiles<'a> {
     #[serde(borrow)]
-    pub read_files: Raw<'a>,
+    pub read_files: Texts<'a>,
     #[serde(borrow)]
-    pub modified_files: Raw<'a>,
+    pub modified_files: Texts<'a>,
 }

@@ -1,0 +1,265 @@
+//! Every fixture, cut, read and folded, against what was expected of it by hand.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sessionary::format::json::{PieceKind, split};
+use sessionary::format::{FORMATS, Format, SourceFacts};
+use sessionary::model::{Class, Facts, Fold, Part, Passage, Placement};
+
+/// The modification time every fixture is said to have.
+const MTIME: i64 = 1_767_700_000_123;
+
+fn fixtures(format: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(format)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// All `(case/file)` of a format but the expectations.
+fn files(format: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for case in names(&fixtures(format)) {
+        for file in names(&fixtures(format).join(&case)) {
+            if file != "expected.json" {
+                files.push(Path::new(&case).join(file));
+            }
+        }
+    }
+    files
+}
+
+/// One entry as it lies in the file.
+struct Entry {
+    offset: u64,
+    bytes: Vec<u8>,
+    facts: Facts,
+}
+
+/// Cut a whole file; panics unless the pieces tile it.
+fn cut(format: &dyn Format, bytes: &[u8]) -> (Vec<Entry>, Vec<&'static str>) {
+    let (mut entries, mut problems) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let start = at;
+        for piece in split(line) {
+            assert_eq!(start + piece.range.start, at, "pieces tile the file");
+            assert!(!piece.range.is_empty());
+            at = start + piece.range.end;
+            let bytes = &line[piece.range.clone()];
+            match piece.kind {
+                PieceKind::Value { fused } => {
+                    let mut facts = format.facts(bytes);
+                    facts.agent_sees &= !fused;
+                    let offset = (start + piece.range.start) as u64;
+                    entries.push(Entry { offset, bytes: bytes.to_vec(), facts });
+                }
+                PieceKind::Blank => {}
+                PieceKind::Bad(reason) => problems.push(reason),
+            }
+        }
+        assert_eq!(at, start + line.len(), "pieces tile the file");
+    }
+    assert_eq!(at, bytes.len());
+    (entries, problems)
+}
+
+fn shown(entry: &Entry) -> String {
+    let unseen = if entry.facts.agent_sees { "" } else { "~" };
+    format!("{unseen}{}", entry.facts.kind)
+}
+
+fn pieces(passages: &[Passage], class: Class) -> Vec<String> {
+    passages.iter().filter(|passage| passage.class == class).flat_map(|passage| passage.pieces.clone()).collect()
+}
+
+fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut Vec<String>) {
+    let bytes = fs::read(fixtures(format.name()).join(file)).unwrap();
+    let (part, unlisted) = match (format.place(file, false), expected) {
+        (Placement::Source { session, part, unlisted }, Some(_)) => {
+            assert_eq!(session, file.to_str().unwrap());
+            (part, unlisted)
+        }
+        (Placement::Ignore(_), None) => return,
+        (placement, expected) => {
+            wrong.push(format!("{}: {placement:?}, expected {expected:?}", file.display()));
+            return;
+        }
+    };
+    let Some(expected) = expected else { return };
+    let (entries, problems) = cut(format, &bytes);
+
+    let mut fold = Fold::default();
+    let mut passages = Vec::new();
+    for entry in &entries {
+        // The saved state goes through JSON between any two entries, as between two syncs.
+        fold = serde_json::from_str(&serde_json::to_string(&fold).unwrap()).unwrap();
+        format.fold(&mut fold, &entry.facts, entry.offset);
+        let of_entry = format.passages(&entry.bytes);
+        let classes: HashSet<_> = of_entry.iter().map(|passage| passage.class).collect();
+        assert_eq!(classes.len(), of_entry.len(), "one passage a class");
+        assert!(of_entry.iter().all(|passage| !passage.pieces.is_empty()));
+        passages.extend(of_entry);
+    }
+    let session = format.session(&[SourceFacts {
+        relative: file,
+        mtime_ms: MTIME,
+        fold: &fold,
+        part,
+        unlisted: unlisted.as_deref(),
+        problems: (problems.len() as u64, problems.first().copied()),
+    }]);
+
+    let mut found = serde_json::json!({
+        "session": session,
+        "entries": entries.iter().map(shown).collect::<Vec<_>>(),
+        "problems": problems.len(),
+        "prose": pieces(&passages, Class::Prose),
+        "output": pieces(&passages, Class::Output),
+        "part": part,
+    });
+    for (key, wanted) in expected.as_object().unwrap() {
+        match (key.as_str(), wanted) {
+            ("session", Value::Object(wanted)) => {
+                for (field, wanted) in wanted {
+                    let found = found["session"].get(field);
+                    if found != Some(wanted) {
+                        wrong.push(format!("{} {field}: {found:?}, expected {wanted}", file.display()));
+                    }
+                }
+            }
+            _ => {
+                let found = found[key].take();
+                if found != *wanted {
+                    wrong.push(format!("{} {key}: {found}, expected {wanted}", file.display()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fixtures_read_as_expected() {
+    let (mut wrong, mut cases) = (Vec::new(), 0);
+    for format in FORMATS {
+        let mut expected: BTreeMap<String, Value> = BTreeMap::new();
+        for file in files(format.name()) {
+            let case = file.parent().unwrap().to_str().unwrap().to_owned();
+            let expected = expected.entry(case.clone()).or_insert_with(|| {
+                let path = fixtures(format.name()).join(&case).join("expected.json");
+                serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+            });
+            check(*format, &file, expected.get(file.file_name().unwrap().to_str().unwrap()), &mut wrong);
+            cases += 1;
+        }
+    }
+    assert!(cases > 120, "{cases} files");
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A file that ends anywhere is still tiled, and its whole lines read as before (the one-line law).
+#[test]
+fn every_prefix_of_every_fixture_is_tiled() {
+    for format in FORMATS {
+        for file in files(format.name()) {
+            let bytes = fs::read(fixtures(format.name()).join(&file)).unwrap();
+            let (whole, _) = cut(*format, &bytes);
+            let step = (bytes.len() / 400).max(1);
+            for end in (0..bytes.len()).step_by(step) {
+                let (part, _) = cut(*format, &bytes[..end]);
+                let last_line = memchr_last(&bytes[..end]);
+                for (a, b) in part.iter().zip(&whole).take_while(|(a, _)| a.offset < last_line as u64) {
+                    assert_eq!(a.facts, b.facts);
+                }
+            }
+        }
+    }
+}
+
+/// The end of the last whole line.
+fn memchr_last(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+}
+
+/// Keys, and the values under keys that hold no text.
+fn collect(value: &Value, key: &str, never: &mut HashSet<String>) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| {
+            never.insert(key.clone());
+            collect(value, key, never);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, key, never)),
+        Value::String(text) => {
+            let id = key == "id" || key.ends_with("Id") || key.ends_with("_id");
+            let secret = key.ends_with("ignature") || key == "base64_data" || (key == "data" && !text.contains(' '));
+            if id && key != "modelId" || secret {
+                never.insert(text.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn no_key_id_signature_or_base64_is_text() {
+    let (mut never, mut texts) = (HashSet::new(), Vec::new());
+    for format in FORMATS {
+        for file in files(format.name()) {
+            let bytes = fs::read(fixtures(format.name()).join(&file)).unwrap();
+            for entry in cut(*format, &bytes).0 {
+                if let Ok(value) = serde_json::from_slice(&entry.bytes) {
+                    collect(&value, "", &mut never);
+                }
+                texts.extend(format.passages(&entry.bytes).into_iter().flat_map(|passage| passage.pieces));
+            }
+        }
+    }
+    assert!(never.len() > 100 && texts.len() > 200, "{} and {}", never.len(), texts.len());
+    for text in &texts {
+        assert!(!never.contains(text), "{text:?} is a key, an id, a signature or base64");
+    }
+    for secret in never.iter().filter(|secret| secret.len() > 8) {
+        let holder = texts.iter().find(|text| text.contains(secret.as_str()));
+        assert_eq!(holder, None, "{secret:?}");
+    }
+}
+
+/// Where agents look is listed; everything else that may be a session is a source all the same.
+#[test]
+fn places() {
+    let place = |format: usize, path: &str, flat| match FORMATS[format].place(Path::new(path), flat) {
+        Placement::Source { part, unlisted, .. } => (Some(part), unlisted.is_none()),
+        Placement::Ignore(_) => (None, false),
+    };
+    let listed = (Some(Part::Main), true);
+    let unlisted = (Some(Part::Main), false);
+    for (format, path, flat, expected) in [
+        (0, "--home--/a.jsonl", false, listed),
+        (0, "a.jsonl", false, unlisted),
+        (0, "x/y/a.jsonl", false, unlisted),
+        (0, "a.jsonl", true, listed),
+        (0, "x/a.jsonl", true, unlisted),
+        (0, "x/a.JSONL", false, unlisted),
+        (0, "x/a.jsonl.bak-1-2", false, (Some(Part::Copy), false)),
+        (0, "x/a.trajectory.jsonl", false, (None, false)),
+        (0, "x/a.json", false, (None, false)),
+        (1, "_home_ada/a.jsonl", false, listed),
+        (1, "a.jsonl", false, listed),
+        (1, "x/y/a.jsonl", false, unlisted),
+        (1, "a.jsonl", true, listed),
+        (1, "x/a.jsonl", true, unlisted),
+        (1, "x/.jsonl", false, unlisted),
+        (1, "x/audit.json", false, (None, false)),
+    ] {
+        assert_eq!(place(format, path, flat), expected, "{} {path} flat={flat}", FORMATS[format].name());
+    }
+}

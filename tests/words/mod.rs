@@ -1,3 +1,0 @@
-//! The words room against an oracle that shares no code with it.
-
-mod index;
