@@ -92,6 +92,7 @@ CREATE TABLE _entries (
     source INTEGER NOT NULL,
     start INTEGER NOT NULL,
     length INTEGER NOT NULL,
+    line INTEGER NOT NULL,           -- physical line, from 1
     hash INTEGER NOT NULL,
     kind TEXT NOT NULL,
     role TEXT,
@@ -212,7 +213,7 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
 FROM _sessions s JOIN _roots r USING (root);
 
 CREATE VIEW entries AS
-SELECT e.key AS entry, e.key >> 24 AS session, e.source, e.start, e.length, e.hash, e.kind, e.role,
+SELECT e.key AS entry, e.key >> 24 AS session, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role,
        e.id, e.parent, e.time_ms, e.agent_sees, e.flags & 1 AS provisional,
        (e.flags >> 1) & 1 AS is_error, (e.flags >> 2) & 1 AS has_image, (e.flags >> 3) & 1 AS fused,
        e.stop_reason

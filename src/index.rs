@@ -1,10 +1,17 @@
 //! The two doors of the library: [`Index`] reads, [`Indexer`] writes.
 
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::model::{
-    Listing, Report, SearchAnswer, SessionRow, Status, Transcript, Tree, Verification,
-};
+use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::format::{FORMATS, Format};
+use crate::ingest::{self, WordsStage};
+use crate::model::{Report, SessionRow};
+
+pub use crate::catalogue::Rows;
+pub use crate::ingest::Event;
+pub use crate::query::{ListScope, SearchScope, ShowScope, TreeFilter};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,4 +28,352 @@ pub struct RootSpec {
     pub flat: bool,
     /// Where the path comes from, for people.
     pub why: String,
+}
+
+/// Where the index lies, what it covers, and which formats are known.
+#[derive(Clone)]
+pub struct Config {
+    /// The index directory.
+    pub index_dir: PathBuf,
+    /// The places to scan.
+    pub roots: Vec<RootSpec>,
+    /// The formats; [`FORMATS`] and any of your own.
+    pub formats: Vec<&'static dyn Format>,
+}
+
+impl Config {
+    /// The formats of this build.
+    pub fn new(index_dir: impl Into<PathBuf>, roots: Vec<RootSpec>) -> Config {
+        Config { index_dir: index_dir.into(), roots, formats: FORMATS.to_vec() }
+    }
+
+    /// Another format, found by its name before those of this build.
+    pub fn with_format(mut self, format: &'static dyn Format) -> Config {
+        self.formats.insert(0, format);
+        self
+    }
+
+    fn generation_dir(&self) -> PathBuf {
+        self.index_dir.join(format!("v{GENERATION}"))
+    }
+
+    pub(crate) fn catalogue_path(&self) -> PathBuf {
+        self.generation_dir().join("catalogue.sqlite")
+    }
+
+    pub(crate) fn words_dir(&self) -> PathBuf {
+        self.generation_dir().join("words")
+    }
+
+    pub(crate) fn format(&self, name: &str) -> Option<&'static dyn Format> {
+        self.formats.iter().copied().find(|f| f.name() == name)
+    }
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let formats: Vec<&str> = self.formats.iter().map(|x| x.name()).collect();
+        f.debug_struct("Config")
+            .field("index_dir", &self.index_dir)
+            .field("roots", &self.roots)
+            .field("formats", &formats)
+            .finish()
+    }
+}
+
+/// How current an [`Index`] must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Freshness {
+    /// Look at every file first and catalogue what is new.
+    Check,
+    /// As the last writer left it.
+    AsCommitted,
+}
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Another process is writing the index.
+    #[error("another process is writing the index in {}", .index_dir.display())]
+    Busy {
+        /// The index directory.
+        index_dir: PathBuf,
+    },
+    /// No session of that name.
+    #[error("no session is named {name:?}")]
+    NotFound {
+        /// As asked.
+        name: String,
+    },
+    /// Several sessions begin with it.
+    #[error("{name:?} is the beginning of {} session ids", .candidates.len())]
+    Ambiguous {
+        /// As asked.
+        name: String,
+        /// The sessions it could be.
+        candidates: Vec<SessionRow>,
+    },
+    /// No such entry in the session.
+    #[error("session {session} has no entry {entry:?}")]
+    NoEntry {
+        /// Id of the session.
+        session: String,
+        /// As asked.
+        entry: String,
+    },
+    /// The query cannot be read.
+    #[error("{0}")]
+    Query(#[from] crate::query::syntax::SyntaxError),
+    /// A directory of another user.
+    #[error("{} belongs to another user; name another directory with --index", .path.display())]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The catalogue.
+    #[error(transparent)]
+    Catalogue(#[from] catalogue::Error),
+    /// The words.
+    #[error(transparent)]
+    Words(#[from] crate::words::WordsError),
+    /// A file or folder.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// What was touched.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
+        Error::Io { path: path.to_path_buf(), error }
+    }
+}
+
+impl From<WordsStage> for Error {
+    fn from(error: WordsStage) -> Error {
+        match error {
+            WordsStage::Catalogue(error) => Error::Catalogue(error),
+            WordsStage::Words(error) => Error::Words(error),
+        }
+    }
+}
+
+/// The writer: holds the index's lock as long as it lives.
+pub struct Indexer {
+    config: Config,
+    catalogue: Catalogue,
+    notes: Vec<String>,
+    _lock: File,
+}
+
+impl Indexer {
+    /// Take the lock and open the index, made when missing.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another process holds the lock; [`Error::NotOurs`] for another user's directory.
+    pub fn open(config: &Config) -> Result<Indexer, Error> {
+        let directory = config.generation_dir();
+        make_private(&config.index_dir, &directory)?;
+        let lock_path = directory.join("lock");
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&lock_path)
+            .map_err(|e| Error::io(&lock_path, e))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy { index_dir: config.index_dir.clone() }),
+            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
+        }
+        let path = config.catalogue_path();
+        let mut notes = Vec::new();
+        let catalogue = match Catalogue::open_writable(&path) {
+            Ok(catalogue) => catalogue,
+            Err(error) if error.is_damage() => {
+                notes.push(format!("{error}; the catalogue is built anew"));
+                remove_catalogue(&path)?;
+                Catalogue::open_writable(&path)?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Indexer { config: config.clone(), catalogue, notes, _lock: lock })
+    }
+
+    /// Bring catalogue and words up to the files.
+    pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let mut report = self.sync_catalogue(progress)?;
+        self.index_words(None, progress, &mut report)?;
+        progress(Event::Done);
+        Ok(report)
+    }
+
+    /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
+    pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let mut report = Report { notes: std::mem::take(&mut self.notes), ..Report::default() };
+        let run = |catalogue: &Catalogue, report: &mut Report, progress: &mut dyn FnMut(Event)| {
+            ingest::sync_catalogue(catalogue, &self.config.roots, &self.config.formats, progress, report)
+        };
+        match run(&self.catalogue, &mut report, progress) {
+            Ok(()) => {}
+            Err(error) if error.is_damage() => {
+                let path = self.config.catalogue_path();
+                report = Report { notes: vec![format!("{error}; the catalogue is built anew")], ..Report::default() };
+                remove_catalogue(&path)?;
+                self.catalogue = Catalogue::open_writable(&path)?;
+                run(&self.catalogue, &mut report, progress)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(report)
+    }
+
+    /// Give the words what they are owed, for at most `budget`.
+    pub fn index_words(
+        &mut self,
+        budget: Option<Duration>,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let directory = self.config.words_dir();
+        Ok(ingest::index_words(&self.catalogue, &directory, &self.config.formats, budget, progress, report)?)
+    }
+
+    /// Throw both stores away and make them from the files.
+    pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let path = self.config.catalogue_path();
+        remove_catalogue(&path)?;
+        self.catalogue = Catalogue::open_writable(&path)?;
+        self.sync(progress)
+    }
+}
+
+/// The reader. It never takes a lock that a writer holds for longer than a try.
+pub struct Index {
+    pub(crate) config: Config,
+    /// `None`: there is no index yet and none could be made.
+    pub(crate) catalogue: Option<Catalogue>,
+    /// Whether all files were looked at and catalogued.
+    pub(crate) complete: bool,
+    pub(crate) pending_files: u64,
+    /// What the check on opening did; `None` when it could not be done.
+    pub(crate) report: Option<Report>,
+}
+
+impl Index {
+    /// Open the index for reading, brought up to the files first where `freshness` asks for it and no other
+    /// process is writing.
+    pub fn open(config: &Config, freshness: Freshness) -> Result<Index, Error> {
+        Index::open_with(config, freshness, &mut |_| {})
+    }
+
+    /// The same with progress.
+    pub fn open_with(
+        config: &Config,
+        freshness: Freshness,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Index, Error> {
+        let mut complete = freshness == Freshness::AsCommitted;
+        let mut pending_files = 0;
+        let mut report = None;
+        if freshness == Freshness::Check {
+            match Indexer::open(config) {
+                Ok(mut indexer) => {
+                    let made = indexer.sync_catalogue(progress)?;
+                    complete = made.files_unreadable == 0;
+                    pending_files = made.files_unreadable;
+                    report = Some(made);
+                }
+                // Another process is at it, or the directory cannot be written: answer from what is there.
+                Err(Error::Busy { .. } | Error::Io { .. }) => {}
+                Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let catalogue = match Catalogue::open_readable(&config.catalogue_path()) {
+            Ok(catalogue) => catalogue,
+            Err(error) if error.is_damage() => None,
+            Err(error) => return Err(error.into()),
+        };
+        if freshness == Freshness::Check && report.is_none() {
+            pending_files = match &catalogue {
+                Some(catalogue) => ingest::count_pending(catalogue, &config.roots, &config.formats)?,
+                None => 0,
+            };
+            complete = catalogue.is_some() && pending_files == 0;
+        }
+        Ok(Index { config: config.clone(), catalogue, complete, pending_files, report })
+    }
+
+    /// What the check on opening read and found; `None` when another writer was at it.
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+
+    /// After answering: some words work, if nobody else is at it.
+    pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
+        match Indexer::open(&self.config) {
+            Ok(mut indexer) => indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default()),
+            Err(Error::Busy { .. } | Error::Io { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Run one SQL statement that only reads, on the public views.
+    pub fn sql(&self, query: &str) -> Result<Rows, Error> {
+        match &self.catalogue {
+            Some(catalogue) => Ok(catalogue.sql(query)?),
+            None => Err(Error::NotFound { name: "index".into() }),
+        }
+    }
+
+    /// Whether another process holds the writer lock.
+    pub(crate) fn has_writer(&self) -> bool {
+        let path = self.config.generation_dir().join("lock");
+        File::open(path).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+/// The index directory is private: transcripts hold secrets.
+fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
+    let existed = index_dir.exists();
+    std::fs::create_dir_all(generation).map_err(|e| Error::io(generation, e))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let metadata = std::fs::metadata(index_dir).map_err(|e| Error::io(index_dir, e))?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(Error::NotOurs { path: index_dir.to_path_buf() });
+        }
+        let private = std::fs::Permissions::from_mode(0o700);
+        if !existed {
+            std::fs::set_permissions(index_dir, private.clone()).map_err(|e| Error::io(index_dir, e))?;
+        }
+        if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
+            std::fs::set_permissions(generation, private).map_err(|e| Error::io(generation, e))?;
+        }
+    }
+    if !existed {
+        let tag = index_dir.join("CACHEDIR.TAG");
+        let text = "Signature: 8a477f597d28d172789f06886806bc55\n# sessionary's index: a cache made from session files\n";
+        std::fs::write(&tag, text).map_err(|e| Error::io(&tag, e))?;
+    }
+    Ok(())
+}
+
+fn remove_catalogue(path: &Path) -> Result<(), Error> {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        match std::fs::remove_file(&file) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(path, error)),
+        }
+    }
+    Ok(())
 }

@@ -3,6 +3,8 @@
 //! 20 kills over 20 MB by default; the full run is
 //! `SESSIONARY_KILLS=200 SESSIONARY_KILL_MB=200 cargo test --release killed_syncs -- --nocapture`.
 
+#![cfg(target_os = "linux")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

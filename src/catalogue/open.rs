@@ -55,6 +55,35 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// The file is damaged: making it anew from the session files is the way out.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let Error::Sqlite { error, .. } = self else { return false };
+        match error {
+            rusqlite::Error::SqliteFailure(failure, message) => {
+                matches!(failure.code, DatabaseCorrupt | NotADatabase)
+                    || message.as_deref().is_some_and(|m| m.contains("no such table") || m.contains("no such column"))
+            }
+            rusqlite::Error::SqlInputError { msg, .. } => msg.contains("no such table") || msg.contains("no such column"),
+            rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::QueryReturnedNoRows => true,
+            _ => false,
+        }
+    }
+
+    /// The file or its directory cannot be written.
+    pub fn is_refusal_to_write(&self) -> bool {
+        match self {
+            Error::Io { .. } => true,
+            Error::Sqlite { error: rusqlite::Error::SqliteFailure(failure, _), .. } => {
+                use rusqlite::ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly};
+                matches!(failure.code, CannotOpen | DiskFull | PermissionDenied | ReadOnly)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// An open catalogue.
 pub struct Catalogue {
     pub(super) connection: Connection,

@@ -35,6 +35,8 @@ pub mod flag {
 pub struct EntryRow {
     pub start: u64,
     pub length: u64,
+    /// Physical line, from 1.
+    pub line: u64,
     pub hash: u64,
     pub flags: i64,
     pub facts: Facts,
@@ -307,12 +309,13 @@ impl Catalogue {
     fn insert_entry(&self, key: i64, source: i64, entry: &EntryRow) -> rusqlite::Result<()> {
         let c = &self.connection;
         let f = &entry.facts;
-        c.prepare_cached("INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)")?
+        c.prepare_cached("INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")?
             .execute(params![
                 key,
                 source,
                 entry.start as i64,
                 entry.length as i64,
+                entry.line as i64,
                 entry.hash as i64,
                 f.kind,
                 f.role,
@@ -481,6 +484,54 @@ impl Catalogue {
 
     /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
     fn refold(&self, session: i64, format: &dyn Format, fresh: Option<(i64, &Fold)>) -> rusqlite::Result<()> {
+        let Some(made) = self.make_session(session, format, fresh)? else { return Ok(()) };
+        let c = &self.connection;
+        let s = &made.facts;
+        c.prepare_cached(
+            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
+                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
+                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
+                 bytes = ?22, hidden = ?23, path = ?24
+             WHERE session = ?1",
+        )?
+        .execute(params![
+            session,
+            s.id,
+            s.cwd,
+            s.name,
+            s.parent_session,
+            s.created_raw,
+            s.created_ms,
+            s.modified_ms,
+            made.file_ms,
+            s.message_count as i64,
+            s.first_message,
+            s.entry_count as i64,
+            made.problems,
+            s.error_count as i64,
+            s.version,
+            s.leaf,
+            s.provider,
+            s.model,
+            s.tokens,
+            s.cost,
+            s.listed_cost,
+            made.bytes,
+            s.hidden,
+            made.path
+        ])?;
+        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)")?
+            .execute(params![session, s.id, made.path])?;
+        Ok(())
+    }
+
+    /// What the session's row must say.
+    fn make_session(
+        &self,
+        session: i64,
+        format: &dyn Format,
+        fresh: Option<(i64, &Fold)>,
+    ) -> rusqlite::Result<Option<Made>> {
         struct Row {
             source: i64,
             relative: String,
@@ -522,8 +573,7 @@ impl Catalogue {
                 })
             })?
             .collect::<Result<_, _>>()?;
-        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else { return Ok(()) };
-        debug_assert!(main.source > 0);
+        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else { return Ok(None) };
         let facts: Vec<SourceFacts<'_>> = rows
             .iter()
             .map(|r| SourceFacts {
@@ -535,44 +585,75 @@ impl Catalogue {
                 problems: (r.problems, r.reason.as_deref()),
             })
             .collect();
-        let s: SessionFacts = format.session(&facts);
-        let path = std::path::Path::new(&main.root).join(&main.relative);
-        c.prepare_cached(
-            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
-                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
-                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24
-             WHERE session = ?1",
-        )?
-        .execute(params![
-            session,
-            s.id,
-            s.cwd,
-            s.name,
-            s.parent_session,
-            s.created_raw,
-            s.created_ms,
-            s.modified_ms,
-            rows.iter().map(|r| r.mtime_ms).max(),
-            s.message_count as i64,
-            s.first_message,
-            s.entry_count as i64,
-            rows.iter().map(|r| r.problems as i64).sum::<i64>(),
-            s.error_count as i64,
-            s.version,
-            s.leaf,
-            s.provider,
-            s.model,
-            s.tokens,
-            s.cost,
-            s.listed_cost,
-            rows.iter().map(|r| r.size).sum::<i64>(),
-            s.hidden,
-            path.to_string_lossy()
-        ])?;
-        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)")?
-            .execute(params![session, s.id, path.to_string_lossy()])?;
-        Ok(())
+        Ok(Some(Made {
+            facts: format.session(&facts),
+            path: std::path::Path::new(&main.root).join(&main.relative).to_string_lossy().into_owned(),
+            file_ms: rows.iter().map(|r| r.mtime_ms).max().unwrap_or_default(),
+            problems: rows.iter().map(|r| r.problems as i64).sum(),
+            bytes: rows.iter().map(|r| r.size).sum(),
+        }))
+    }
+
+    /// Whether the row of the source's session says something else than its files (for `verify`).
+    pub fn session_differs(&self, source: i64, format: &dyn Format, fresh: &Fold) -> Result<Option<String>, Error> {
+        let run = || -> rusqlite::Result<Option<String>> {
+            let c = &self.connection;
+            let sessions: Vec<i64> = c
+                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
+                .query_map([source], |r| r.get(0))?
+                .collect::<Result<_, _>>()?;
+            if sessions.is_empty() {
+                return Ok(Some("it belongs to no session".into()));
+            }
+            for session in sessions {
+                let Some(made) = self.make_session(session, format, Some((source, fresh)))? else { continue };
+                let s = &made.facts;
+                let equal: bool = c
+                    .prepare_cached(
+                        "SELECT count(*) FROM _sessions WHERE session = ?1 AND id IS ?2 AND cwd IS ?3 AND name IS ?4
+                           AND parent_session IS ?5 AND created_raw IS ?6 AND created_ms IS ?7 AND modified_ms IS ?8
+                           AND file_ms IS ?9 AND messages IS ?10 AND first_message IS ?11 AND entries IS ?12
+                           AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
+                           AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
+                           AND hidden IS ?23 AND path IS ?24",
+                    )?
+                    .query_row(
+                        params![
+                            session,
+                            s.id,
+                            s.cwd,
+                            s.name,
+                            s.parent_session,
+                            s.created_raw,
+                            s.created_ms,
+                            s.modified_ms,
+                            made.file_ms,
+                            s.message_count as i64,
+                            s.first_message,
+                            s.entry_count as i64,
+                            made.problems,
+                            s.error_count as i64,
+                            s.version,
+                            s.leaf,
+                            s.provider,
+                            s.model,
+                            s.tokens,
+                            s.cost,
+                            s.listed_cost,
+                            made.bytes,
+                            s.hidden,
+                            made.path
+                        ],
+                        |r| r.get::<_, i64>(0),
+                    )?
+                    == 1;
+                if !equal {
+                    return Ok(Some(format!("the row of session {} differs from its files", s.id)));
+                }
+            }
+            Ok(None)
+        };
+        self.told(run())
     }
 
     /// The file's mtime moved though its content did not: what the session shows may depend on it.
@@ -590,6 +671,15 @@ impl Catalogue {
         };
         self.told(run())
     }
+}
+
+/// A session's row as its sources make it.
+struct Made {
+    facts: SessionFacts,
+    path: String,
+    file_ms: i64,
+    problems: i64,
+    bytes: i64,
 }
 
 /// First and last key a session can have.

@@ -42,7 +42,13 @@ pub struct Global {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
     /// Fit the output into N columns, as if printed on a terminal that wide
-    #[arg(long, global = true, value_name = "N", hide = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        hide = true,
+        overrides_with = "width"
+    )]
     pub width: Option<usize>,
     /// Count ages from this moment
     #[arg(long, global = true, value_name = "ISO", hide = true)]

@@ -4,7 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use serde::Serialize;
-use sessionary::index::Error;
+use sessionary::Error;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use crate::output::text::plain_line;
@@ -159,13 +159,31 @@ impl From<Error> for Failure {
         let (kind, hints) = match &error {
             Error::Busy { .. } => (
                 Kind::Busy,
-                vec!["another sessionary is writing the index; list and search work meanwhile".to_owned()],
+                vec![
+                    "another sessionary is writing the index; list and search work meanwhile"
+                        .to_owned(),
+                ],
             ),
             Error::NotFound { .. } => (
                 Kind::NotFound,
-                vec!["`sessionary list --all` shows every session; a name is an id, the beginning of one, a path or `last`".to_owned()],
+                vec![
+                    "`sessionary list --all` shows every session".to_owned(),
+                    "a session is named by id, the beginning of one, a path or `last`".to_owned(),
+                ],
             ),
-            Error::Ambiguous { candidates, .. } => (Kind::Ambiguous, candidates.iter().map(candidate).collect()),
+            Error::NoEntry { session, .. } => {
+                let tree = format!(
+                    "`sessionary tree {session} --filter all` shows every entry; L<line> names a line"
+                );
+                (Kind::NotFound, vec![tree])
+            }
+            Error::Query(_) => (
+                Kind::Usage,
+                vec!["`sessionary search --help` explains queries".to_owned()],
+            ),
+            Error::Ambiguous { candidates, .. } => {
+                (Kind::Ambiguous, candidates.iter().map(candidate).collect())
+            }
             _ => (Kind::Failed, Vec::new()),
         };
         Self {
@@ -180,7 +198,12 @@ impl From<Error> for Failure {
 fn candidate(row: &SessionRow) -> String {
     let title = row.name.as_deref().unwrap_or(&row.first_message);
     let title: String = plain_line(title).chars().take(60).collect();
-    format!("{}  {}  {}  {title}", row.id, row.agent, row.cwd)
+    format!(
+        "{} · {} · {} · {title}",
+        row.id,
+        row.agent,
+        row.path.display()
+    )
 }
 
 impl From<io::Error> for Failure {

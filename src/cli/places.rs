@@ -4,8 +4,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use sessionary::format::{AGENTS, FORMATS};
-use sessionary::index::{Config, RootSpec};
 use sessionary::locations::{self, Environment};
+use sessionary::{Config, RootSpec};
 
 use crate::args::Global;
 use crate::failure::Failure;
@@ -35,10 +35,7 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
         roots.retain(|other| other.path != root.path || other.format != root.format);
         roots.push(root);
     }
-    Ok(Config {
-        index_dir: index_dir(global)?,
-        roots,
-    })
+    Ok(Config::new(index_dir(global)?, roots))
 }
 
 fn index_dir(global: &Global) -> Result<PathBuf, Failure> {

@@ -65,6 +65,12 @@ pub trait Format: Send + Sync {
     fn facts(&self, record: &[u8]) -> Facts;
     /// All searchable text of one record, at most one passage a class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
+    /// The record's share of what the agent's own list offers as all text of a session (pi:
+    /// `allMessagesText`); `None` when it has none.
+    fn listed_text(&self, record: &[u8]) -> Option<String> {
+        let _ = record;
+        None
+    }
     /// Add one entry to the fold of its source. Called in file order.
     fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64);
     /// What the session is, from all its sources in path order.

@@ -1,10 +1,12 @@
 //! How the stores are brought up to the files: the only room that writes both.
 
+mod compare;
 mod plan;
 mod reading;
 mod sync;
 mod words;
 
-pub use sync::{Event, sync_catalogue};
+pub use sync::{Event, count_pending, sync_catalogue};
+pub use compare::compare_source;
 pub use reading::entry_bytes;
-pub use words::{WordsStage, doc, index_words, open_words, owed_documents};
+pub use words::{WordsStage, index_words, open_words, owed_documents};

@@ -183,6 +183,7 @@ impl Reader<'_> {
             let length = line.len() as u64;
             if terminated {
                 add_line(line, at, 0, format, &mut chunk, &mut self.fold);
+                self.fold.lines += 1;
                 self.proof.extend(line);
                 self.proof.extend(b"\n");
                 self.note_tail(line);
@@ -254,6 +255,7 @@ fn add_line(line: &[u8], at: u64, flags: i64, format: &dyn Format, chunk: &mut C
                 chunk.entries.push(EntryRow {
                     start,
                     length: bytes.len() as u64,
+                    line: fold.lines + 1,
                     hash: checkpoint::hash(bytes),
                     flags,
                     facts,

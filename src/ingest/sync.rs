@@ -126,6 +126,26 @@ pub fn sync_catalogue(
     Ok(())
 }
 
+/// How many files a sync would look into. Reads the catalogue and the directories, writes nothing.
+pub fn count_pending(
+    catalogue: &Catalogue,
+    roots: &[RootSpec],
+    formats: &[&'static dyn Format],
+) -> Result<u64, Error> {
+    let mut pending = 0;
+    for spec in roots {
+        let Some(format) = formats.iter().find(|f| f.name() == spec.format) else { continue };
+        let discovery = discover(&spec.path, spec.flat, *format);
+        let known = match catalogue.root_of(&spec.agent, &spec.path)? {
+            Some(root) => catalogue.known_sources(root)?,
+            None => Vec::new(),
+        };
+        let work = plan(0, &spec.path, *format, &discovery, &known);
+        pending += (work.plans.len() + work.gone.len()) as u64;
+    }
+    Ok(pending)
+}
+
 /// Read every plan on all cores; this thread is the one writer.
 fn read_all(
     catalogue: &Catalogue,

@@ -26,6 +26,8 @@ pub struct Header {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fold {
+    /// Physical lines before the end of what is folded.
+    pub lines: u64,
     /// Records folded so far that the agent itself would parse.
     pub seen: u64,
     /// All entries, problems not counted.

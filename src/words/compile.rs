@@ -15,6 +15,7 @@ use tantivy::query::{
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
+use super::excluded::Excluded;
 use super::pattern::Pattern;
 use super::schema::Fields;
 use crate::model::{Class, Expr};
@@ -102,11 +103,12 @@ impl Compiler<'_> {
         members: impl Iterator<Item = &'e Expr>,
         bounds: Bounds,
     ) -> Box<dyn Query> {
-        let mut clauses = Vec::new();
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         let mut positive = false;
         for member in members {
             if let Expr::Not(inner) = member {
-                clauses.push((Occur::MustNot, self.expr(inner, bounds.flipped())));
+                let excluded = Excluded(self.expr(inner, bounds.flipped()));
+                clauses.push((Occur::MustNot, Box::new(excluded)));
             } else {
                 positive = true;
                 clauses.push((Occur::Must, self.expr(member, bounds)));

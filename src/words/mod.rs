@@ -7,6 +7,7 @@
 mod compile;
 mod directory;
 mod error;
+mod excluded;
 mod matcher;
 mod overlay;
 mod pattern;
@@ -23,3 +24,6 @@ pub use prefilter::{Prefilter, prefilter};
 pub use schema::{Doc, KEY_BITS, SCHEMA_REVISION};
 pub use search::{Answer, Hit, Order, Pick, Scope, Words, search};
 pub use write::WordsWriter;
+
+#[cfg(test)]
+mod tests;

@@ -39,8 +39,9 @@
 //! A change between CJK and other characters ends a word.
 //!
 //! **5. Dotted numbers.** A dotted number is a longest sequence of two or more words that are made
-//! of ASCII digits in the text itself (the first may have one `v` or `V` before its digits) and
-//! that are joined by a single `.`. Its words are tokens as ever (rule 2). With three or more
+//! of ASCII digits in the text itself, before folding (the first may have one `v` or `V` before
+//! its digits), with no `_` and no dropped character beside them, and that are joined by a single
+//! `.`. Its words are tokens as ever (rule 2). With three or more
 //! words the whole (`1.2.3`, `v1.2.3`) is a token as well, at the position of the first. When
 //! the first has a `v`, its digits without it (`1`) and, with three or more words, the whole
 //! without it (`1.2.3`) are tokens too, at that position. A whole of more than 128 bytes is left
@@ -164,10 +165,14 @@ impl Segmenter {
                 at += 1;
             }
             if seen & WIDE != 0 {
+                // A number at the end may be the first of a dotted number: 版本1.2.3
+                if bytes.get(at) == Some(&b'.') {
+                    at = number_after_break(text, start, at);
+                }
                 self.wide(text, start, at, &mut position, &mut emit);
                 continue;
             }
-            if bytes.get(at) == Some(&b'.') && is_number(&bytes[start..at], true) {
+            if bytes.get(at) == Some(&b'.') && is_number(&bytes[start..at]) {
                 at = self.numbers(text, start, at, &mut position, &mut emit);
             } else if seen & (UPPER | UNDER) == 0 {
                 let end = at.min(start + MAX_TOKEN);
@@ -275,12 +280,18 @@ impl Segmenter {
         let mut end = first_end;
         let mut words = 1u32;
         while bytes.get(end) == Some(&b'.') {
-            let from = end + 1;
-            let mut to = from;
-            while to < bytes.len() && CLASS[bytes[to] as usize] != 0 {
+            let mut to = end + 1;
+            while bytes.get(to).is_some_and(u8::is_ascii_digit) {
                 to += 1;
             }
-            if !is_number(&bytes[from..to], false) {
+            let stops = match bytes.get(to) {
+                Some(byte) if !byte.is_ascii() => {
+                    text[to..].chars().next().is_some_and(|next| breaks(next).0)
+                }
+                Some(byte) => CLASS[*byte as usize] == 0,
+                None => true,
+            };
+            if to == end + 1 || !stops {
                 break;
             }
             end = to;
@@ -505,12 +516,36 @@ impl Segmenter {
     }
 }
 
-fn is_number(bytes: &[u8], v_allowed: bool) -> bool {
-    let digits = match bytes {
-        [b'v' | b'V', rest @ ..] if v_allowed => rest,
-        _ => bytes,
-    };
+/// ASCII digits, perhaps after a `v`.
+fn is_number(bytes: &[u8]) -> bool {
+    let digits = bytes
+        .strip_prefix(b"v")
+        .or(bytes.strip_prefix(b"V"))
+        .unwrap_or(bytes);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Where the number at the end of `text[start..end]` begins, if a character that ends words is
+/// before it; else `end`.
+fn number_after_break(text: &str, start: usize, end: usize) -> usize {
+    let run = &text[start..end];
+    let ascii = run.len() - run.bytes().rev().take_while(u8::is_ascii).count();
+    let is_one = is_number(&run.as_bytes()[ascii..])
+        && run[..ascii]
+            .chars()
+            .next_back()
+            .is_some_and(|before| breaks(before).1);
+    if is_one { start + ascii } else { end }
+}
+
+/// Whether a character, which is not ASCII, ends the word before it, and the word after it.
+fn breaks(character: char) -> (bool, bool) {
+    let mut ends = None;
+    fold(character, |folded| {
+        let breaks = matches!(folded, Folded::Cjk(_) | Folded::Separator);
+        ends = Some((ends.map_or(breaks, |(first, _)| first), breaks));
+    });
+    ends.unwrap_or((false, false))
 }
 
 fn is_voicing(character: char) -> bool {

@@ -2,7 +2,6 @@
 // Agents write while they list and open (folders, final newlines, migrations, whole files), so all of it is done on
 // copies with the times of the originals; paths in the answer are relative to SESSIONS_ROOT.
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -31,7 +30,7 @@ const wellFormed = (value) => (typeof value === 'string' ? value.toWellFormed() 
 const time = (date) => (Number.isNaN(date.getTime()) ? null : date.getTime());
 const row = (session) => ({
   path: relative(sessions, session.path),
-  id: wellFormed(session.id),
+  id: typeof session.id === 'string' ? session.id.toWellFormed() : JSON.stringify(session.id) ?? '',
   cwd: wellFormed(session.cwd),
   name: wellFormed(session.name),
   parentSessionPath: wellFormed(session.parentSessionPath),
@@ -39,8 +38,7 @@ const row = (session) => ({
   modified: time(session.modified),
   messageCount: session.messageCount,
   firstMessage: wellFormed(session.firstMessage),
-  textBytes: Buffer.byteLength(session.allMessagesText, 'utf8'),
-  textSha256: createHash('sha256').update(session.allMessagesText, 'utf8').digest('hex'),
+  allMessagesText: wellFormed(session.allMessagesText),
 });
 
 const all = await SessionManager.listAll();

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sessionary::index::{Config, Index, ListScope};
+use sessionary::index::ListScope;
 use sessionary::model::{Listing, SessionRow};
+use sessionary::{Config, Index};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -151,7 +152,7 @@ pub fn table(rows: &[SessionRow], projects: bool, screen: &Screen) -> String {
         Column::number("MSGS"),
     ];
     if projects {
-        columns.push(Column::long("PROJECT"));
+        columns.push(Column::path("PROJECT"));
     }
     columns.push(Column::long("TITLE"));
     let mut table = Table::new(&columns);

@@ -14,13 +14,13 @@ pub mod verify;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sessionary::index::{Config, Freshness, Index};
 use sessionary::model::SessionRow;
+use sessionary::{Config, Freshness, Index};
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::progress::while_waiting;
+use crate::output::progress::Progress;
 use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
@@ -48,8 +48,9 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
 
 /// Opens the index for a read verb, brought up to date first.
 fn open(config: &Config) -> Result<Index, Failure> {
-    Ok(while_waiting("reading new sessions", || {
-        Index::open(config, Freshness::Check)
+    let mut progress = Progress::new();
+    Ok(Index::open_with(config, Freshness::Check, &mut |event| {
+        progress.event(event)
     })?)
 }
 

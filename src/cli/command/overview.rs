@@ -1,7 +1,8 @@
 //! What is there at all? The answer to `sessionary` without a command.
 
 use serde::Serialize;
-use sessionary::index::{Config, ListScope};
+use sessionary::Config;
+use sessionary::index::ListScope;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
 use crate::failure::{Failure, Outcome};

@@ -1,7 +1,7 @@
 //! What if the index is doubted? Make it anew.
 
 use clap::Args;
-use sessionary::index::{Config, Indexer};
+use sessionary::{Config, Indexer};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;

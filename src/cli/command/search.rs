@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use clap::Args;
-use sessionary::index::{Config, SearchScope};
+use sessionary::Config;
+use sessionary::index::SearchScope;
 use sessionary::model::{Hit, HitGroup, SearchAnswer};
 
 use crate::failure::{Failure, Outcome};

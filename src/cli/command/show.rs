@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use sessionary::index::{Config, Error, Index, ShowScope};
+use sessionary::index::ShowScope;
 use sessionary::model::{Class, SessionRow, ShownEntry, Transcript};
+use sessionary::{Config, Error, Index};
 
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
@@ -142,10 +143,10 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     let after: String = after.iter().map(|part| format!(" · {part}")).collect();
     let id = plain_line(&entry.id);
     let mark = if focused { "▶▶" } else { "──" };
-    let taken = 3 + columns(&who) + columns(&after) + 1 + columns(&id) + 1;
+    let taken = 3 + columns(&who) + columns(&after) + 3 + columns(&id) + 1;
     let rest = screen.width.unwrap_or(80).min(100).saturating_sub(taken);
     format!(
-        "{} {}{} {} {}\n",
+        "{} {}{} · {} {}\n",
         style.paint(Tone::Quiet, mark),
         style.paint(if bad { Tone::Bad } else { Tone::Strong }, &who),
         style.paint(Tone::Quiet, &after),

@@ -3,8 +3,8 @@
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use sessionary::index::{Config, Rows};
 use sessionary::model::SCHEMA_VERSION;
+use sessionary::{Config, Rows};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;

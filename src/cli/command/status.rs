@@ -1,8 +1,8 @@
 //! What is the state of the index, and where were sessions looked for?
 
 use clap::Args;
-use sessionary::index::{Config, Freshness, Index};
 use sessionary::model::{RootStatus, Status};
+use sessionary::{Config, Freshness, Index};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -75,7 +75,7 @@ pub fn scanned(status: &Status, screen: &Screen) -> String {
 pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
     let mut table = Table::new(&[
         Column::text("AGENT"),
-        Column::long("ROOT"),
+        Column::path("ROOT"),
         Column::number("SESSIONS"),
         Column::number("FILES"),
         Column::text("NEWEST"),

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde::Serialize;
-use sessionary::index::{Config, Indexer};
 use sessionary::model::{Report, SCHEMA_VERSION};
+use sessionary::{Config, Indexer};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;

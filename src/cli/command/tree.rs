@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use sessionary::index::{Config, TreeFilter};
+use sessionary::Config;
+use sessionary::index::TreeFilter;
 use sessionary::model::{SessionRow, Tree, TreeRow};
 
 use crate::failure::{Failure, Outcome};

@@ -1,8 +1,8 @@
 //! Does the index equal the files?
 
 use clap::Args;
-use sessionary::index::{Config, Freshness, Index};
 use sessionary::model::Verification;
+use sessionary::{Config, Freshness, Index};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use sessionary::index::Event;
+use sessionary::Event;
 
 /// How long work goes on before a bar appears.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -79,30 +79,4 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
     }
-}
-
-/// Says that something is going on while `work`, which reports nothing, takes longer than a second.
-pub fn while_waiting<T>(message: &'static str, work: impl FnOnce() -> T) -> T {
-    if !io::stderr().is_terminal() {
-        return work();
-    }
-    let (done, waiting) = std::sync::mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            // The sender is only ever dropped: a timeout means that the work goes on.
-            if waiting.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                let bar = ProgressBar::new_spinner().with_message(message);
-                bar.set_draw_target(ProgressDrawTarget::stderr());
-                while waiting.recv_timeout(Duration::from_millis(100))
-                    == Err(std::sync::mpsc::RecvTimeoutError::Timeout)
-                {
-                    bar.tick();
-                }
-                bar.finish_and_clear();
-            }
-        });
-        let answer = work();
-        drop(done);
-        answer
-    })
 }

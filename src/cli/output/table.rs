@@ -1,7 +1,7 @@
 //! How do rows line up? Columns by display width, cut only where a terminal's width asks for it.
 
 use super::style::{Style, Tone};
-use super::text::{columns, fit};
+use super::text::{columns, fit, fit_end};
 
 /// The narrowest a column is cut to.
 const NARROWEST: usize = 8;
@@ -13,7 +13,17 @@ const GAP: usize = 2;
 pub struct Column {
     title: &'static str,
     right: bool,
-    shrinks: bool,
+    shrinks: Shrinks,
+}
+
+/// Which end of a text gives way when the terminal is too narrow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shrinks {
+    Never,
+    /// Its end: titles.
+    End,
+    /// Its beginning: paths.
+    Start,
 }
 
 impl Column {
@@ -22,7 +32,7 @@ impl Column {
         Self {
             title,
             right: false,
-            shrinks: false,
+            shrinks: Shrinks::Never,
         }
     }
     /// Numbers, to the right.
@@ -30,7 +40,7 @@ impl Column {
         Self {
             title,
             right: true,
-            shrinks: false,
+            shrinks: Shrinks::Never,
         }
     }
     /// Text that is cut when the table is wider than the terminal.
@@ -38,7 +48,15 @@ impl Column {
         Self {
             title,
             right: false,
-            shrinks: true,
+            shrinks: Shrinks::End,
+        }
+    }
+    /// As [`Column::long`], but the end stays: what tells paths apart.
+    pub fn path(title: &'static str) -> Self {
+        Self {
+            title,
+            right: false,
+            shrinks: Shrinks::Start,
         }
     }
 }
@@ -48,7 +66,7 @@ pub type Cell = (Tone, String);
 
 /// Rows to be printed.
 pub struct Table {
-    columns: Vec<(String, bool, bool)>,
+    columns: Vec<(String, bool, Shrinks)>,
     rows: Vec<Vec<Cell>>,
 }
 
@@ -67,7 +85,7 @@ impl Table {
     /// A table whose columns are known only now; all of them may be cut.
     pub fn named(titles: impl Iterator<Item = String>) -> Self {
         Self {
-            columns: titles.map(|title| (title, false, true)).collect(),
+            columns: titles.map(|title| (title, false, Shrinks::End)).collect(),
             rows: Vec::new(),
         }
     }
@@ -114,8 +132,13 @@ impl Table {
     fn line(&self, out: &mut String, row: &[Cell], widths: &[usize], style: Style) {
         // Blanks are written only before something, so that no line ends in white space.
         let mut blanks = 0;
-        for (((tone, text), width), (_, right, _)) in row.iter().zip(widths).zip(&self.columns) {
-            let text = fit(text, *width);
+        for (((tone, text), width), (_, right, shrinks)) in
+            row.iter().zip(widths).zip(&self.columns)
+        {
+            let text = match shrinks {
+                Shrinks::Start => fit_end(text, *width),
+                Shrinks::Never | Shrinks::End => fit(text, *width),
+            };
             let rest = width.saturating_sub(columns(&text));
             if *right {
                 blanks += rest;
@@ -136,7 +159,7 @@ impl Table {
         let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(fits);
         while over > 0 {
             let mut can: Vec<usize> = (0..widths.len())
-                .filter(|&i| self.columns[i].2 && widths[i] > NARROWEST)
+                .filter(|&i| self.columns[i].2 != Shrinks::Never && widths[i] > NARROWEST)
                 .collect();
             can.sort_by_key(|&i| std::cmp::Reverse(widths[i]));
             let Some(&widest) = can.first() else { return };

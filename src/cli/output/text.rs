@@ -93,6 +93,26 @@ pub fn fit(text: &str, width: usize) -> String {
     cut
 }
 
+/// The text, its beginning cut with `…` when it takes more than `width` columns.
+pub fn fit_end(text: &str, width: usize) -> String {
+    let total = columns(text);
+    if total <= width || width == 0 {
+        return if width == 0 {
+            String::new()
+        } else {
+            text.to_owned()
+        };
+    }
+    let mut left = total;
+    for (offset, character) in text.char_indices() {
+        if left < width {
+            return format!("…{}", &text[offset..]);
+        }
+        left -= char_columns(character);
+    }
+    "…".to_owned()
+}
+
 /// The longest beginning of `text` that takes at most `width` columns.
 pub fn prefix(text: &str, width: usize) -> &str {
     let mut taken = 0;
@@ -163,8 +183,12 @@ mod tests {
         assert_eq!(fit("日本語テキスト", 12), "日本語テキ…");
         assert_eq!(fit("abc def", 5), "abc…");
         assert_eq!(fit("abc", 0), "");
+        assert_eq!(fit_end("~/work/日本", 11), "~/work/日本");
+        assert_eq!(fit_end("~/work/日本", 7), "…k/日本");
+        assert_eq!(fit_end("~/work/日本", 4), "…本");
         for width in 0..12 {
             assert!(columns(&fit("a日b語c", width)) <= width);
+            assert!(columns(&fit_end("a日b語c", width)) <= width);
         }
     }
 

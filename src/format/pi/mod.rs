@@ -45,6 +45,10 @@ impl Format for Pi {
         text::passages(record)
     }
 
+    fn listed_text(&self, record: &[u8]) -> Option<String> {
+        facts::listed_text(record)
+    }
+
     fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64) {
         fold::fold(fold, facts, offset);
     }

@@ -1,9 +1,7 @@
 //! The index on disk: what is committed, deleted, read back.
 
-use sessionary::model::{Class, Expr};
-use sessionary::words::{
-    Answer, Doc, Order, Overlay, Scope, Words, WordsError, WordsWriter, search,
-};
+use crate::model::{Class, Expr};
+use crate::words::{Answer, Doc, Order, Overlay, Scope, Words, WordsError, WordsWriter, search};
 
 pub fn doc(key: u64, class: Class, time: i64, pieces: &[&str]) -> Doc {
     Doc {

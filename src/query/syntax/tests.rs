@@ -1,0 +1,201 @@
+use super::*;
+
+/// 2026-11-21T14:30:00Z, a Saturday.
+const NOW: i64 = 1_795_271_400_000;
+const DAY: i64 = 86_400_000;
+const MIDNIGHT: i64 = NOW - NOW % DAY;
+
+fn read(text: &str) -> Query {
+    parse(text, Now::utc(NOW)).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn fails(text: &str) -> SyntaxError {
+    match parse(text, Now::utc(NOW)) {
+        Ok(query) => panic!("{text}: {query:?}"),
+        Err(error) => error,
+    }
+}
+
+/// An expression, written so that it is easily compared.
+fn show(expr: &Expr) -> String {
+    let list = |members: &[Expr], sign: &str| {
+        let members: Vec<_> = members.iter().map(show).collect();
+        format!("({})", members.join(sign))
+    };
+    match expr {
+        Expr::Word(text) => text.clone(),
+        Expr::Phrase(text) => format!("\"{text}\""),
+        Expr::Prefix(text) => format!("{text}*"),
+        Expr::And(members) => list(members, " & "),
+        Expr::Or(members) => list(members, " | "),
+        Expr::Not(inner) => format!("!{}", show(inner)),
+    }
+}
+
+#[test]
+fn expressions() {
+    for (text, expected) in [
+        ("foo", "foo"),
+        ("foo bar", "(foo & bar)"),
+        ("foo OR bar baz", "(foo | (bar & baz))"),
+        ("a OR b OR c", "(a | b | c)"),
+        ("(a OR b) c", "((a | b) & c)"),
+        ("a -(b c) -\"d e\"", "(a & !(b & c) & !\"d e\")"),
+        ("-foo", "!foo"),
+        ("foo*", "foo*"),
+        ("src/foo*", "src/foo*"),
+        ("foo(*", "foo(*"),
+        ("\"say \\\"hi\\\"\"", "\"say \"hi\"\""),
+        ("foo or bar", "(foo & or & bar)"),
+        ("main() fn", "(main() & fn)"),
+        ("(main(x) OR y)", "(main(x) | y)"),
+        ("((a))", "a"),
+        ("foo = bar - baz", "(foo & bar & baz)"),
+        ("a) b", "(a) & b)"),
+        ("--flag", "--flag"),
+        ("well-known", "well-known"),
+        ("日本 語", "(日本 & 語)"),
+    ] {
+        let query = read(text);
+        assert_eq!(
+            query.expr.as_ref().map(show).as_deref(),
+            Some(expected),
+            "{text}"
+        );
+        assert_eq!(query.filters, Filters::default(), "{text}");
+    }
+}
+
+#[test]
+fn what_looks_like_code_is_text() {
+    for text in [
+        "http://x.de/y",
+        "std::fmt",
+        "is::x",
+        "C:\\x",
+        "C:/x",
+        "localhost:8080",
+        "main.rs:12",
+        "12:30",
+        "TypeError:x",
+        "error:",
+        "foo_bar:baz",
+        "role\\:user",
+        "tool://x",
+    ] {
+        let query = read(text);
+        assert_eq!(query.filters, Filters::default(), "{text}");
+        assert!(
+            matches!(query.expr, Some(Expr::Word(_))),
+            "{text}: {query:?}"
+        );
+    }
+}
+
+#[test]
+fn filters() {
+    let query =
+        read("role:user,assistant -tool:bash project:\"my project\" Agent:pi foo -is:error");
+    assert_eq!(query.expr, Some(Expr::Word("foo".into())));
+    assert_eq!(query.filters.role.any, ["user", "assistant"]);
+    assert_eq!(query.filters.tool.none, ["bash"]);
+    assert_eq!(query.filters.project.any, ["my project"]);
+    assert_eq!(query.filters.agent.any, ["pi"]);
+    assert_eq!(query.filters.error, Some(false));
+    let query = read("cwd:/home/x session:abc kind:message is:error");
+    assert_eq!(query.expr, None);
+    assert_eq!(query.filters.cwd.any, ["/home/x"]);
+    assert_eq!(query.filters.session.any, ["abc"]);
+    assert_eq!(query.filters.error, Some(true));
+}
+
+#[test]
+fn times() {
+    let bounds = |text: &str| {
+        let filters = read(text).filters;
+        (filters.since_ms, filters.until_ms)
+    };
+    let october = 1_790_812_800_000; // 2026-10-01T00:00:00Z
+    assert_eq!(bounds("since:2w"), (Some(NOW - 14 * DAY), None));
+    assert_eq!(bounds("until:3d"), (None, Some(NOW - 3 * DAY)));
+    assert_eq!(bounds("since:today"), (Some(MIDNIGHT), None));
+    assert_eq!(bounds("until:today"), (None, Some(MIDNIGHT + DAY)));
+    assert_eq!(
+        bounds("since:yesterday until:yesterday"),
+        (Some(MIDNIGHT - DAY), Some(MIDNIGHT))
+    );
+    assert_eq!(
+        bounds("since:2026-10 until:2026-10"),
+        (Some(october), Some(october + 31 * DAY))
+    );
+    assert_eq!(
+        bounds("after:2026-10 before:2026-11-20"),
+        (Some(october + 31 * DAY), Some(MIDNIGHT - DAY))
+    );
+    assert_eq!(bounds("-since:2026-10-02"), (None, Some(october + DAY)));
+    assert_eq!(bounds("-until:2026-10-02"), (Some(october + 2 * DAY), None));
+    assert_eq!(bounds("since:3d since:1d"), (Some(NOW - DAY), None));
+    assert_eq!(
+        bounds("since:2026-10-01T01:30 until:2026-10-01T01:30Z"),
+        (Some(october + 5_400_000), Some(october + 5_460_000))
+    );
+    assert_eq!(
+        bounds("since:2026-10-01T01:30:00+01:00"),
+        (Some(october + 1_800_000), None)
+    );
+    assert_eq!(bounds("since:1mo"), (Some(NOW - 31 * DAY), None));
+    assert_eq!(bounds("since:1y"), (Some(NOW - 365 * DAY), None));
+    assert_eq!(bounds("since:2026"), (Some(october - 273 * DAY), None));
+    let east = Now {
+        ms: NOW,
+        offset_s: 3600,
+    };
+    let query = parse("since:today", east).unwrap();
+    assert_eq!(query.filters.since_ms, Some(MIDNIGHT - 3_600_000));
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    for (text, column, part) in [
+        ("", 1, "a word"),
+        ("…  ()", 1, "a word"),
+        ("foo \"bar", 5, "a second"),
+        ("foo (bar", 5, "a `)`"),
+        ("foo OR", 5, "both sides"),
+        ("OR foo", 1, "both sides"),
+        ("rol:user", 1, "did you mean role:"),
+        ("x projct:y", 3, "did you mean project:"),
+        ("banana:y", 1, "\"banana:y\""),
+        ("role:", 6, "a value"),
+        ("role:user,", 6, "a value"),
+        ("since:soon", 7, "a date"),
+        ("-since:soon", 8, "a date"),
+        ("since:2026-13", 7, "a date"),
+        ("is:fine", 4, "`error`"),
+        ("is:error -is:error", 10, "either"),
+        ("a OR role:user", 6, "no filter beside OR"),
+        ("(role:user a)", 2, "no filter inside"),
+    ] {
+        let error = fails(text);
+        assert_eq!(error.column, column, "{text}: {error}");
+        assert!(error.to_string().contains(part), "{text}: {error}");
+    }
+    assert!(fails(&"(".repeat(1000)).to_string().contains("nested"));
+}
+
+#[test]
+fn any_text_is_read_or_refused() {
+    use rand::{Rng, SeedableRng};
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let atoms = [
+        "(", ")", "\"", "-", "*", ":", ",", " ", "OR", "a", "é", "日", "role:", "since:", "1",
+        "\\", "/", "2w", "\u{301}",
+    ];
+    for _ in 0..20_000 {
+        let length = random.random_range(0..12);
+        let text: String = (0..length)
+            .map(|_| atoms[random.random_range(0..atoms.len())])
+            .collect();
+        let _ = parse(&text, Now::utc(NOW));
+    }
+}

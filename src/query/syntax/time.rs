@@ -1,0 +1,153 @@
+//! Which moments does `2w`, `yesterday` or `2026-10` mean?
+
+use jiff::civil::{Date, DateTime, Time, date};
+use jiff::tz::{Offset, TimeZone};
+use jiff::{Timestamp, ToSpan};
+
+/// The moment and the place a query is asked at. The library knows neither clock nor time zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// Now, in ms since the epoch.
+    pub ms: i64,
+    /// Local time minus UTC, in seconds; days begin at local midnight.
+    pub offset_s: i32,
+}
+
+impl Now {
+    /// In UTC.
+    pub fn utc(ms: i64) -> Self {
+        Self { ms, offset_s: 0 }
+    }
+
+    fn zone(self) -> TimeZone {
+        TimeZone::fixed(Offset::from_seconds(self.offset_s).unwrap_or(Offset::UTC))
+    }
+
+    fn ms_of(self, local: DateTime) -> Option<i64> {
+        Some(
+            local
+                .to_zoned(self.zone())
+                .ok()?
+                .timestamp()
+                .as_millisecond(),
+        )
+    }
+}
+
+/// From `start` until before `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub start: i64,
+    pub end: i64,
+}
+
+/// What `text` names, if it names a time.
+pub(super) fn span(text: &str, now: Now) -> Option<Span> {
+    let text = text.to_ascii_lowercase();
+    let local = Timestamp::from_millisecond(now.ms)
+        .ok()?
+        .to_zoned(now.zone())
+        .datetime();
+    match text.as_str() {
+        "now" => {
+            return Some(Span {
+                start: now.ms,
+                end: now.ms,
+            });
+        }
+        "today" => return days(local.date(), now),
+        "yesterday" => return days(local.date().yesterday().ok()?, now),
+        _ => {}
+    }
+    if let Some(start) = ago(&text, local, now) {
+        return Some(Span { start, end: start });
+    }
+    let between = |start: DateTime, end: DateTime| {
+        Some(Span {
+            start: now.ms_of(start)?,
+            end: now.ms_of(end)?,
+        })
+    };
+    let numbers: Vec<&str> = text.split('-').collect();
+    let is_digits =
+        |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
+    match numbers.as_slice() {
+        [year] if is_digits(year, 4) => {
+            let first = Date::new(year.parse().ok()?, 1, 1).ok()?;
+            between(midnight(first), midnight(first.checked_add(1.year()).ok()?))
+        }
+        [year, month] if is_digits(year, 4) && is_digits(month, 2) => {
+            let first = Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()?;
+            between(
+                midnight(first),
+                midnight(first.checked_add(1.month()).ok()?),
+            )
+        }
+        [year, month, day] if is_digits(year, 4) && is_digits(month, 2) && is_digits(day, 2) => {
+            days(
+                Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?,
+                now,
+            )
+        }
+        _ => moment(&text, now),
+    }
+}
+
+fn midnight(day: Date) -> DateTime {
+    day.to_datetime(Time::midnight())
+}
+
+fn days(day: Date, now: Now) -> Option<Span> {
+    Some(Span {
+        start: now.ms_of(midnight(day))?,
+        end: now.ms_of(midnight(day.tomorrow().ok()?))?,
+    })
+}
+
+/// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`.
+fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 || digits > 5 {
+        return None;
+    }
+    let count: i64 = text[..digits].parse().ok()?;
+    let minutes = match &text[digits..] {
+        "min" => 1,
+        "h" => 60,
+        "d" => 24 * 60,
+        "w" => 7 * 24 * 60,
+        "mo" => return now.ms_of(local.checked_sub(count.months()).ok()?),
+        "y" => {
+            let years = i16::try_from(count).ok()?;
+            return now.ms_of(local.checked_sub(years.years()).ok()?);
+        }
+        _ => return None,
+    };
+    Some(now.ms - count * minutes * 60_000).filter(|ms| *ms >= earliest(now))
+}
+
+fn earliest(now: Now) -> i64 {
+    now.ms_of(midnight(date(-9000, 1, 1))).unwrap_or(i64::MIN)
+}
+
+/// `2026-10-05T14:30`, with seconds and an offset or `Z` if there are any; local without.
+/// It lasts as long as its last digit: a minute, or a second.
+fn moment(text: &str, now: Now) -> Option<Span> {
+    let (_, clock) = text.split_once('t')?;
+    let start = match text.parse::<Timestamp>() {
+        Ok(moment) => moment.as_millisecond(),
+        Err(_) => now.ms_of(text.parse().ok()?)?,
+    };
+    let clock = clock.trim_end_matches('z');
+    let length = if clock.contains('.') {
+        1
+    } else if clock.split(['+', '-']).next()?.matches(':').count() == 2 {
+        1000
+    } else {
+        60_000
+    };
+    Some(Span {
+        start,
+        end: start + length,
+    })
+}

@@ -1,0 +1,395 @@
+//! The rules of the tokenizer's documentation and the meaning of an expression, written a second
+//! time, as plainly as possible and with nothing of the room's code.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+
+use crate::model::Expr;
+
+/// One folded character.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Atom {
+    Dropped,
+    Separator(char),
+    Cjk(char),
+    /// The character before lowering, and the one of the text it comes from.
+    Letter(char, char),
+    Underscore,
+}
+
+const CJK: &[(u32, u32)] = &[
+    (0x1100, 0x11FF),
+    (0x3005, 0x3007),
+    (0x3041, 0x3096),
+    (0x3099, 0x309A),
+    (0x309D, 0x309F),
+    (0x30A1, 0x30FA),
+    (0x30FC, 0x30FF),
+    (0x3131, 0x318E),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xA960, 0xA97C),
+    (0xAC00, 0xD7A3),
+    (0xD7B0, 0xD7FB),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x3FFFF),
+];
+
+fn atoms(text: &str) -> Vec<Atom> {
+    let mut atoms = Vec::new();
+    for original in text.chars() {
+        let code = original as u32;
+        let compatible: String =
+            if (0xFB00..=0xFB06).contains(&code) || (0xFF00..=0xFFEF).contains(&code) {
+                original.to_string().nfkc().collect()
+            } else {
+                original.to_string()
+            };
+        for one in compatible.chars() {
+            if CJK
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&(one as u32)))
+            {
+                atoms.extend(one.to_string().nfc().map(Atom::Cjk));
+                continue;
+            }
+            for part in one.to_string().nfd() {
+                atoms.push(if "\u{AD}\u{200C}\u{200D}\u{2060}\u{FEFF}".contains(part) {
+                    Atom::Dropped
+                } else if is_combining_mark(part)
+                    && !(part.is_alphabetic() && canonical_combining_class(part) == 0)
+                {
+                    Atom::Dropped
+                } else if part == '_' {
+                    Atom::Underscore
+                } else if part.is_alphanumeric() {
+                    Atom::Letter(part, original)
+                } else {
+                    Atom::Separator(original)
+                });
+            }
+        }
+    }
+    atoms
+}
+
+fn lower(letter: char) -> String {
+    let lowered: String = letter.to_lowercase().collect();
+    let table = [
+        ("ß", "ss"),
+        ("æ", "ae"),
+        ("œ", "oe"),
+        ("ø", "o"),
+        ("ł", "l"),
+        ("đ", "d"),
+        ("ð", "d"),
+        ("þ", "th"),
+        ("ħ", "h"),
+        ("ı", "i"),
+        ("ŋ", "n"),
+        ("ŧ", "t"),
+        ("ſ", "s"),
+        ("ĸ", "k"),
+        ("ς", "σ"),
+    ];
+    table
+        .iter()
+        .fold(lowered, |text, (from, to)| text.replace(from, to))
+}
+
+/// A piece of text that takes positions of its own.
+#[derive(Debug)]
+enum Item {
+    /// Its parts; more than one make a whole.
+    Word {
+        whole: String,
+        parts: Vec<String>,
+        number: Option<Number>,
+    },
+    Cjk(Vec<char>),
+}
+
+/// A word of ASCII digits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Number {
+    from: usize,
+    to: usize,
+}
+
+fn items(text: &str) -> Vec<Item> {
+    let atoms = atoms(text);
+    let mut items = Vec::new();
+    let mut at = 0;
+    while at < atoms.len() {
+        match atoms[at] {
+            Atom::Cjk(_) => {
+                let mut run: Vec<char> = Vec::new();
+                while let Some(Atom::Cjk(_) | Atom::Dropped) = atoms.get(at) {
+                    if let Atom::Cjk(next) = atoms[at] {
+                        let composed: Option<Vec<char>> = run
+                            .last()
+                            .map(|last| format!("{last}{next}").nfc().collect());
+                        match composed {
+                            Some(composed) if composed.len() == 1 => {
+                                run.pop();
+                                run.push(composed[0]);
+                            }
+                            _ if next == '\u{3099}' || next == '\u{309A}' => {}
+                            _ => run.push(next),
+                        }
+                    }
+                    at += 1;
+                }
+                if !run.is_empty() {
+                    items.push(Item::Cjk(run));
+                }
+            }
+            Atom::Letter(..) | Atom::Underscore => {
+                let from = at;
+                while let Some(Atom::Letter(..) | Atom::Underscore | Atom::Dropped) = atoms.get(at)
+                {
+                    at += 1;
+                }
+                items.extend(word(&atoms, from, at));
+            }
+            Atom::Dropped | Atom::Separator(_) => at += 1,
+        }
+    }
+    items
+}
+
+fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
+    let mut letters: Vec<Atom> = atoms[from..to]
+        .iter()
+        .copied()
+        .filter(|atom| *atom != Atom::Dropped)
+        .collect();
+    while letters.last() == Some(&Atom::Underscore) {
+        letters.pop();
+    }
+    while letters.first() == Some(&Atom::Underscore) {
+        letters.remove(0);
+    }
+    if letters.is_empty() {
+        return None;
+    }
+    let mut whole = String::new();
+    let mut parts = vec![String::new()];
+    for (index, atom) in letters.iter().enumerate() {
+        let Atom::Letter(letter, _) = atom else {
+            whole.push('_');
+            parts.push(String::new());
+            continue;
+        };
+        let of = |index: usize| match letters.get(index) {
+            Some(Atom::Letter(letter, _)) => Some(*letter),
+            _ => None,
+        };
+        if let Some(before) = index.checked_sub(1).and_then(of)
+            && letter.is_uppercase()
+            && (before.is_lowercase() || of(index + 1).is_some_and(char::is_lowercase))
+        {
+            parts.push(String::new());
+        }
+        whole.push_str(&lower(*letter));
+        parts.last_mut().unwrap().push_str(&lower(*letter));
+    }
+    parts.retain(|part| !part.is_empty());
+    if whole.len() > 128 {
+        let mut cut = 0;
+        for (at, letter) in whole.char_indices() {
+            if at + letter.len_utf8() <= 128 {
+                cut = at + letter.len_utf8();
+            }
+        }
+        whole.truncate(cut);
+        parts = vec![whole.clone()];
+    }
+    let beside = [
+        from.checked_sub(1).and_then(|at| atoms.get(at)),
+        atoms.get(to),
+    ];
+    let plain = atoms[from..to]
+        .iter()
+        .enumerate()
+        .all(|(index, atom)| match atom {
+            Atom::Letter(_, original) => {
+                original.is_ascii_digit()
+                    || (index == 0 && to - from > 1 && "vV".contains(*original))
+            }
+            _ => false,
+        });
+    let number = plain && beside.iter().all(|atom| *atom != Some(&Atom::Dropped));
+    Some(Item::Word {
+        whole,
+        parts,
+        number: number.then_some(Number { from, to }),
+    })
+}
+
+/// Everything the index would hold of `text`, and what a query of that text asks for.
+#[derive(Debug, Default)]
+pub struct Reading {
+    /// All tokens with their positions.
+    pub tokens: Vec<(u32, String)>,
+    /// The tokens that spell the text.
+    pub spelled: Vec<(u32, String)>,
+    /// The token of the whole, when the text is one identifier or dotted number.
+    pub whole: Option<String>,
+    /// Number of positions.
+    pub positions: u32,
+}
+
+/// Read `text` by the rules.
+pub fn read(text: &str) -> Reading {
+    let mut reading = Reading::default();
+    let all = atoms(text);
+    let items = items(text);
+    let mut at = 0u32;
+    let mut wholes: Vec<(String, u32)> = Vec::new();
+    let mut in_dotted = 0;
+    for (index, item) in items.iter().enumerate() {
+        match item {
+            Item::Cjk(run) => {
+                for (index, one) in run.iter().enumerate() {
+                    reading.tokens.push((at, one.to_string()));
+                    if let Some(next) = run.get(index + 1) {
+                        reading.tokens.push((at, format!("{one}{next}")));
+                        reading.spelled.push((at, format!("{one}{next}")));
+                    }
+                    if run.len() == 1 {
+                        reading.spelled.push((at, one.to_string()));
+                    }
+                    at += 1;
+                }
+            }
+            Item::Word {
+                whole,
+                parts,
+                number,
+            } => {
+                if let Some(first) = number
+                    && in_dotted == 0
+                {
+                    let mut words = vec![whole.clone()];
+                    let mut last = *first;
+                    for next in &items[index + 1..] {
+                        let Item::Word {
+                            whole,
+                            number: Some(number),
+                            ..
+                        } = next
+                        else {
+                            break;
+                        };
+                        let joined = number.from == last.to + 1
+                            && all[last.to] == Atom::Separator('.')
+                            && !whole.starts_with('v');
+                        if !joined {
+                            break;
+                        }
+                        words.push(whole.clone());
+                        last = *number;
+                    }
+                    // Cut words are no longer their text; count the digits themselves.
+                    let length = last.to - first.from;
+                    if words.len() > 1 {
+                        in_dotted = words.len();
+                        let dotted = words.join(".");
+                        if words.len() > 2 && length <= 128 {
+                            reading.tokens.push((at, dotted.clone()));
+                            wholes.push((dotted.clone(), words.len() as u32));
+                            if let Some(plain) = dotted.strip_prefix('v') {
+                                reading.tokens.push((at, plain.to_owned()));
+                            }
+                        }
+                        if words[0].starts_with('v') {
+                            let text: String = all[first.from + 1..first.to]
+                                .iter()
+                                .map(|atom| match atom {
+                                    Atom::Letter(letter, _) => *letter,
+                                    _ => unreachable!(),
+                                })
+                                .take(128)
+                                .collect();
+                            reading.tokens.push((at, text));
+                        }
+                    }
+                }
+                in_dotted = in_dotted.saturating_sub(1);
+                if parts.len() > 1 {
+                    reading.tokens.push((at, whole.clone()));
+                    wholes.push((whole.clone(), parts.len() as u32));
+                }
+                for part in parts {
+                    reading.tokens.push((at, part.clone()));
+                    reading.spelled.push((at, part.clone()));
+                    at += 1;
+                }
+            }
+        }
+    }
+    reading.positions = at;
+    reading.whole = wholes
+        .into_iter()
+        .find(|(_, span)| *span == at)
+        .map(|(text, _)| text);
+    reading
+}
+
+/// All tokens of a passage.
+pub fn read_pieces(pieces: &[String]) -> Vec<(u32, String)> {
+    let mut tokens = Vec::new();
+    let mut base = 0;
+    for piece in pieces {
+        let reading = read(piece);
+        tokens.extend(
+            reading
+                .tokens
+                .into_iter()
+                .map(|(at, text)| (base + at, text)),
+        );
+        base += reading.positions + 1;
+    }
+    tokens
+}
+
+/// Whether a passage with these tokens matches.
+pub fn holds(expr: &Expr, tokens: &[(u32, String)]) -> bool {
+    match expr {
+        Expr::Word(text) | Expr::Phrase(text) => said(text, false, tokens),
+        Expr::Prefix(text) => said(text, true, tokens),
+        Expr::And(members) => members.iter().all(|member| holds(member, tokens)),
+        Expr::Or(members) => members.iter().any(|member| holds(member, tokens)),
+        Expr::Not(inner) => !holds(inner, tokens),
+    }
+}
+
+fn said(text: &str, prefix: bool, tokens: &[(u32, String)]) -> bool {
+    let asked = read(text);
+    let fits = |token: &str, wanted: &str, open: bool| {
+        if open {
+            token.starts_with(wanted)
+        } else {
+            token == wanted
+        }
+    };
+    if let Some(whole) = &asked.whole
+        && tokens.iter().any(|(_, token)| fits(token, whole, prefix))
+    {
+        return true;
+    }
+    let Some(((first_at, _), (last_at, _))) = asked.spelled.first().zip(asked.spelled.last())
+    else {
+        return false;
+    };
+    tokens.iter().any(|(start, _)| {
+        asked.spelled.iter().all(|(at, wanted)| {
+            let open = prefix && at == last_at;
+            tokens.iter().any(|(position, token)| {
+                *position == start + at - first_at && fits(token, wanted, open)
+            })
+        })
+    })
+}

@@ -1,0 +1,357 @@
+//! Random passages and expressions: index, overlay, matcher and prefilter against the oracle.
+
+use std::collections::BTreeSet;
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::index::doc;
+use super::oracle;
+use crate::model::{Class, Expr};
+use crate::words::tokenizer::segment;
+use crate::words::{Doc, Matcher, Order, Overlay, Scope, Words, WordsWriter, prefilter, search};
+
+/// Short and few, so that random texts meet; every rule of the tokenizer has some.
+const ATOMS: &[&str] = &[
+    "a",
+    "b",
+    "A",
+    "B",
+    "foo",
+    "Foo",
+    "FOO",
+    "HTTP",
+    "1",
+    "2",
+    "v1",
+    "V",
+    "_",
+    "__",
+    ".",
+    ".",
+    "-",
+    "/",
+    " ",
+    " ",
+    " ",
+    "::",
+    "日",
+    "本",
+    "語",
+    "日本",
+    "か",
+    "が",
+    "か\u{3099}",
+    "\u{3099}",
+    "\u{309A}",
+    "ハ",
+    "ﾊ",
+    "ﾟ",
+    "각",
+    "ᄀ",
+    "ᅡ",
+    "ᆨ",
+    "é",
+    "e\u{301}",
+    "É",
+    "ß",
+    "ẞ",
+    "İ",
+    "ı",
+    "Σ",
+    "ς",
+    "ﬁ",
+    "Ａ",
+    "ａ",
+    "１",
+    "＿",
+    "．",
+    "\u{AD}",
+    "\u{200D}",
+    "\u{FE0F}",
+    "\u{200B}",
+    "🎉",
+    "—",
+    "½",
+    "²",
+    "K",
+    "ǅ",
+    "क्या",
+    "ก็",
+    "س",
+    "≠",
+    "\u{301}",
+    "豈",
+    "\u{fffd}",
+    "\n",
+    "\"",
+    "\\",
+];
+
+fn text(random: &mut ChaCha8Rng, most: usize) -> String {
+    let length = random.random_range(0..=most);
+    let mut text = String::new();
+    for _ in 0..length {
+        if random.random_ratio(1, 150) {
+            let long = ["x", "xY", "é", "7", "日", "1."].choose(random).unwrap();
+            text.push_str(&long.repeat(random.random_range(20..140)));
+        } else {
+            text.push_str(ATOMS.choose(random).unwrap());
+        }
+    }
+    text
+}
+
+fn atom(random: &mut ChaCha8Rng, docs: &[Doc]) -> Expr {
+    // Half of the queries are cut from a passage, so that they find something.
+    let text = if random.random_bool(0.5) {
+        text(random, 4)
+    } else {
+        let pieces = &docs.choose(random).unwrap().pieces;
+        let piece: Vec<char> = pieces
+            .choose(random)
+            .map_or(Vec::new(), |piece| piece.chars().collect());
+        let start = random.random_range(0..=piece.len());
+        let end = (start + random.random_range(1..10)).min(piece.len());
+        piece[start..end].iter().collect()
+    };
+    match random.random_range(0..3) {
+        0 => Expr::Word(text),
+        1 => Expr::Phrase(text),
+        _ => Expr::Prefix(text),
+    }
+}
+
+fn expr(random: &mut ChaCha8Rng, docs: &[Doc], depth: usize) -> Expr {
+    if depth == 0 || random.random_bool(0.5) {
+        return atom(random, docs);
+    }
+    let count = random.random_range(0..4);
+    let mut members = || (0..count).map(|_| expr(random, docs, depth - 1)).collect();
+    match count {
+        0 => Expr::Not(Box::new(atom(random, docs))),
+        1 => Expr::Not(Box::new(Expr::Or(members()))),
+        2 => Expr::Or(members()),
+        _ => Expr::And(members()),
+    }
+}
+
+fn docs(random: &mut ChaCha8Rng, count: u64) -> Vec<Doc> {
+    (0..count)
+        .map(|key| {
+            let class = if random.random_bool(0.5) {
+                Class::Prose
+            } else {
+                Class::Output
+            };
+            let pieces: Vec<String> = (0..random.random_range(1..4))
+                .map(|_| text(random, 12))
+                .collect();
+            let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            // Keys of two sessions, times with ties.
+            doc(
+                key % 2 << 24 | key,
+                class,
+                random.random_range(0..20),
+                &pieces,
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn tokens_are_those_of_the_rules() {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    for _ in 0..40_000 {
+        let text = text(&mut random, 10);
+        let mut found = Vec::new();
+        let mut last = 0;
+        let positions = segment(&text, |token| {
+            assert!(token.position >= last, "{text:?}: positions go back");
+            assert!(
+                token.text.len() <= 128 && token.start < token.end,
+                "{text:?}: {token:?}"
+            );
+            assert!(
+                text.get(token.start..token.end).is_some(),
+                "{text:?}: {token:?}"
+            );
+            last = token.position;
+            found.push((token.position, token.text.to_owned()));
+        });
+        let mut expected = oracle::read(&text);
+        found.sort();
+        expected.tokens.sort();
+        assert_eq!(found, expected.tokens, "{text:?}");
+        assert_eq!(positions, expected.positions, "{text:?}");
+    }
+}
+
+/// A JSON string, escaped in one of the ways that are allowed.
+fn json(random: &mut ChaCha8Rng, pieces: &[String]) -> Vec<u8> {
+    let mut raw = b"{\"text\":[".to_vec();
+    let escape = random.random_ratio(1, 4);
+    for piece in pieces {
+        raw.push(b'"');
+        for character in piece.chars() {
+            match character {
+                '"' => raw.extend(b"\\\""),
+                '\\' => raw.extend(b"\\\\"),
+                '\n' => raw.extend(b"\\n"),
+                '/' if escape => raw.extend(b"\\/"),
+                _ if escape && random.random_ratio(1, 20) => {
+                    for unit in character.encode_utf16(&mut [0; 2]) {
+                        raw.extend(format!("\\u{unit:04x}").into_bytes());
+                    }
+                }
+                '\u{fffd}' => raw.push(0xFF),
+                _ => raw.extend(character.to_string().into_bytes()),
+            }
+        }
+        raw.extend(b"\",");
+    }
+    raw.extend(b"null]}");
+    raw
+}
+
+#[test]
+fn matcher_and_prefilter_say_what_the_oracle_says() {
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let (mut matched, mut refused, mut pairs) = (0, 0, 0);
+    for _ in 0..30 {
+        let docs = docs(&mut random, 60);
+        let tokens: Vec<_> = docs
+            .iter()
+            .map(|doc| oracle::read_pieces(&doc.pieces))
+            .collect();
+        let raws: Vec<_> = docs
+            .iter()
+            .map(|doc| json(&mut random, &doc.pieces))
+            .collect();
+        for _ in 0..60 {
+            let expr = expr(&mut random, &docs, 2);
+            let matcher = Matcher::new(&expr);
+            let filter = prefilter(&expr);
+            for ((doc, tokens), raw) in docs.iter().zip(&tokens).zip(&raws) {
+                let expected = oracle::holds(&expr, tokens);
+                assert_eq!(
+                    matcher.matches(&doc.pieces),
+                    expected,
+                    "{expr:?} on {:?}",
+                    doc.pieces
+                );
+                let may = filter.may_match(raw);
+                assert!(
+                    may || !expected,
+                    "{expr:?} on {:?}",
+                    String::from_utf8_lossy(raw)
+                );
+                pairs += 1;
+                matched += usize::from(expected);
+                refused += usize::from(!may);
+            }
+        }
+    }
+    assert!(
+        matched * 10 > pairs && refused * 20 > pairs,
+        "{matched} and {refused} of {pairs}"
+    );
+}
+
+#[test]
+fn disk_and_overlay_find_what_the_oracle_finds() {
+    let mut random = ChaCha8Rng::seed_from_u64(13);
+    let mut found = 0;
+    for round in 0..12 {
+        let docs = docs(&mut random, 150);
+        let tokens: Vec<_> = docs
+            .iter()
+            .map(|doc| oracle::read_pieces(&doc.pieces))
+            .collect();
+        let queries: Vec<_> = (0..60).map(|_| expr(&mut random, &docs, 2)).collect();
+        let mut ranked = vec![Vec::new(); queries.len()];
+        for on_disk in [0, 30, 100] {
+            let dir = tempfile::tempdir().unwrap();
+            let mut writer = WordsWriter::open(dir.path(), 15_000_000, 1).unwrap();
+            let mut rest = Vec::new();
+            for doc in &docs {
+                if random.random_ratio(on_disk, 100) {
+                    writer.add(doc.clone()).unwrap();
+                    if random.random_ratio(1, 30) {
+                        writer.commit("some").unwrap();
+                    }
+                } else {
+                    rest.push(doc.clone());
+                    // A stale text on disk under the same key must not count.
+                    if random.random_ratio(1, 10) {
+                        let mut stale = doc.clone();
+                        stale.pieces = vec!["foo a b 日本 1".into()];
+                        writer.add(stale).unwrap();
+                    }
+                }
+            }
+            writer.commit("all").unwrap();
+            writer.close().unwrap();
+            let words = Words::open(dir.path()).unwrap();
+            let overlay = Overlay::build(rest).unwrap();
+            for (number, expr) in queries.iter().enumerate() {
+                let expected: BTreeSet<u64> = docs
+                    .iter()
+                    .zip(&tokens)
+                    .filter(|(_, tokens)| oracle::holds(expr, tokens))
+                    .map(|(doc, _)| doc.key)
+                    .collect();
+                let scope = Scope::default();
+                let answer = search(
+                    Some(&words),
+                    Some(&overlay),
+                    Some(expr),
+                    &scope,
+                    Order::Newest,
+                    1000,
+                )
+                .unwrap();
+                assert_eq!(answer.total, answer.hits.len());
+                let matcher = Matcher::new(expr);
+                let found_keys: BTreeSet<u64> = answer
+                    .hits
+                    .iter()
+                    .filter(|hit| {
+                        let doc = docs.iter().find(|doc| doc.key == hit.key).unwrap();
+                        assert_eq!((doc.class, doc.time_ms), (hit.class, hit.time_ms));
+                        !hit.needs_check || matcher.matches(&doc.pieces)
+                    })
+                    .map(|hit| hit.key)
+                    .collect();
+                assert_eq!(found_keys, expected, "round {round}, {on_disk} %: {expr:?}");
+                found += expected.len();
+                let order: Vec<_> = answer
+                    .hits
+                    .iter()
+                    .map(|hit| (hit.time_ms, hit.key))
+                    .collect();
+                assert!(order.is_sorted_by(|a, b| a > b), "{order:?}");
+
+                // However the passages are divided, ranking finds the same ones.
+                let answer = search(
+                    Some(&words),
+                    Some(&overlay),
+                    Some(expr),
+                    &scope,
+                    Order::Ranked,
+                    1000,
+                )
+                .unwrap();
+                let mut keys: Vec<u64> = answer.hits.iter().map(|hit| hit.key).collect();
+                keys.sort_unstable();
+                if on_disk == 0 {
+                    ranked[number] = keys;
+                } else {
+                    assert_eq!(ranked[number], keys, "round {round}, {on_disk} %: {expr:?}");
+                }
+            }
+        }
+    }
+    assert!(found > 10_000, "only {found} hits tested");
+}

@@ -1,0 +1,293 @@
+//! What does the command print? Snapshots of every verb over a small home.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+const PARSER: &str = ".pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl";
+const DOCS: &str = ".pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl";
+const TORN: &str = ".pi/agent/sessions/--work-parser--/torn.jsonl";
+const CLIDO: &str = "clido/sessions/_work_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl";
+
+/// Two pi sessions (one with a branch), one file that pi would not list, one clido session.
+fn home() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        PARSER,
+        concat!(
+            r#"{"type":"session","version":3,"id":"019b8d10-0000-7000-8000-00000000000a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"Fix the tokenizer please","timestamp":1767603601000}}"#, "\n",
+            r#"{"type":"message","id":"b1","parentId":"a1","timestamp":"2026-01-05T09:00:09.000Z","message":{"role":"assistant","content":[{"type":"text","text":"I will read the camelCase rules \u001b[31mfirst"},{"type":"toolCall","id":"t1","name":"bash","arguments":{"command":"cargo test"}}],"provider":"anthropic","model":"claude-x","stopReason":"toolUse","timestamp":1767603609000}}"#, "\n",
+            r#"{"type":"message","id":"c1","parentId":"b1","timestamp":"2026-01-05T09:00:12.000Z","message":{"role":"toolResult","toolCallId":"t1","toolName":"bash","content":[{"type":"text","text":"test splits ... FAILED"}],"isError":true,"timestamp":1767603612000}}"#, "\n",
+            r#"{"type":"message","id":"d1","parentId":"c1","timestamp":"2026-01-05T09:01:00.000Z","message":{"role":"user","content":"Try bigrams","timestamp":1767603660000}}"#, "\n",
+            r#"{"type":"message","id":"e1","parentId":"c1","timestamp":"2026-01-05T11:55:00.000Z","message":{"role":"user","content":"Try trigrams instead","timestamp":1767614100000}}"#, "\n",
+            r#"{"type":"label","id":"f1","parentId":"e1","timestamp":"2026-01-05T11:55:01.000Z","targetId":"a1","label":"start"}"#, "\n",
+            r#"{"type":"session_info","id":"g1","parentId":"f1","timestamp":"2026-01-05T11:55:02.000Z","name":"Tokenizer work"}"#, "\n",
+        ),
+    );
+    sandbox.write(
+        DOCS,
+        concat!(
+            r#"{"type":"session","version":3,"id":"019b87e9-0000-7000-8000-00000000000b","timestamp":"2026-01-04T09:00:00.000Z","cwd":"~/work/docs","parentSession":"~/.pi/gone.jsonl"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-04T09:00:01.000Z","message":{"role":"user","content":"日本語のドキュメントでtokenizerを説明して","timestamp":1767517201000}}"#, "\n",
+        ),
+    );
+    sandbox.touch(
+        &sandbox.write(TORN, "{\"type\":\"session\",\"id\":\n"),
+        1_767_600_000,
+    );
+    let clido = sandbox.write(
+        CLIDO,
+        concat!(
+            r#"{"type":"meta","session_id":"f47ac10b-58cc-4372-a567-0e02b2c3d479","schema_version":1,"start_time":"2026-01-02T12:00:00.000000000+00:00","project_path":"~/work/parser"}"#, "\n",
+            r#"{"type":"user_message","role":"user","content":[{"text":"Deploy the parser","type":"text"}]}"#, "\n",
+            r#"{"type":"assistant_message","content":[{"text":"Deployed.","type":"text"}]}"#, "\n",
+            r#"{"type":"result","exit_status":"completed","total_cost_usd":0.25,"num_turns":1,"duration_ms":900}"#, "\n",
+        ),
+    );
+    sandbox.touch(&clido, 1_767_355_200); // 2026-01-02T12:00:00Z
+    sandbox
+}
+
+#[test]
+fn overview() {
+    assert_snapshot!(home().run(&[]), @"");
+}
+
+#[test]
+fn overview_of_nothing() {
+    assert_snapshot!(Sandbox::new().run(&[]), @"");
+}
+
+#[test]
+fn list_here_and_everywhere() {
+    let home = home();
+    assert_snapshot!(home.run(&["list"]), @"");
+    assert_snapshot!(home.run(&["list", "--all", "--limit", "2"]), @"");
+    assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @"");
+    assert_snapshot!(home.run(&["list", "--agent", "vim"]), @"");
+}
+
+#[test]
+fn an_empty_list_names_the_nearest_place() {
+    let mut home = home();
+    home.cwd.push("src");
+    std::fs::create_dir(&home.cwd).expect("a folder");
+    assert_snapshot!(home.run(&["list"]), @"");
+}
+
+#[test]
+fn narrow_terminals() {
+    assert_snapshot!(home().run(&["list", "--all", "--width", "60"]), @"");
+}
+
+#[test]
+fn search() {
+    let home = home();
+    assert_snapshot!(home.run(&["search", "tokenizer"]), @"");
+    assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @"");
+    assert_snapshot!(home.run(&["search", "nowhere"]), @"");
+    // Escape sequences of a session never reach the terminal.
+    let output = home.output(&["search", "camelCase"]);
+    assert!(!output.stdout.contains(&0x1b) && !output.stdout.is_empty());
+}
+
+#[test]
+fn search_marks_matches_when_asked_for_colours() {
+    let output = home().output(&["search", "--color", "always", "trigrams"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("\u{1b}[1;33mtrigrams\u{1b}[0m"), "{text}");
+}
+
+#[test]
+fn tree() {
+    let home = home();
+    assert_snapshot!(home.run(&["tree", "last"]), @"");
+    assert_snapshot!(home.run(&["tree", "019b8d10", "--filter", "user-only", "--ascii"]), @"");
+    assert_snapshot!(home.run(&["tree", "019b87e9"]), @"");
+}
+
+#[test]
+fn show() {
+    let home = home();
+    assert_snapshot!(home.run(&["show", "last"]), @"");
+    assert_snapshot!(home.run(&["show", "019b8d10:d1", "--context", "1"]), @"");
+    assert_snapshot!(home.run(&["show", "f47ac10b:L2"]), @"");
+}
+
+#[test]
+fn show_raw_gives_the_bytes_of_the_file() {
+    let home = home();
+    let bytes = std::fs::read(home.home.join(PARSER)).expect("the session");
+    assert_eq!(home.output(&["show", "last", "--raw"]).stdout, bytes);
+    let line = bytes.split(|byte| *byte == b'\n').nth(4).expect("a line");
+    let raw = home.output(&["show", "last:d1", "--raw"]).stdout;
+    assert_eq!(raw.trim_ascii_end(), line);
+}
+
+#[test]
+fn names_that_fit_several_sessions_or_none() {
+    let home = home();
+    assert_snapshot!(home.run(&["show", "019b8"]), @"");
+    assert_snapshot!(home.run(&["tree", "nope"]), @"");
+    let output = home.output(&["--json", "show", "019b8"]);
+    assert!(output.stdout.is_empty());
+    let error: Value = serde_json::from_slice(&output.stderr).expect("JSON");
+    assert_eq!(error["schema_version"], 1);
+    assert_eq!(error["error"]["kind"], "ambiguous");
+    assert_eq!(error["error"]["hints"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn sql() {
+    let home = home();
+    assert_snapshot!(home.run(&["sql", "SELECT agent, count(*) AS n FROM sessions GROUP BY agent ORDER BY 1"]), @"");
+    let refused = home.output(&["sql", "DELETE FROM sessions"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(refused.stdout.is_empty());
+}
+
+#[test]
+fn sync_twice_reads_once() {
+    let home = home();
+    let first = home.json(&["sync", "--json"]);
+    assert_eq!(first["complete"], true, "{first}");
+    assert_eq!(first["report"]["files_seen"], 4);
+    let second = home.json(&["sync", "--json"]);
+    assert_eq!(second["report"]["files_changed"], 0, "{second}");
+    assert_eq!(second["report"]["bytes_read"], 0, "{second}");
+}
+
+#[test]
+fn every_answer_says_its_version_and_whether_it_is_complete() {
+    let home = home();
+    for arguments in [
+        &["--json"][..],
+        &["list", "--json"],
+        &["search", "tokenizer", "--json"],
+        &["tree", "last", "--json"],
+        &["show", "last", "--json"],
+        &["sync", "--json"],
+        &["rebuild", "--json"],
+    ] {
+        let answer = home.json(arguments);
+        assert_eq!(answer["schema_version"], 1, "{arguments:?}");
+        assert_eq!(answer["complete"], true, "{arguments:?}");
+    }
+    for arguments in [
+        &["status", "--json"][..],
+        &["verify", "--json"],
+        &["sql", "SELECT 1", "--json"],
+    ] {
+        assert_eq!(home.json(arguments)["schema_version"], 1, "{arguments:?}");
+    }
+}
+
+#[test]
+fn verify_after_sync_is_clean() {
+    let home = home();
+    let _ = home.run(&["sync"]);
+    let output = home.output(&["verify"]);
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+#[test]
+fn nothing_found_is_exit_code_one_and_nonsense_two() {
+    let home = home();
+    for (arguments, code) in [
+        (&["list"][..], 0),
+        (&["search", "tokenizer"], 0),
+        (&["search", "nowhere"], 1),
+        (&["show", "nope"], 1),
+        (&["show", "019b8"], 2),
+        (&["lst"], 2),
+        (&["--root", "vim:/", "list"], 2),
+        (&["--version"], 0),
+        (&["help"], 0),
+    ] {
+        assert_eq!(
+            home.output(arguments).status.code(),
+            Some(code),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    use std::process::Stdio;
+    let home = home();
+    let _ = home.run(&["sync"]);
+    let mut child = home
+        .command(&["show", "last", "--raw"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("sessionary runs");
+    // Closed before anything was written or not: the end is quiet either way.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("its end");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn roots_and_labels_by_hand() {
+    let home = home();
+    let root = format!(
+        "pi:{}=laptop",
+        home.home.join(".pi/agent/sessions").display()
+    );
+    let listing = home.json(&[
+        "--no-default-roots",
+        "--root",
+        &root,
+        "list",
+        "--all",
+        "--json",
+    ]);
+    let sessions = listing["sessions"].as_array().expect("sessions");
+    assert_eq!(sessions.len(), 3, "{listing}");
+    assert!(
+        sessions.iter().all(|session| session["label"] == "laptop"),
+        "{listing}"
+    );
+}
+
+#[test]
+fn the_index_may_be_anywhere() {
+    let home = home();
+    let flag = home.home.join("flag");
+    let _ = home.output(&["sync", "--index", &flag.display().to_string()]);
+    assert!(flag.is_dir());
+    let variable = home.home.join("variable");
+    let status = home
+        .command(&["sync"])
+        .env("SESSIONARY_INDEX_DIR", &variable)
+        .output()
+        .expect("sessionary runs");
+    assert!(status.status.success() && variable.is_dir());
+    for usual in [".cache/sessionary", "Library/Caches/sessionary"] {
+        assert!(!home.home.join(usual).exists());
+    }
+}
+
+#[test]
+fn help_of_every_verb_has_examples() {
+    let sandbox = Sandbox::new();
+    for verb in [
+        "list", "search", "tree", "show", "sql", "sync", "rebuild", "status", "verify",
+    ] {
+        let text = sandbox.run(&[verb, "--help"]);
+        assert!(
+            text.contains(&format!("sessionary {verb}")) && text.contains("Examples:"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,243 @@
+//! Do `list` and `tree` say what the real agents say of the same files?
+//!
+//! `oracle/run.sh` has the real packages write, list and open thousands of sessions; here their answers are compared
+//! with ours. It needs Node: without it the test fails, so that nobody believes it has run.
+//! `SESSIONARY_ORACLE_DIR` names the output of an earlier run to use again, `SESSIONARY_CORPUS` a folder of real
+//! version 1 files.
+
+mod compare;
+mod differences;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use compare::{Golden, Session, Tree};
+
+/// The agent whose answers ours must equal, and the older ones that differ from it in documented ways only.
+const NEW: &str = "0.87.1";
+const OLD: [&str; 2] = ["0.73.1", "0.74.2"];
+/// Fewer sessions than this prove too little.
+const ENOUGH: usize = 2000;
+/// `tree` is asked for every nth session; a process each.
+const EVERY_NTH_TREE: usize = 16;
+/// Lines of complaint printed for one comparison.
+const SHOWN: usize = 40;
+
+/// The output of `run.sh`, and the folder to delete afterwards when it was made here.
+struct Oracle {
+    dir: PathBuf,
+    _made: Option<tempfile::TempDir>,
+}
+
+fn oracle() -> Oracle {
+    if let Some(dir) = env::var_os("SESSIONARY_ORACLE_DIR") {
+        let dir = PathBuf::from(dir);
+        assert!(
+            dir.join(format!("golden-{NEW}.json")).exists(),
+            "SESSIONARY_ORACLE_DIR holds no golden-{NEW}.json: run tests/oracle/run.sh DIR"
+        );
+        return Oracle { dir, _made: None };
+    }
+    let node = Command::new("node").arg("--version").output();
+    assert!(
+        node.is_ok_and(|answer| answer.status.success()),
+        "this test needs Node 20 or newer (`node` on the PATH): the goldens are made by the real agents"
+    );
+    let made = tempfile::tempdir().expect("a temporary folder");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle/run.sh");
+    let mut run = Command::new(script);
+    run.arg(made.path());
+    if let Some(corpus) = env::var_os("SESSIONARY_CORPUS") {
+        run.arg(corpus);
+    }
+    let output = run.output().expect("tests/oracle/run.sh starts");
+    assert!(
+        output.status.success(),
+        "tests/oracle/run.sh failed:\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Oracle {
+        dir: made.path().to_path_buf(),
+        _made: Some(made),
+    }
+}
+
+impl Oracle {
+    fn golden(&self, version: &str) -> Golden {
+        let path = self.dir.join(format!("golden-{version}.json"));
+        let text =
+            std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    fn sessions(&self) -> PathBuf {
+        self.dir.join("sessions")
+    }
+}
+
+/// Our command in a sandbox: a home of its own, an index of its own, the oracle's files as the only root.
+struct Sandbox<'a> {
+    oracle: &'a Oracle,
+    home: tempfile::TempDir,
+}
+
+impl Sandbox<'_> {
+    fn json(&self, arguments: &[&str]) -> Result<Value, String> {
+        let mut root = std::ffi::OsString::from("pi:");
+        root.push(self.oracle.sessions());
+        let output = Command::new(env!("CARGO_BIN_EXE_sessionary"))
+            .env_clear()
+            .envs(
+                ["PATH", "SystemRoot"]
+                    .into_iter()
+                    .filter_map(|name| Some((name, env::var_os(name)?))),
+            )
+            .env("HOME", self.home.path())
+            .env("PI_CODING_AGENT_DIR", &self.oracle.dir)
+            .env("TZ", "UTC")
+            .current_dir(self.home.path())
+            .arg("--index")
+            .arg(self.home.path().join("index"))
+            .arg("--root")
+            .arg(root)
+            .args(arguments)
+            .output()
+            .map_err(|error| error.to_string())?;
+        serde_json::from_slice(&output.stdout).map_err(|error| {
+            format!(
+                "{arguments:?}: {error}; {}",
+                String::from_utf8_lossy(&output.stderr)
+            )
+        })
+    }
+
+    /// The rows of `list --all` that the agent is said to list, in their order, with paths below the root.
+    fn list(&self) -> Vec<Session> {
+        let answer = self
+            .json(&["list", "--all", "--json", "--with-text"])
+            .unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(answer["schema_version"], 1);
+        assert_eq!(answer["complete"], true, "the list is not complete");
+        let rows = answer["sessions"].as_array().expect("`sessions` is a list");
+        rows.iter()
+            .filter(|row| row["listed_by_agent"] == true)
+            .map(|row| Session::from_row(row, &self.oracle.sessions()))
+            .collect()
+    }
+}
+
+#[test]
+fn list_and_tree_equal_the_real_agents() {
+    let oracle = oracle();
+    let sandbox = Sandbox {
+        oracle: &oracle,
+        home: tempfile::tempdir().expect("a temporary folder"),
+    };
+    let ours = sandbox.list();
+    let mut wrong = Vec::new();
+
+    let new = oracle.golden(NEW);
+    assert!(
+        new.sessions.len() >= ENOUGH,
+        "only {} generated sessions",
+        new.sessions.len()
+    );
+    let mut deviations = BTreeMap::new();
+    let on_purpose: Vec<_> = differences::OURS.iter().collect();
+    let complaints = compare::lists(
+        &new.sessions,
+        &ours,
+        &oracle.sessions(),
+        &on_purpose,
+        &mut deviations,
+    );
+    println!(
+        "oracle {NEW}: {} sessions compared, {} differ, {} deviate on purpose {deviations:?}",
+        new.sessions.len(),
+        complaints.len(),
+        total(&deviations)
+    );
+    report(&mut wrong, &format!("list, {NEW}"), complaints);
+    let complaints = compare::order(&new.sessions, &ours, &oracle.sessions());
+    report(&mut wrong, &format!("order of list, {NEW}"), complaints);
+
+    let documented: Vec<_> = differences::OLD.iter().chain(differences::OURS).collect();
+    for version in OLD {
+        let old = oracle.golden(version);
+        let mut explained = BTreeMap::new();
+        let complaints = compare::lists(
+            &old.sessions,
+            &ours,
+            &oracle.sessions(),
+            &documented,
+            &mut explained,
+        );
+        println!(
+            "oracle {version}: {} sessions compared, {} differ, {} explained {explained:?}",
+            old.sessions.len(),
+            complaints.len(),
+            total(&explained)
+        );
+        report(&mut wrong, &format!("list, {version}"), complaints);
+        // A rule that explains nothing is either wrong or without a test file.
+        let idle = differences::OLD
+            .iter()
+            .filter(|rule| !explained.contains_key(rule.name))
+            .map(|rule| format!("never met: {}", rule.name));
+        report(
+            &mut wrong,
+            &format!("documented differences, {version}"),
+            idle.collect(),
+        );
+    }
+
+    let mut asked = 0;
+    let mut complaints = Vec::new();
+    for session in new
+        .sessions
+        .iter()
+        .filter(|session| differences::tree_is_comparable(&session.path))
+        .step_by(EVERY_NTH_TREE)
+    {
+        let Some(expected) = new.trees.get(&session.path).and_then(Tree::comparable) else {
+            continue;
+        };
+        let path = oracle.sessions().join(&session.path);
+        asked += 1;
+        match sandbox.json(&["tree", &path.to_string_lossy(), "--json"]) {
+            Ok(answer) => complaints.extend(
+                compare::trees(&expected, &Tree::from_answer(&answer))
+                    .map(|why| format!("{}: {why}", session.path)),
+            ),
+            Err(why) => complaints.push(why),
+        }
+    }
+    println!(
+        "oracle {NEW}: {asked} trees compared, {} differ",
+        complaints.len()
+    );
+    report(&mut wrong, &format!("tree, {NEW}"), complaints);
+
+    assert!(
+        wrong.is_empty(),
+        "ours differs from the real agents:\n{}",
+        wrong.join("\n")
+    );
+}
+
+fn total(counts: &BTreeMap<&'static str, usize>) -> usize {
+    counts.values().sum()
+}
+
+fn report(wrong: &mut Vec<String>, what: &str, complaints: Vec<String>) {
+    if complaints.is_empty() {
+        return;
+    }
+    wrong.push(format!("-- {what}: {}", complaints.len()));
+    wrong.extend(complaints.into_iter().take(SHOWN));
+}
