@@ -26,7 +26,7 @@ fn kinds(line: &[u8]) -> Vec<(&[u8], PieceKind)> {
 }
 
 /// What a line is cut into.
-type Pieces = &'static [(&'static [u8], PieceKind)];
+type Pieces<'a> = &'a [(&'a [u8], PieceKind)];
 
 const ALONE: PieceKind = PieceKind::Value { fused: false };
 const FUSED: PieceKind = PieceKind::Value { fused: true };
@@ -36,7 +36,7 @@ const BAD: PieceKind = PieceKind::Bad("not JSON");
 
 #[test]
 fn lines_are_cut_into_values_blanks_and_damage() {
-    let cases: &[(&[u8], Pieces)] = &[
+    let cases: &[(&[u8], Pieces<'_>)] = &[
         (b"", &[]),
         (b"\r\n", &[(b"\r\n", BLANK)]),
         (b"{}", &[(b"{}", ALONE)]),
