@@ -13,7 +13,9 @@ use sessionary::model::{Class, Facts, Fold, Part, Passage, Placement};
 const MTIME: i64 = 1_767_700_000_123;
 
 fn fixtures(format: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(format)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(format)
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -61,7 +63,11 @@ fn cut(format: &dyn Format, bytes: &[u8]) -> (Vec<Entry>, Vec<&'static str>) {
                     let mut facts = format.facts(bytes);
                     facts.agent_sees &= !fused;
                     let offset = (start + piece.range.start) as u64;
-                    entries.push(Entry { offset, bytes: bytes.to_vec(), facts });
+                    entries.push(Entry {
+                        offset,
+                        bytes: bytes.to_vec(),
+                        facts,
+                    });
                 }
                 PieceKind::Blank => {}
                 PieceKind::Bad(reason) => problems.push(reason),
@@ -79,19 +85,33 @@ fn shown(entry: &Entry) -> String {
 }
 
 fn pieces(passages: &[Passage], class: Class) -> Vec<String> {
-    passages.iter().filter(|passage| passage.class == class).flat_map(|passage| passage.pieces.clone()).collect()
+    passages
+        .iter()
+        .filter(|passage| passage.class == class)
+        .flat_map(|passage| passage.pieces.clone())
+        .collect()
 }
 
 fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut Vec<String>) {
     let bytes = fs::read(fixtures(format.name()).join(file)).unwrap();
     let (part, unlisted) = match (format.place(file, false), expected) {
-        (Placement::Source { session, part, unlisted }, Some(_)) => {
+        (
+            Placement::Source {
+                session,
+                part,
+                unlisted,
+            },
+            Some(_),
+        ) => {
             assert_eq!(session, file.to_str().unwrap());
             (part, unlisted)
         }
         (Placement::Ignore(_), None) => return,
         (placement, expected) => {
-            wrong.push(format!("{}: {placement:?}, expected {expected:?}", file.display()));
+            wrong.push(format!(
+                "{}: {placement:?}, expected {expected:?}",
+                file.display()
+            ));
             return;
         }
     };
@@ -133,14 +153,20 @@ fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut
                 for (field, wanted) in wanted {
                     let found = found["session"].get(field);
                     if found != Some(wanted) {
-                        wrong.push(format!("{} {field}: {found:?}, expected {wanted}", file.display()));
+                        wrong.push(format!(
+                            "{} {field}: {found:?}, expected {wanted}",
+                            file.display()
+                        ));
                     }
                 }
             }
             _ => {
                 let found = found[key].take();
                 if found != *wanted {
-                    wrong.push(format!("{} {key}: {found}, expected {wanted}", file.display()));
+                    wrong.push(format!(
+                        "{} {key}: {found}, expected {wanted}",
+                        file.display()
+                    ));
                 }
             }
         }
@@ -158,12 +184,22 @@ fn fixtures_read_as_expected() {
                 let path = fixtures(format.name()).join(&case).join("expected.json");
                 serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
             });
-            check(*format, &file, expected.get(file.file_name().unwrap().to_str().unwrap()), &mut wrong);
+            check(
+                *format,
+                &file,
+                expected.get(file.file_name().unwrap().to_str().unwrap()),
+                &mut wrong,
+            );
             cases += 1;
         }
     }
     assert!(cases > 120, "{cases} files");
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 /// A file that ends anywhere is still tiled, and its whole lines read as before (the one-line law).
@@ -176,8 +212,12 @@ fn every_prefix_of_every_fixture_is_tiled() {
             let step = (bytes.len() / 400).max(1);
             for end in (0..bytes.len()).step_by(step) {
                 let (part, _) = cut(*format, &bytes[..end]);
-                let last_line = memchr_last(&bytes[..end]);
-                for (a, b) in part.iter().zip(&whole).take_while(|(a, _)| a.offset < last_line as u64) {
+                let last_line = last_line_start(&bytes[..end]);
+                for (a, b) in part
+                    .iter()
+                    .zip(&whole)
+                    .take_while(|(a, _)| a.offset < last_line as u64)
+                {
                     assert_eq!(a.facts, b.facts);
                 }
             }
@@ -185,9 +225,12 @@ fn every_prefix_of_every_fixture_is_tiled() {
     }
 }
 
-/// The end of the last whole line.
-fn memchr_last(bytes: &[u8]) -> usize {
-    bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
+/// Where the last line, whole or not, begins.
+fn last_line_start(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1)
 }
 
 /// Keys, and the values under keys that hold no text.
@@ -200,7 +243,9 @@ fn collect(value: &Value, key: &str, never: &mut HashSet<String>) {
         Value::Array(items) => items.iter().for_each(|item| collect(item, key, never)),
         Value::String(text) => {
             let id = key == "id" || key.ends_with("Id") || key.ends_with("_id");
-            let secret = key.ends_with("ignature") || key == "base64_data" || (key == "data" && !text.contains(' '));
+            let secret = key.ends_with("ignature")
+                || key == "base64_data"
+                || (key == "data" && !text.contains(' '));
             if id && key != "modelId" || secret {
                 never.insert(text.clone());
             }
@@ -219,13 +264,26 @@ fn no_key_id_signature_or_base64_is_text() {
                 if let Ok(value) = serde_json::from_slice(&entry.bytes) {
                     collect(&value, "", &mut never);
                 }
-                texts.extend(format.passages(&entry.bytes).into_iter().flat_map(|passage| passage.pieces));
+                texts.extend(
+                    format
+                        .passages(&entry.bytes)
+                        .into_iter()
+                        .flat_map(|passage| passage.pieces),
+                );
             }
         }
     }
-    assert!(never.len() > 100 && texts.len() > 200, "{} and {}", never.len(), texts.len());
+    assert!(
+        never.len() > 100 && texts.len() > 200,
+        "{} and {}",
+        never.len(),
+        texts.len()
+    );
     for text in &texts {
-        assert!(!never.contains(text), "{text:?} is a key, an id, a signature or base64");
+        assert!(
+            !never.contains(text),
+            "{text:?} is a key, an id, a signature or base64"
+        );
     }
     for secret in never.iter().filter(|secret| secret.len() > 8) {
         let holder = texts.iter().find(|text| text.contains(secret.as_str()));
@@ -236,7 +294,8 @@ fn no_key_id_signature_or_base64_is_text() {
 /// Where agents look is listed; everything else that may be a session is a source all the same.
 #[test]
 fn places() {
-    let place = |format: usize, path: &str, flat| match FORMATS[format].place(Path::new(path), flat) {
+    let place = |format: usize, path: &str, flat| match FORMATS[format].place(Path::new(path), flat)
+    {
         Placement::Source { part, unlisted, .. } => (Some(part), unlisted.is_none()),
         Placement::Ignore(_) => (None, false),
     };
@@ -260,6 +319,11 @@ fn places() {
         (1, "x/.jsonl", false, unlisted),
         (1, "x/audit.json", false, (None, false)),
     ] {
-        assert_eq!(place(format, path, flat), expected, "{} {path} flat={flat}", FORMATS[format].name());
+        assert_eq!(
+            place(format, path, flat),
+            expected,
+            "{} {path} flat={flat}",
+            FORMATS[format].name()
+        );
     }
 }

@@ -42,7 +42,9 @@ impl Pieces {
 
     /// Every text and number of a record or block of unknown type, but its type.
     pub fn unknown(&mut self, value: &str) {
-        self.walk(value, usize::MAX, |key| is_no_text(key) || matches!(key, "type" | "timestamp"));
+        self.walk(value, usize::MAX, |key| {
+            is_no_text(key) || matches!(key, "type" | "timestamp")
+        });
     }
 
     fn walk(&mut self, json: &str, limit: usize, skip: fn(&str) -> bool) {
@@ -79,7 +81,11 @@ impl Pieces {
 
 fn add(pieces: &mut Vec<String>, text: &Raw<'_>) {
     let Some(text) = text.shown() else { return };
-    pieces.extend(without_data_urls(text).into_iter().filter(|piece| !piece.is_empty()));
+    pieces.extend(
+        without_data_urls(text)
+            .into_iter()
+            .filter(|piece| !piece.is_empty()),
+    );
 }
 
 fn is_signature(key: &str) -> bool {
@@ -88,13 +94,20 @@ fn is_signature(key: &str) -> bool {
 }
 
 fn is_no_text(key: &str) -> bool {
-    is_signature(key) || key == "id" || key.ends_with("Id") || key.ends_with("_id") || key.ends_with("ID")
+    is_signature(key)
+        || key == "id"
+        || key.ends_with("Id")
+        || key.ends_with("_id")
+        || key.ends_with("ID")
 }
 
 /// A `data:` URL, or one long run of base64 letters.
 fn is_encoded(text: &str) -> bool {
     text.starts_with("data:") && text.contains(";base64,") && !text.contains(' ')
-        || text.len() >= BASE64_RUN && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r'))
+        || text.len() >= BASE64_RUN
+            && text.bytes().all(|byte| {
+                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')
+            })
 }
 
 /// The text around the `data:…;base64,…` URLs in it, whose letters would be found as words.
@@ -106,10 +119,19 @@ fn without_data_urls(text: String) -> Vec<String> {
     let mut rest = text.as_str();
     while let Some(mark) = rest.find(";base64,") {
         let payload = mark + ";base64,".len();
-        let length = rest[payload..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'%')).count();
+        let length = rest[payload..]
+            .bytes()
+            .take_while(|byte| {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'%')
+            })
+            .count();
         // The media type before the mark is short and has no spaces.
         let head = &rest[..mark];
-        let url = head.rfind("data:").filter(|at| !head[*at..].contains(char::is_whitespace)).unwrap_or(mark);
+        let url = head
+            .rfind("data:")
+            .filter(|at| !head[*at..].contains(char::is_whitespace))
+            .unwrap_or(mark);
         parts.push(rest[..url].to_owned());
         rest = &rest[payload + length..];
     }
@@ -123,7 +145,8 @@ mod tests {
 
     #[test]
     fn data_urls_leave_only_the_text_around_them() {
-        let parts = without_data_urls("see ![x](data:image/png;base64,iVBORw0KGgo=) there".to_owned());
+        let parts =
+            without_data_urls("see ![x](data:image/png;base64,iVBORw0KGgo=) there".to_owned());
         assert_eq!(parts, ["see ![x](", ") there"]);
     }
 

@@ -16,12 +16,20 @@ pub(super) fn facts(record: &[u8]) -> Facts {
             _ => Facts::default(),
         })
     });
-    Facts { agent_sees: refusal.is_none(), breaks_list: refusal, ..read.unwrap_or_default() }
+    Facts {
+        agent_sees: refusal.is_none(),
+        breaks_list: refusal,
+        ..read.unwrap_or_default()
+    }
 }
 
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>) -> Option<Facts> {
-    let mut facts = Facts { kind: line.kind.owned().unwrap_or_default(), role: line.role.owned(), ..Facts::default() };
+    let mut facts = Facts {
+        kind: line.kind.owned().unwrap_or_default(),
+        role: line.role.owned(),
+        ..Facts::default()
+    };
     match facts.kind.as_str() {
         "meta" => meta(line, &mut facts),
         "user_message" => {
@@ -46,14 +54,20 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
             });
             // Only Write and Edit record a hash.
             if let (Some(path), true) = (line.path.shown(), line.content_hash.is_value()) {
-                facts.files.push(FileTouch { path, modified: true });
+                facts.files.push(FileTouch {
+                    path,
+                    modified: true,
+                });
             }
         }
         "result" => {
             facts.turns = line.num_turns.0;
             facts.run_cost = line.total_cost_usd.0;
             facts.stop_reason = line.exit_status.owned();
-            facts.is_error = line.exit_status.as_str().is_some_and(|status| !matches!(status, "success" | "completed"));
+            facts.is_error = line
+                .exit_status
+                .as_str()
+                .is_some_and(|status| !matches!(status, "success" | "completed"));
         }
         "title" => facts.name = line.title.shown(),
         _ => {}
@@ -77,7 +91,9 @@ fn meta(line: &Line<'_>, facts: &mut Facts) {
 
 fn blocks(line: &Line<'_>, facts: &mut Facts) -> Option<()> {
     for (index, (block, _)) in line.blocks()?.into_iter().enumerate() {
-        let Loose::Object(block) = block else { continue };
+        let Loose::Object(block) = block else {
+            continue;
+        };
         if index == 0 && facts.is_message {
             // `content[0].text` of any block type: what clido's preview looks at.
             facts.user_text = block.text.text().map(Cow::into_owned);
@@ -101,7 +117,10 @@ fn tool_use(block: &Block<'_>, facts: &mut Facts) -> Option<()> {
     let tool = block.name.shown();
     let path = input.file_path.owned().or_else(|| input.path.owned());
     if let (Some(path), Some(modified)) = (&path, tool.as_deref().and_then(touches)) {
-        facts.files.push(FileTouch { path: path.clone(), modified });
+        facts.files.push(FileTouch {
+            path: path.clone(),
+            modified,
+        });
     }
     let others = [&input.pattern, &input.query, &input.url];
     let subject = input.command.owned().or(path);

@@ -16,12 +16,14 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
     if let Some(reason) = &facts.breaks_list {
         fold.hidden.get_or_insert_with(|| reason.clone());
     } else if !facts.agent_sees {
-        fold.hidden.get_or_insert_with(|| "clido refuses a line that is not one JSON value".to_owned());
+        fold.hidden
+            .get_or_insert_with(|| "clido refuses a line that is not one JSON value".to_owned());
     } else {
         fold.seen += 1;
     }
     if first && facts.kind != "meta" {
-        fold.hidden.get_or_insert_with(|| "the first line is no meta line".to_owned());
+        fold.hidden
+            .get_or_insert_with(|| "the first line is no meta line".to_owned());
     }
     if let Some(header) = &facts.header {
         if first {
@@ -67,14 +69,26 @@ fn preview(text: &str) -> String {
 
 /// The values of the list. A clido session is one file.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
-    let Some(source) = sources.first() else { return SessionFacts::default() };
+    let Some(source) = sources.first() else {
+        return SessionFacts::default();
+    };
     let fold = source.fold;
-    let header = fold.header.clone().or_else(|| fold.late_header.clone()).unwrap_or_default();
-    let turns = fold.last_turns.map_or(fold.user_lines, |turns| u64::try_from(turns).unwrap_or(0));
+    let header = fold
+        .header
+        .clone()
+        .or_else(|| fold.late_header.clone())
+        .unwrap_or_default();
+    let turns = fold
+        .last_turns
+        .map_or(fold.user_lines, |turns| u64::try_from(turns).unwrap_or(0));
     let listed_cost = fold.last_cost.unwrap_or(0.0);
     SessionFacts {
         // The file's name counts, not `meta.session_id`.
-        id: source.relative.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
+        id: source
+            .relative
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default(),
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone(),
         created_raw: header.created_raw,
@@ -105,6 +119,9 @@ fn hidden(source: &SourceFacts<'_>, turns: u64) -> Option<String> {
         (0, _) if fold.entries == 0 => Some("empty file".to_owned()),
         (0, _) if turns == 0 => Some("no turns".to_owned()),
         (0, _) => None,
-        (_, reason) => Some(format!("clido refuses a line: {}", reason.unwrap_or("not JSON"))),
+        (_, reason) => Some(format!(
+            "clido refuses a line: {}",
+            reason.unwrap_or("not JSON")
+        )),
     }
 }

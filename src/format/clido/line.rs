@@ -14,10 +14,24 @@ const NEWEST_SCHEMA: u32 = 1;
 #[serde(tag = "type", rename_all = "snake_case")]
 #[allow(dead_code)]
 enum Strict {
-    Meta { session_id: String, schema_version: u32, start_time: String, project_path: String },
-    UserMessage { role: String, content: Vec<IgnoredAny> },
-    AssistantMessage { content: Vec<IgnoredAny> },
-    ToolCall { tool_use_id: String, tool_name: String, input: IgnoredAny },
+    Meta {
+        session_id: String,
+        schema_version: u32,
+        start_time: String,
+        project_path: String,
+    },
+    UserMessage {
+        role: String,
+        content: Vec<IgnoredAny>,
+    },
+    AssistantMessage {
+        content: Vec<IgnoredAny>,
+    },
+    ToolCall {
+        tool_use_id: String,
+        tool_name: String,
+        input: IgnoredAny,
+    },
     ToolResult {
         tool_use_id: String,
         content: String,
@@ -27,9 +41,19 @@ enum Strict {
         content_hash: Option<String>,
         mtime_nanos: Option<u64>,
     },
-    System { subtype: String, message: Option<String> },
-    Result { exit_status: String, total_cost_usd: f64, num_turns: u32, duration_ms: u64 },
-    Title { title: String },
+    System {
+        subtype: String,
+        message: Option<String>,
+    },
+    Result {
+        exit_status: String,
+        total_cost_usd: f64,
+        num_turns: u32,
+        duration_ms: u64,
+    },
+    Title {
+        title: String,
+    },
 }
 
 /// Why clido refuses the line; `None` when it reads it.

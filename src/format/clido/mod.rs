@@ -55,17 +55,30 @@ impl Format for Clido {
 
 /// clido lists `<project>/<id>.jsonl`; with `--workdir .` the file lies directly in `sessions/`.
 fn place(relative: &Path, flat: bool) -> Placement {
-    let key: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let name = key.last().map(|name| name.to_ascii_lowercase()).unwrap_or_default();
+    let key: Vec<_> = relative
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    let name = key
+        .last()
+        .map(|name| name.to_ascii_lowercase())
+        .unwrap_or_default();
     if !name.ends_with(".jsonl") {
         return Placement::Ignore("not a session file");
     }
-    let unlisted = if relative.extension().is_none_or(|extension| extension != "jsonl") {
+    let unlisted = if relative
+        .extension()
+        .is_none_or(|extension| extension != "jsonl")
+    {
         Some("the extension is not exactly jsonl".to_owned())
     } else if key.len() > if flat { 1 } else { 2 } {
         Some("below the folders that clido lists".to_owned())
     } else {
         None
     };
-    Placement::Source { session: key.join("/"), part: Part::Main, unlisted }
+    Placement::Source {
+        session: key.join("/"),
+        part: Part::Main,
+        unlisted,
+    }
 }

@@ -39,7 +39,9 @@ fn blocks(line: &Line<'_>, pieces: &mut Pieces) -> Option<()> {
         pieces.prose(&line.content);
     }
     for (block, raw) in line.blocks()? {
-        let Loose::Object(block) = block else { continue };
+        let Loose::Object(block) = block else {
+            continue;
+        };
         match block.kind.as_str().unwrap_or_default() {
             "text" => pieces.prose(&block.text),
             "thinking" => pieces.prose(&block.thinking),

@@ -101,13 +101,21 @@ impl Digits<'_> {
 
     /// Milliseconds from a fraction of any length; more digits than three are cut, not rounded.
     fn fraction(&mut self) -> Option<i64> {
-        let length = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let length = self
+            .0
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         if length == 0 {
             return None;
         }
         let mut value = 0;
         for place in 0..3 {
-            let digit = if place < length { i64::from(self.0[place] - b'0') } else { 0 };
+            let digit = if place < length {
+                i64::from(self.0[place] - b'0')
+            } else {
+                0
+            };
             value = value * 10 + digit;
         }
         self.0 = &self.0[length..];

@@ -51,12 +51,18 @@ fn edits(text: &[u8]) -> Vec<Edit> {
             Token::Key(range) => {
                 lone_surrogates(text, range.clone(), &mut edits);
                 if let Some(Some(members)) = open.last_mut() {
-                    members.begin(decode(&text[range.clone()]).into_owned(), range.start, &mut edits);
+                    members.begin(
+                        decode(&text[range.clone()]).into_owned(),
+                        range.start,
+                        &mut edits,
+                    );
                 }
             }
             Token::Text(range) => lone_surrogates(text, range, &mut edits),
             Token::Number(range) => {
-                let number = std::str::from_utf8(&text[range.clone()]).ok().and_then(|number| number.parse::<f64>().ok());
+                let number = std::str::from_utf8(&text[range.clone()])
+                    .ok()
+                    .and_then(|number| number.parse::<f64>().ok());
                 if number.is_none_or(f64::is_infinite) {
                     edits.push((range, "null"));
                 }
@@ -143,11 +149,17 @@ pub fn decode(literal: &[u8]) -> Cow<'_, str> {
             continue;
         };
         at += 6;
-        let low = if (0xd800..0xdc00).contains(&unit) { escape(inner, at) } else { None };
+        let low = if (0xd800..0xdc00).contains(&unit) {
+            escape(inner, at)
+        } else {
+            None
+        };
         let c = match low {
             Some(low @ 0xdc00..0xe000) => {
                 at += 6;
-                char::from_u32(0x10000 + ((u32::from(unit) - 0xd800) << 10) + (u32::from(low) - 0xdc00))
+                char::from_u32(
+                    0x10000 + ((u32::from(unit) - 0xd800) << 10) + (u32::from(low) - 0xdc00),
+                )
             }
             _ => char::from_u32(u32::from(unit)),
         };

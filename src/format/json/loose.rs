@@ -53,7 +53,9 @@ impl<'a> Raw<'a> {
 
     /// The decoded text where the value is a string.
     pub fn text(&self) -> Option<Cow<'a, str>> {
-        self.0.filter(|raw| raw.starts_with('"')).map(|raw| super::decode(raw.as_bytes()))
+        self.0
+            .filter(|raw| raw.starts_with('"'))
+            .map(|raw| super::decode(raw.as_bytes()))
     }
 
     /// The decoded text of a string, the JSON text of anything else but null.

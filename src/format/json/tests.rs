@@ -10,12 +10,23 @@ fn kinds(line: &[u8]) -> Vec<(&[u8], PieceKind)> {
     let pieces = split(line);
     let mut at = 0;
     for piece in &pieces {
-        assert_eq!(piece.range.start, at, "pieces tile {:?}", String::from_utf8_lossy(line));
+        assert_eq!(
+            piece.range.start,
+            at,
+            "pieces tile {:?}",
+            String::from_utf8_lossy(line)
+        );
         at = piece.range.end;
     }
     assert_eq!(at, line.len());
-    pieces.into_iter().map(|piece| (&line[piece.range], piece.kind)).collect()
+    pieces
+        .into_iter()
+        .map(|piece| (&line[piece.range], piece.kind))
+        .collect()
 }
+
+/// What a line is cut into.
+type Pieces<'a> = &'a [(&'a [u8], PieceKind)];
 
 const ALONE: PieceKind = PieceKind::Value { fused: false };
 const FUSED: PieceKind = PieceKind::Value { fused: true };
@@ -25,29 +36,81 @@ const BAD: PieceKind = PieceKind::Bad("not JSON");
 
 #[test]
 fn lines_are_cut_into_values_blanks_and_damage() {
-    let cases: &[(&[u8], &[(&[u8], PieceKind)])] = &[
+    let cases: &[(&[u8], Pieces<'_>)] = &[
         (b"", &[]),
         (b"\r\n", &[(b"\r\n", BLANK)]),
         (b"{}", &[(b"{}", ALONE)]),
-        (b" {\"a\":1} \r\n", &[(b" ", BLANK), (b"{\"a\":1}", ALONE), (b" \r\n", BLANK)]),
+        (
+            b" {\"a\":1} \r\n",
+            &[(b" ", BLANK), (b"{\"a\":1}", ALONE), (b" \r\n", BLANK)],
+        ),
         (b"42\n", &[(b"42", ALONE), (b"\n", BLANK)]),
-        (b"{\"a\":1}{\"b\":2}\n", &[(b"{\"a\":1}", FUSED), (b"{\"b\":2}", FUSED), (b"\n", BLANK)]),
-        (b"\0\0\0{\"a\":1}\n", &[(b"\0\0\0", BLANK), (b"{\"a\":1}", FUSED), (b"\n", BLANK)]),
+        (
+            b"{\"a\":1}{\"b\":2}\n",
+            &[(b"{\"a\":1}", FUSED), (b"{\"b\":2}", FUSED), (b"\n", BLANK)],
+        ),
+        (
+            b"\0\0\0{\"a\":1}\n",
+            &[(b"\0\0\0", BLANK), (b"{\"a\":1}", FUSED), (b"\n", BLANK)],
+        ),
         (b"\0\0\0\n", &[(b"\0\0\0\n", BLANK)]),
-        (b"\xef\xbb\xbf{\"a\":1}", &[(b"\xef\xbb\xbf", BLANK), (b"{\"a\":1}", FUSED)]),
-        (b"{\"type\":\"x\",\"t\":\"hel{\"type\":\"y\"}\n", &[(b"{\"type\":\"x\",\"t\":\"hel", TORN), (b"{\"type\":\"y\"}", FUSED), (b"\n", BLANK)]),
-        (b"{\"a\":tru{\"b\":1}", &[(b"{\"a\":tru", TORN), (b"{\"b\":1}", FUSED)]),
-        (b"{\"a\":\"x\\u00{\"b\":1}", &[(b"{\"a\":\"x\\u00", TORN), (b"{\"b\":1}", FUSED)]),
-        (b"{\"a\":\"x\0\0\0{\"b\":1}", &[(b"{\"a\":\"x", TORN), (b"\0\0\0", BLANK), (b"{\"b\":1}", FUSED)]),
-        (b"{\"a\":1}{\"b\":\"to", &[(b"{\"a\":1}", FUSED), (b"{\"b\":\"to", TORN)]),
+        (
+            b"\xef\xbb\xbf{\"a\":1}",
+            &[(b"\xef\xbb\xbf", BLANK), (b"{\"a\":1}", FUSED)],
+        ),
+        (
+            b"{\"type\":\"x\",\"t\":\"hel{\"type\":\"y\"}\n",
+            &[
+                (b"{\"type\":\"x\",\"t\":\"hel", TORN),
+                (b"{\"type\":\"y\"}", FUSED),
+                (b"\n", BLANK),
+            ],
+        ),
+        (
+            b"{\"a\":tru{\"b\":1}",
+            &[(b"{\"a\":tru", TORN), (b"{\"b\":1}", FUSED)],
+        ),
+        (
+            b"{\"a\":\"x\\u00{\"b\":1}",
+            &[(b"{\"a\":\"x\\u00", TORN), (b"{\"b\":1}", FUSED)],
+        ),
+        (
+            b"{\"a\":\"x\0\0\0{\"b\":1}",
+            &[
+                (b"{\"a\":\"x", TORN),
+                (b"\0\0\0", BLANK),
+                (b"{\"b\":1}", FUSED),
+            ],
+        ),
+        (
+            b"{\"a\":1}{\"b\":\"to",
+            &[(b"{\"a\":1}", FUSED), (b"{\"b\":\"to", TORN)],
+        ),
         // A block inside a torn message is not an entry of its own.
-        (b"{\"m\":[{\"type\":\"text\",\"text\":\"a\"}", &[(b"{\"m\":[{\"type\":\"text\",\"text\":\"a\"}", TORN)]),
-        (b"{\"a\":\"\\*\"}\n", &[(b"{\"a\":\"\\*\"}", BAD), (b"\n", BLANK)]),
-        (b"42 is no record\r\n", &[(b"42 is no record", BAD), (b"\r\n", BLANK)]),
-        ("\u{a0}\u{2028}\n".as_bytes(), &[("\u{a0}\u{2028}\n".as_bytes(), BLANK)]),
+        (
+            b"{\"m\":[{\"type\":\"text\",\"text\":\"a\"}",
+            &[(b"{\"m\":[{\"type\":\"text\",\"text\":\"a\"}", TORN)],
+        ),
+        (
+            b"{\"a\":\"\\*\"}\n",
+            &[(b"{\"a\":\"\\*\"}", BAD), (b"\n", BLANK)],
+        ),
+        (
+            b"42 is no record\r\n",
+            &[(b"42 is no record", BAD), (b"\r\n", BLANK)],
+        ),
+        (
+            "\u{a0}\u{2028}\n".as_bytes(),
+            &[("\u{a0}\u{2028}\n".as_bytes(), BLANK)],
+        ),
     ];
     for (line, expected) in cases {
-        assert_eq!(kinds(line), *expected, "{:?}", String::from_utf8_lossy(line));
+        assert_eq!(
+            kinds(line),
+            *expected,
+            "{:?}",
+            String::from_utf8_lossy(line)
+        );
     }
 }
 
@@ -106,11 +169,23 @@ fn second_tier_means_what_json_parse_means() {
     for (text, meaning) in [
         (&br#"{"a":1}"#[..], r#"{"a":1}"#),
         (br#"{"a":"\ud83d"}"#, r#"{"a":"\ufffd"}"#),
-        (br#"{"a":"\udc00\ud83d\ude00"}"#, r#"{"a":"\ufffd\ud83d\ude00"}"#),
-        (br#"{"a":"\ud83d\ud83d\ude00\\ud83d"}"#, r#"{"a":"\ufffd\ud83d\ude00\\ud83d"}"#),
-        (br#"{"a":1e400,"b":-1e400,"c":1e5}"#, r#"{"a":null,"b":null,"c":1e5}"#),
+        (
+            br#"{"a":"\udc00\ud83d\ude00"}"#,
+            r#"{"a":"\ufffd\ud83d\ude00"}"#,
+        ),
+        (
+            br#"{"a":"\ud83d\ud83d\ude00\\ud83d"}"#,
+            r#"{"a":"\ufffd\ud83d\ude00\\ud83d"}"#,
+        ),
+        (
+            br#"{"a":1e400,"b":-1e400,"c":1e5}"#,
+            r#"{"a":null,"b":null,"c":1e5}"#,
+        ),
         (br#"{"a":1,"b":2,"a":3}"#, r#"{"b":2,"a":3}"#),
-        (br#"{"a":1,"a":{"c":1,"c":2},"a":{"c":[{"d":1,"d":2}]}}"#, r#"{"a":{"c":[{"d":2}]}}"#),
+        (
+            br#"{"a":1,"a":{"c":1,"c":2},"a":{"c":[{"d":1,"d":2}]}}"#,
+            r#"{"a":{"c":[{"d":2}]}}"#,
+        ),
         (br#"{"a":1,"\u0061":2}"#, r#"{"\u0061":2}"#),
         (br#"[{"a":1},{"a":2}]"#, r#"[{"a":1},{"a":2}]"#),
         (b"\"\xff\"", "\"\u{fffd}\""),
@@ -118,20 +193,53 @@ fn second_tier_means_what_json_parse_means() {
     ] {
         assert_eq!(clean(text), meaning);
     }
-    for refused in [&b"{"[..], b"{}{}", br#"{"a":"\*"}"#, b"\xff", b"NaN", b"{'a':1}", b"[1,]", b"01", b"\"\n\""] {
-        assert!(normalise(refused).is_none(), "{:?}", String::from_utf8_lossy(refused));
+    for refused in [
+        &b"{"[..],
+        b"{}{}",
+        br#"{"a":"\*"}"#,
+        b"\xff",
+        b"NaN",
+        b"{'a':1}",
+        b"[1,]",
+        b"01",
+        b"\"\n\"",
+    ] {
+        assert!(
+            normalise(refused).is_none(),
+            "{:?}",
+            String::from_utf8_lossy(refused)
+        );
     }
 }
 
 /// Every text serde can decode decodes to the same here.
 #[test]
 fn decoding_agrees_with_serde_json() {
-    let parts = ["a", "é", "日", "\\n", "\\t", "\\u00e9", "\\ud83d\\ude00", "\\\\", "\\\"", "\\/", "\\b\\f\\r", "\u{2028}", "😀"];
+    let parts = [
+        "a",
+        "é",
+        "日",
+        "\\n",
+        "\\t",
+        "\\u00e9",
+        "\\ud83d\\ude00",
+        "\\\\",
+        "\\\"",
+        "\\/",
+        "\\b\\f\\r",
+        "\u{2028}",
+        "😀",
+    ];
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(8);
     for _ in 0..5_000 {
-        let body: String = (0..random.random_range(0..9)).map(|_| *parts.choose(&mut random).unwrap_or(&"")).collect();
+        let body: String = (0..random.random_range(0..9))
+            .map(|_| *parts.choose(&mut random).unwrap_or(&""))
+            .collect();
         let literal = format!("\"{body}\"");
-        assert_eq!(decode(literal.as_bytes()), serde_json::from_str::<String>(&literal).unwrap());
+        assert_eq!(
+            decode(literal.as_bytes()),
+            serde_json::from_str::<String>(&literal).unwrap()
+        );
     }
     assert_eq!(decode(br#""a\ud83db""#), "a\u{fffd}b");
 }
@@ -149,8 +257,20 @@ fn fields_of_any_type_never_fail_a_parse() {
         #[serde(borrow)]
         raw: Raw<'a>,
     }
-    for value in ["null", "true", "1", "-1", "1.5", "\"x\"", "\"\\n\"", "[[1],{}]", "{\"a\":[{}]}"] {
-        let text = ["text", "num", "int", "flag", "raw"].map(|key| format!("\"{key}\":{value}")).join(",");
+    for value in [
+        "null",
+        "true",
+        "1",
+        "-1",
+        "1.5",
+        "\"x\"",
+        "\"\\n\"",
+        "[[1],{}]",
+        "{\"a\":[{}]}",
+    ] {
+        let text = ["text", "num", "int", "flag", "raw"]
+            .map(|key| format!("\"{key}\":{value}"))
+            .join(",");
         let text = format!("{{{text}}}");
         let all: All<'_> = parse(&text).unwrap();
         assert_eq!(all.text.0.is_some(), value.starts_with('"'), "{value}");

@@ -57,7 +57,9 @@ impl Iterator for Tokens<'_> {
                 b' ' | b'\t' | b'\r' | b'\n' | b',' | b':' => self.at += 1,
                 bracket @ (b'{' | b'[') => {
                     self.at += 1;
-                    return Some(Token::Open { object: bracket == b'{' });
+                    return Some(Token::Open {
+                        object: bracket == b'{',
+                    });
                 }
                 b'}' | b']' => {
                     self.at += 1;
@@ -70,14 +72,24 @@ impl Iterator for Tokens<'_> {
                         next += 1;
                     }
                     let key = self.bytes.get(next) == Some(&b':');
-                    return Some(if key { Token::Key(start..self.at) } else { Token::Text(start..self.at) });
+                    return Some(if key {
+                        Token::Key(start..self.at)
+                    } else {
+                        Token::Text(start..self.at)
+                    });
                 }
                 first => {
-                    while self.bytes.get(self.at).is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b']' | b'}')) {
+                    while self.bytes.get(self.at).is_some_and(|byte| {
+                        !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b']' | b'}')
+                    }) {
                         self.at += 1;
                     }
                     let number = first == b'-' || first.is_ascii_digit();
-                    return Some(if number { Token::Number(start..self.at) } else { Token::Word });
+                    return Some(if number {
+                        Token::Number(start..self.at)
+                    } else {
+                        Token::Word
+                    });
                 }
             }
         }

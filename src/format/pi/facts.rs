@@ -11,7 +11,10 @@ pub(super) fn facts(record: &[u8]) -> Facts {
         Some(match line {
             Loose::Object(line) => of_line(&line),
             // Not an object: JavaScript's truthy values are entries without an id, the rest is dropped.
-            _ => Facts { agent_sees: is_truthy(text.trim()), ..Facts::default() },
+            _ => Facts {
+                agent_sees: is_truthy(text.trim()),
+                ..Facts::default()
+            },
         })
     })
     .unwrap_or_default()
@@ -35,7 +38,9 @@ pub(super) fn listed_text(record: &[u8]) -> Option<String> {
 }
 
 fn is_truthy(scalar: &str) -> bool {
-    !matches!(scalar, "null" | "false" | "\"\"") && (scalar.starts_with(['"', '[', 't']) || scalar.parse::<f64>().is_ok_and(|number| number != 0.0))
+    !matches!(scalar, "null" | "false" | "\"\"")
+        && (scalar.starts_with(['"', '[', 't'])
+            || scalar.parse::<f64>().is_ok_and(|number| number != 0.0))
 }
 
 fn of_line(line: &Line<'_>) -> Facts {
@@ -65,14 +70,22 @@ fn of_line(line: &Line<'_>) -> Facts {
         }
         "session_info" => match line.name.text() {
             Some(name) => facts.name = Some(json::trim(&name).to_owned()),
-            None if line.name.is_value() => facts.breaks_list = Some("a session name is no text".to_owned()),
+            None if line.name.is_value() => {
+                facts.breaks_list = Some("a session name is no text".to_owned())
+            }
             None => facts.name = Some(String::new()),
         },
         "label" => {
-            facts.label = line.target_id.owned().map(|target| Label { target, text: line.label.owned() });
+            facts.label = line.target_id.owned().map(|target| Label {
+                target,
+                text: line.label.owned(),
+            });
         }
         "compaction" => {
-            facts.compaction = Some(Compaction { first_kept: line.first_kept_entry_id.owned(), tokens_before: line.tokens_before.0 });
+            facts.compaction = Some(Compaction {
+                first_kept: line.first_kept_entry_id.owned(),
+                tokens_before: line.tokens_before.0,
+            });
             summary(line, &mut facts);
         }
         "branch_summary" => summary(line, &mut facts),
@@ -82,7 +95,9 @@ fn of_line(line: &Line<'_>) -> Facts {
                 facts.has_image = has_image(blocks);
             }
         }
-        "" if line.v.0.is_some() && line.family.as_str() == Some("header") => foreign_header(line, &mut facts),
+        "" if line.v.0.is_some() && line.family.as_str() == Some("header") => {
+            foreign_header(line, &mut facts)
+        }
         _ => {}
     }
     facts
@@ -95,7 +110,12 @@ fn time(raw: &Raw<'_>) -> (Option<String>, Option<i64>) {
             let ms = json::date_ms(&text);
             (Some(text.into_owned()), ms)
         }
-        None => (None, raw.parse::<json::Num>().and_then(|number| number.0).map(|ms| ms as i64)),
+        None => (
+            None,
+            raw.parse::<json::Num>()
+                .and_then(|number| number.0)
+                .map(|ms| ms as i64),
+        ),
     }
 }
 
@@ -103,10 +123,18 @@ fn header(line: &Line<'_>, facts: &mut Facts) {
     facts.provider = line.provider.owned();
     facts.model = line.model_id.owned();
     facts.header = Some(Header {
-        id: line.id.text().map(std::borrow::Cow::into_owned).or(line.id.0.map(str::to_owned)),
+        id: line
+            .id
+            .text()
+            .map(std::borrow::Cow::into_owned)
+            .or(line.id.0.map(str::to_owned)),
         id_is_string: line.id.text().is_some(),
         // `header.version ?? 1`.
-        version: line.version.parse::<json::Int>().and_then(|version| version.0).or(Some(1)),
+        version: line
+            .version
+            .parse::<json::Int>()
+            .and_then(|version| version.0)
+            .or(Some(1)),
         cwd: line.cwd.owned(),
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,
@@ -118,7 +146,9 @@ fn header(line: &Line<'_>, facts: &mut Facts) {
 fn foreign_header(line: &Line<'_>, facts: &mut Facts) {
     let version = line.v.0.unwrap_or_default();
     facts.kind = format!("header{version}");
-    facts.breaks_list = Some(format!("pi format {version}, which pi's list does not show"));
+    facts.breaks_list = Some(format!(
+        "pi format {version}, which pi's list does not show"
+    ));
     facts.time_ms = line.created_at.0.map(|ms| ms as i64);
     facts.header = Some(Header {
         id: line.id.shown(),
@@ -133,9 +163,19 @@ fn foreign_header(line: &Line<'_>, facts: &mut Facts) {
 
 fn summary(line: &Line<'_>, facts: &mut Facts) {
     facts.usage = usage(&line.usage, &line.provider, &line.model, &Text::default());
-    let Some(touched) = line.details.object() else { return };
-    for (paths, modified) in [(&touched.read_files.0, false), (&touched.modified_files.0, true)] {
-        facts.files.extend(paths.iter().filter_map(Text::owned).map(|path| FileTouch { path, modified }));
+    let Some(touched) = line.details.object() else {
+        return;
+    };
+    for (paths, modified) in [
+        (&touched.read_files.0, false),
+        (&touched.modified_files.0, true),
+    ] {
+        facts.files.extend(
+            paths
+                .iter()
+                .filter_map(Text::owned)
+                .map(|path| FileTouch { path, modified }),
+        );
     }
 }
 
@@ -154,7 +194,12 @@ fn of_message(message: &Message<'_>, facts: &mut Facts) {
             facts.model = message.model.owned();
             facts.stop_reason = message.stop_reason.owned();
             facts.is_error = matches!(message.stop_reason.as_str(), Some("error" | "aborted"));
-            facts.usage = usage(&message.usage, &message.provider, &message.model, &message.response_id);
+            facts.usage = usage(
+                &message.usage,
+                &message.provider,
+                &message.model,
+                &message.response_id,
+            );
             if let Content::Blocks(blocks) = &message.content {
                 tool_calls(blocks, facts);
             }
@@ -170,7 +215,8 @@ fn of_message(message: &Message<'_>, facts: &mut Facts) {
             });
         }
         Some("bashExecution") => {
-            facts.is_error = message.cancelled.0 == Some(true) || message.exit_code.0.is_some_and(|code| code != 0.0);
+            facts.is_error = message.cancelled.0 == Some(true)
+                || message.exit_code.0.is_some_and(|code| code != 0.0);
             // One line holds the command and its outcome.
             facts.calls.push(Call {
                 tool: Some("bash".to_owned()),
@@ -192,7 +238,10 @@ fn spoken(message: &Message<'_>, facts: &mut Facts) {
     match content {
         Content::Missing => {}
         Content::Text(text) => facts.user_text = user.then(|| text.to_string()),
-        Content::Odd => facts.breaks_list = Some("a message has content that is neither text nor blocks".to_owned()),
+        Content::Odd => {
+            facts.breaks_list =
+                Some("a message has content that is neither text nor blocks".to_owned())
+        }
         Content::Blocks(blocks) => {
             if blocks.iter().any(|block| matches!(block, Loose::Null)) {
                 facts.breaks_list = Some("a message has a null content block".to_owned());
@@ -205,7 +254,10 @@ fn spoken(message: &Message<'_>, facts: &mut Facts) {
 /// `blocks.filter(text).map(text).join(" ")` as JavaScript does it.
 fn joined_text(blocks: &[Loose<Block<'_>>]) -> String {
     let mut joined = String::new();
-    let texts = blocks.iter().filter_map(Loose::object).filter(|block| block.kind.as_str() == Some("text"));
+    let texts = blocks
+        .iter()
+        .filter_map(Loose::object)
+        .filter(|block| block.kind.as_str() == Some("text"));
     for (index, block) in texts.enumerate() {
         if index > 0 {
             joined.push(' ');
@@ -219,24 +271,52 @@ fn joined_text(blocks: &[Loose<Block<'_>>]) -> String {
 }
 
 fn has_image(blocks: &[Loose<Block<'_>>]) -> bool {
-    blocks.iter().filter_map(Loose::object).any(|block| block.kind.as_str() == Some("image"))
+    blocks
+        .iter()
+        .filter_map(Loose::object)
+        .any(|block| block.kind.as_str() == Some("image"))
 }
 
 fn tool_calls(blocks: &[Loose<Block<'_>>], facts: &mut Facts) {
-    for block in blocks.iter().filter_map(Loose::object).filter(|block| block.kind.as_str() == Some("toolCall")) {
+    for block in blocks
+        .iter()
+        .filter_map(Loose::object)
+        .filter(|block| block.kind.as_str() == Some("toolCall"))
+    {
         let none = Arguments::default();
-        let arguments = block.arguments.object().unwrap_or(&none);
-        let path = [&arguments.path, &arguments.file_path, &arguments.file_path_camel].into_iter().find_map(Text::owned);
+        let arguments = block
+            .arguments
+            .object()
+            .map_or(&none, |arguments| arguments);
+        let path = [
+            &arguments.path,
+            &arguments.file_path,
+            &arguments.file_path_camel,
+        ]
+        .into_iter()
+        .find_map(Text::owned);
         if let Some(path) = &path
             && let Some(modified) = touches(block.name.as_str().unwrap_or_default())
         {
-            facts.files.push(FileTouch { path: path.clone(), modified });
+            facts.files.push(FileTouch {
+                path: path.clone(),
+                modified,
+            });
         }
-        let others = [&arguments.command, &arguments.pattern, &arguments.query, &arguments.url];
+        let others = [
+            &arguments.command,
+            &arguments.pattern,
+            &arguments.query,
+            &arguments.url,
+        ];
         facts.calls.push(Call {
             call_id: block.id.shown(),
             tool: block.name.owned(),
-            subject: arguments.command.owned().or(path).or_else(|| others.into_iter().find_map(Text::owned)),
+            subject: arguments
+                .command
+                .owned()
+                .or(path)
+                .or_else(|| others.into_iter().find_map(Text::owned)),
             ..Call::default()
         });
     }
@@ -246,13 +326,14 @@ fn tool_calls(blocks: &[Loose<Block<'_>>], facts: &mut Facts) {
 pub(in crate::format) fn touches(tool: &str) -> Option<bool> {
     match tool.to_ascii_lowercase().replace(['_', '-'], "").as_str() {
         "read" | "readfile" | "view" => Some(false),
-        "write" | "writefile" | "edit" | "editfile" | "multiedit" | "createfile" | "strreplace" | "hashlineedit" | "applypatch" => Some(true),
+        "write" | "writefile" | "edit" | "editfile" | "multiedit" | "createfile" | "strreplace"
+        | "hashlineedit" | "applypatch" => Some(true),
         _ => None,
     }
 }
 
 fn usage(
-    tokens: &Loose<Tokens>,
+    tokens: &Loose<Box<Tokens>>,
     provider: &Text<'_>,
     model: &Text<'_>,
     response: &Text<'_>,

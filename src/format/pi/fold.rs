@@ -9,10 +9,22 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
     fold.errors += u64::from(facts.is_error);
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     if let Some(usage) = &facts.usage {
-        let parts = [usage.input, usage.output, usage.cache_read, usage.cache_write];
-        let tokens = usage.total.or_else(|| sum(parts, |a, b| a.saturating_add(b)));
+        let parts = [
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+        ];
+        let tokens = usage
+            .total
+            .or_else(|| sum(parts, |a, b| a.saturating_add(b)));
         fold.tokens = sum([fold.tokens, tokens], |a, b| a.saturating_add(b));
-        let parts = [usage.cost_input, usage.cost_output, usage.cost_cache_read, usage.cost_cache_write];
+        let parts = [
+            usage.cost_input,
+            usage.cost_output,
+            usage.cost_cache_read,
+            usage.cost_cache_write,
+        ];
         let cost = usage.cost_total.or_else(|| sum(parts, |a, b| a + b));
         fold.cost = sum([fold.cost, cost], |a, b| a + b);
     }
@@ -33,7 +45,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
         fold.hidden.get_or_insert_with(|| reason.clone());
     }
     if first {
-        fold.hidden.get_or_insert_with(|| "first record is no session header".to_owned());
+        fold.hidden
+            .get_or_insert_with(|| "first record is no session header".to_owned());
     }
     if facts.header.is_some() {
         keep_late_header(fold, facts);
@@ -54,7 +67,11 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
         fold.messages += 1;
     }
     if facts.moves_modified {
-        let entry_time = if facts.time_raw.is_some() { facts.time_ms } else { None };
+        let entry_time = if facts.time_raw.is_some() {
+            facts.time_ms
+        } else {
+            None
+        };
         fold.last_message_ms = fold.last_message_ms.max(facts.message_ms.or(entry_time));
     }
     if fold.first_message.is_none() {
@@ -75,12 +92,22 @@ fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Opt
 
 /// The values of the list (formats/pi.md section 11), from the session's own file.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
-    let Some(source) = sources.iter().find(|source| source.part == Part::Main).or(sources.first()) else {
+    let Some(source) = sources
+        .iter()
+        .find(|source| source.part == Part::Main)
+        .or(sources.first())
+    else {
         return SessionFacts::default();
     };
     let fold = source.fold;
     let header = fold.header.clone().or_else(|| fold.late_header.clone());
-    let stem = || source.relative.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = || {
+        source
+            .relative
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
     let (id, header) = match header {
         Some(header) => (header.id.clone().unwrap_or_default(), header),
         None => (stem(), Default::default()),
@@ -94,7 +121,11 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         parent_session: header.parent_session,
         created_raw: header.created_raw,
         created_ms: header.created_ms,
-        modified_ms: fold.last_message_ms.filter(|ms| *ms > 0).or(header_ms).unwrap_or(source.mtime_ms),
+        modified_ms: fold
+            .last_message_ms
+            .filter(|ms| *ms > 0)
+            .or(header_ms)
+            .unwrap_or(source.mtime_ms),
         message_count: fold.messages,
         first_message: fold.first_message.clone(),
         entry_count: fold.entries,

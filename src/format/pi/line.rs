@@ -1,7 +1,8 @@
 //! The shape of pi's lines as far as facts need it: borrowed, every field of any type, the rest skipped.
 //!
 //! Nothing that facts look into is kept as raw JSON: what serde refuses in it has to fail the
-//! whole parse, so that the second tier reads the record.
+//! whole parse, so that the second tier reads the record. Objects are boxed: most lines lack most of them, and a
+//! parsed struct is moved several times.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +25,7 @@ pub(super) struct Line<'a> {
     #[serde(borrow)]
     pub timestamp: Raw<'a>,
     #[serde(borrow)]
-    pub message: Loose<Message<'a>>,
+    pub message: Loose<Box<Message<'a>>>,
     // Headers.
     #[serde(borrow)]
     pub version: Raw<'a>,
@@ -44,7 +45,7 @@ pub(super) struct Line<'a> {
     pub model_id: Text<'a>,
     #[serde(borrow)]
     pub model: Text<'a>,
-    pub usage: Loose<Tokens>,
+    pub usage: Loose<Box<Tokens>>,
     // session_info, label.
     #[serde(borrow)]
     pub name: Raw<'a>,
@@ -57,7 +58,7 @@ pub(super) struct Line<'a> {
     pub first_kept_entry_id: Text<'a>,
     pub tokens_before: Int,
     #[serde(borrow)]
-    pub details: Loose<TouchedFiles<'a>>,
+    pub details: Loose<Box<TouchedFiles<'a>>>,
     #[serde(borrow)]
     pub content: Content<'a>,
 }
@@ -75,7 +76,7 @@ pub(super) struct Message<'a> {
     pub provider: Text<'a>,
     #[serde(borrow)]
     pub model: Text<'a>,
-    pub usage: Loose<Tokens>,
+    pub usage: Loose<Box<Tokens>>,
     #[serde(borrow)]
     pub response_id: Text<'a>,
     #[serde(borrow)]
@@ -119,7 +120,7 @@ pub(super) struct Block<'a> {
     #[serde(borrow)]
     pub name: Text<'a>,
     #[serde(borrow)]
-    pub arguments: Loose<Arguments<'a>>,
+    pub arguments: Loose<Box<Arguments<'a>>>,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
@@ -141,7 +142,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content::Blocks(blocks))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content<'a>, A::Error> {
-                while map.next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?.is_some() {}
+                while map
+                    .next_entry::<serde::de::IgnoredAny, serde::de::IgnoredAny>()?
+                    .is_some()
+                {}
                 Ok(Content::Odd)
             }
             fn visit_unit<E: Error>(self) -> Result<Content<'a>, E> {

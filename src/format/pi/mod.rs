@@ -61,8 +61,13 @@ impl Format for Pi {
 /// pi lists `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder. What lies elsewhere or
 /// is a copy under another name is catalogued all the same.
 fn place(relative: &Path, flat: bool) -> Placement {
-    let key: Vec<_> = relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let Some(name) = key.last() else { return Placement::Ignore("a folder") };
+    let key: Vec<_> = relative
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    let Some(name) = key.last() else {
+        return Placement::Ignore("a folder");
+    };
     let lower = name.to_ascii_lowercase();
     if lower.ends_with(".trajectory.jsonl") {
         return Placement::Ignore("telemetry beside a session");
@@ -70,7 +75,9 @@ fn place(relative: &Path, flat: bool) -> Placement {
     if lower.ends_with(".lock") || lower.ends_with(".tmp") {
         return Placement::Ignore("a lock or temporary file");
     }
-    let renamed = [".jsonl.reset.", ".jsonl.deleted.", ".jsonl.bak-"].iter().any(|mark| lower.contains(mark));
+    let renamed = [".jsonl.reset.", ".jsonl.deleted.", ".jsonl.bak-"]
+        .iter()
+        .any(|mark| lower.contains(mark));
     let checkpoint = lower.ends_with(".jsonl") && lower.contains(".checkpoint.");
     if !lower.ends_with(".jsonl") && !renamed {
         return Placement::Ignore("not a session file");
@@ -87,6 +94,14 @@ fn place(relative: &Path, flat: bool) -> Placement {
     } else {
         None
     };
-    let part = if renamed || checkpoint { Part::Copy } else { Part::Main };
-    Placement::Source { session: key.join("/"), part, unlisted }
+    let part = if renamed || checkpoint {
+        Part::Copy
+    } else {
+        Part::Main
+    };
+    Placement::Source {
+        session: key.join("/"),
+        part,
+        unlisted,
+    }
 }

@@ -156,16 +156,14 @@ fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
 }
 
 /// Plain text, or blocks; the text of blocks goes where `class` puts it, tool calls to the output.
-fn content(
-    content: &Raw<'_>,
-    pieces: &mut Pieces,
-    class: fn(&mut Pieces, &Raw<'_>),
-) -> Option<()> {
+fn content(content: &Raw<'_>, pieces: &mut Pieces, class: fn(&mut Pieces, &Raw<'_>)) -> Option<()> {
     if content.text().is_some() {
         class(pieces, content);
     }
     for raw in content.items()? {
-        let Loose::Object(block) = raw.parse::<Loose<Block<'_>>>()? else { continue };
+        let Loose::Object(block) = raw.parse::<Loose<Block<'_>>>()? else {
+            continue;
+        };
         match block.kind.as_str().unwrap_or_default() {
             "text" => class(pieces, &block.text),
             "thinking" => class(pieces, &block.thinking),
