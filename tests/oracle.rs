@@ -209,7 +209,7 @@ fn list_and_tree_equal_the_real_agents() {
         };
         let path = oracle.sessions().join(&session.path);
         asked += 1;
-        match sandbox.json(&["tree", &path.to_string_lossy(), "--json"]) {
+        match sandbox.json(&["tree", "--filter", "all", &path.to_string_lossy(), "--json"]) {
             Ok(answer) => complaints.extend(
                 compare::trees(&expected, &Tree::from_answer(&answer))
                     .map(|why| format!("{}: {why}", session.path)),
