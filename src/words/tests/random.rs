@@ -151,7 +151,7 @@ fn docs(random: &mut ChaCha8Rng, count: u64) -> Vec<Doc> {
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
             // Keys of two sessions, times with ties.
             doc(
-                key % 2 << 24 | key,
+                (key % 2) << 24 | key,
                 class,
                 random.random_range(0..20),
                 &pieces,
