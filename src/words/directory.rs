@@ -1,57 +1,86 @@
-//! How is an index read where nothing can be written? A folder whose lock file cannot be made is read without it.
+//! What does tantivy see of a folder that is damaged, or that cannot be written?
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use tantivy::Directory;
-use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
+use tantivy::directory::error::{
+    DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
+};
 use tantivy::directory::{
     DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
 };
 
-/// A folder for readers. tantivy takes a lock while a reader opens the segments, so that a writer
-/// does not delete them meanwhile; where we may not make the lock file there is no such writer
-/// of ours, and a segment that vanishes nevertheless is an error like any other.
-#[derive(Debug, Clone)]
-pub(super) struct ReaderDirectory(pub MmapDirectory);
+use super::WordsError;
 
-impl Directory for ReaderDirectory {
+/// The least a file of tantivy can be: its footer's length and magic number.
+const LEAST_LENGTH: usize = 8;
+
+/// A folder with an index. Files cut to almost nothing are errors, where tantivy's own would panic.
+#[derive(Debug, Clone)]
+pub(super) struct IndexDirectory {
+    inner: MmapDirectory,
+    /// tantivy takes a lock while a reader opens the segments, so that a writer does not delete
+    /// them meanwhile. Where we may not make the lock file, there is no such writer of ours: a
+    /// reader goes on without, and a segment that vanishes nevertheless is an error like any other.
+    for_reading: bool,
+}
+
+impl IndexDirectory {
+    pub fn open(path: &Path, for_reading: bool) -> Result<Self, WordsError> {
+        match MmapDirectory::open(path) {
+            Ok(inner) => Ok(Self { inner, for_reading }),
+            Err(OpenDirectoryError::IoError { io_error, .. }) => {
+                Err(io::Error::new(io_error.kind(), io_error.to_string()).into())
+            }
+            Err(other) => Err(io::Error::other(other.to_string()).into()),
+        }
+    }
+}
+
+impl Directory for IndexDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.0.get_file_handle(path)
+        let handle = self.inner.get_file_handle(path)?;
+        if handle.len() < LEAST_LENGTH {
+            let error = io::Error::new(io::ErrorKind::UnexpectedEof, "shorter than any such file");
+            return Err(OpenReadError::wrap_io_error(error, path.to_owned()));
+        }
+        Ok(handle)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        self.0.delete(path)
+        self.inner.delete(path)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        self.0.exists(path)
+        self.inner.exists(path)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.0.open_write(path)
+        self.inner.open_write(path)
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.0.atomic_read(path)
+        self.inner.atomic_read(path)
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.0.atomic_write(path, data)
+        self.inner.atomic_write(path, data)
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        self.0.sync_directory()
+        self.inner.sync_directory()
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        match self.0.acquire_lock(lock) {
+        match self.inner.acquire_lock(lock) {
             Err(LockError::IoError(error))
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-                ) =>
+                if self.for_reading
+                    && matches!(
+                        error.kind(),
+                        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                    ) =>
             {
                 Ok(DirectoryLock::from(Box::new(())))
             }
@@ -60,6 +89,6 @@ impl Directory for ReaderDirectory {
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.0.watch(callback)
+        self.inner.watch(callback)
     }
 }

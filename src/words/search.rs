@@ -4,13 +4,12 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::path::Path;
 
-use tantivy::directory::MmapDirectory;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, SegmentReader, Term};
 
 use super::compile::{all_of, compile, term_query, unscored};
-use super::directory::ReaderDirectory;
+use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
@@ -28,9 +27,7 @@ impl Words {
         if !dir.join("meta.json").try_exists()? {
             return Err(WordsError::Missing(dir.to_owned()));
         }
-        let directory = MmapDirectory::open(dir)
-            .map_err(|error| WordsError::Io(std::io::Error::other(error.to_string())))?;
-        let (index, _) = open_index(ReaderDirectory(directory))?;
+        let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
         // A commit between the two reads would pair a payload with the segments of another commit.
         loop {
             let before = index.load_metas().map_err(WordsError::on_open)?;

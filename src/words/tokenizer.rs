@@ -52,9 +52,16 @@
 //! In a text of several pieces, the first position of a piece is two more than the last position
 //! of the piece before it (one more for a piece without words), so no phrase spans two pieces.
 
-use tantivy::tokenizer as api;
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::{canonical_combining_class, compose, is_combining_mark};
+use unicode_normalization::char::compose;
+
+mod fold;
+mod stream;
+
+pub(super) use fold::hides_ascii;
+use fold::{
+    CLASS, DIGIT, Folded, LOWER, UNDER, UPPER, WIDE, breaks, fold, is_voicing, push_lowered,
+};
+pub use stream::{WordStream, WordTokenizer};
 
 /// Longest token in bytes; longer words are cut (rule 2).
 pub const MAX_TOKEN: usize = 128;
@@ -92,30 +99,6 @@ pub struct Token<'a> {
 pub fn segment(text: &str, emit: impl FnMut(Token<'_>)) -> u32 {
     Segmenter::default().run(text, emit)
 }
-
-const LOWER: u8 = 1;
-const DIGIT: u8 = 2;
-const UPPER: u8 = 4;
-const UNDER: u8 = 8;
-const WIDE: u8 = 16;
-
-/// What each byte is; 0 is a separator.
-static CLASS: [u8; 256] = {
-    let mut table = [0u8; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'a'..=b'z' => LOWER,
-            b'0'..=b'9' => DIGIT,
-            b'A'..=b'Z' => UPPER,
-            b'_' => UNDER,
-            128.. => WIDE,
-            _ => 0,
-        };
-        byte += 1;
-    }
-    table
-};
 
 /// Whether a part starts at `this` (rule 3). `next` is 0 at the end of the word.
 fn boundary(previous: u8, this: u8, next: u8) -> bool {
@@ -536,210 +519,4 @@ fn number_after_break(text: &str, start: usize, end: usize) -> usize {
             .next_back()
             .is_some_and(|before| breaks(before).1);
     if is_one { start + ascii } else { end }
-}
-
-/// Whether a character, which is not ASCII, ends the word before it, and the word after it.
-fn breaks(character: char) -> (bool, bool) {
-    let mut ends = None;
-    fold(character, |folded| {
-        let breaks = matches!(folded, Folded::Cjk(_) | Folded::Separator);
-        ends = Some((ends.map_or(breaks, |(first, _)| first), breaks));
-    });
-    ends.unwrap_or((false, false))
-}
-
-fn is_voicing(character: char) -> bool {
-    matches!(character, '\u{3099}' | '\u{309A}')
-}
-
-/// What a character becomes (rule 1).
-#[derive(Debug, Clone, Copy)]
-enum Folded {
-    Dropped,
-    Separator,
-    Cjk(char),
-    /// Its class, and the letter before lowering; `_` has the class [`UNDER`].
-    Letter(u8, char),
-}
-
-fn fold(original: char, mut push: impl FnMut(Folded)) {
-    match original {
-        '\u{FB00}'..='\u{FB06}' | '\u{FF00}'..='\u{FFEF}' => {
-            std::iter::once(original)
-                .nfkc()
-                .for_each(|character| fold_one(character, &mut push));
-        }
-        _ => fold_one(original, &mut push),
-    }
-}
-
-fn fold_one(character: char, push: &mut impl FnMut(Folded)) {
-    if character.is_ascii() {
-        return push(fold_last(character));
-    }
-    if is_cjk(character) {
-        return std::iter::once(character)
-            .nfc()
-            .for_each(|one| push(Folded::Cjk(one)));
-    }
-    // The commonest punctuation, without a look into the tables.
-    if matches!(character, '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}')
-    {
-        return push(Folded::Separator);
-    }
-    std::iter::once(character)
-        .nfd()
-        .for_each(|one| push(fold_last(one)));
-}
-
-fn fold_last(character: char) -> Folded {
-    if character.is_ascii() {
-        return match CLASS[character as usize] {
-            0 => Folded::Separator,
-            class => Folded::Letter(class, character),
-        };
-    }
-    if matches!(
-        character,
-        '\u{AD}' | '\u{200C}' | '\u{200D}' | '\u{2060}' | '\u{FEFF}'
-    ) {
-        return Folded::Dropped;
-    }
-    let is_letter = character.is_alphanumeric();
-    if is_combining_mark(character)
-        && (!character.is_alphabetic() || canonical_combining_class(character) != 0)
-    {
-        return Folded::Dropped;
-    }
-    if !is_letter {
-        return Folded::Separator;
-    }
-    let class = if character.is_lowercase() {
-        LOWER
-    } else if character.is_uppercase() {
-        UPPER
-    } else {
-        DIGIT
-    };
-    Folded::Letter(class, character)
-}
-
-fn push_lowered(letter: char, into: &mut String) {
-    if letter.is_ascii() {
-        return into.push(letter.to_ascii_lowercase());
-    }
-    for lower in letter.to_lowercase() {
-        match lower {
-            'ß' => into.push_str("ss"),
-            'æ' => into.push_str("ae"),
-            'œ' => into.push_str("oe"),
-            'ø' => into.push('o'),
-            'ł' => into.push('l'),
-            'đ' | 'ð' => into.push('d'),
-            'þ' => into.push_str("th"),
-            'ħ' => into.push('h'),
-            'ı' => into.push('i'),
-            'ŋ' => into.push('n'),
-            'ŧ' => into.push('t'),
-            'ſ' => into.push('s'),
-            'ĸ' => into.push('k'),
-            'ς' => into.push('σ'),
-            _ => into.push(lower),
-        }
-    }
-}
-
-fn is_cjk(character: char) -> bool {
-    matches!(character,
-        '\u{1100}'..='\u{11FF}' | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}'
-        | '\u{3099}' | '\u{309A}' | '\u{309D}'..='\u{309F}' | '\u{30A1}'..='\u{30FA}'
-        | '\u{30FC}'..='\u{30FF}' | '\u{3131}'..='\u{318E}' | '\u{31F0}'..='\u{31FF}'
-        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{A960}'..='\u{A97C}'
-        | '\u{AC00}'..='\u{D7A3}' | '\u{D7B0}'..='\u{D7FB}' | '\u{F900}'..='\u{FAFF}'
-        | '\u{20000}'..='\u{3FFFF}')
-}
-
-/// Whether `character`, though not ASCII, can put ASCII letters, digits or `_` into a token, or
-/// vanish between two of them. The prefilter lets lines with such a character pass.
-pub(super) fn hides_ascii(character: char) -> bool {
-    let mut hides = false;
-    fold(character, |folded| match folded {
-        Folded::Dropped => hides = true,
-        // A voicing mark vanishes unless a kana is before it.
-        Folded::Cjk(one) => hides |= is_voicing(one),
-        Folded::Separator => {}
-        Folded::Letter(_, letter) => {
-            let mut text = String::new();
-            push_lowered(letter, &mut text);
-            hides |= text.bytes().any(|byte| byte.is_ascii());
-        }
-    });
-    hides
-}
-
-/// [`segment`] as tantivy calls it.
-#[derive(Debug, Clone, Default)]
-pub struct WordTokenizer {
-    segmenter: Segmenter,
-    token: api::Token,
-}
-
-/// The tokens of one text, for tantivy.
-pub struct WordStream<'a> {
-    text: &'a str,
-    tokenizer: &'a mut WordTokenizer,
-    /// Filled only when tantivy asks token by token, which indexing does not.
-    collected: Option<std::vec::IntoIter<api::Token>>,
-}
-
-impl api::Tokenizer for WordTokenizer {
-    type TokenStream<'a> = WordStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        WordStream {
-            text,
-            tokenizer: self,
-            collected: None,
-        }
-    }
-}
-
-impl api::TokenStream for WordStream<'_> {
-    fn advance(&mut self) -> bool {
-        if self.collected.is_none() {
-            let mut tokens = Vec::new();
-            self.process(&mut |token| tokens.push(token.clone()));
-            self.collected = Some(tokens.into_iter());
-        }
-        match self.collected.as_mut().and_then(Iterator::next) {
-            Some(token) => {
-                self.tokenizer.token = token;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn token(&self) -> &api::Token {
-        &self.tokenizer.token
-    }
-
-    fn token_mut(&mut self) -> &mut api::Token {
-        &mut self.tokenizer.token
-    }
-
-    fn process(&mut self, sink: &mut dyn FnMut(&api::Token)) {
-        let WordTokenizer {
-            segmenter,
-            token: out,
-        } = &mut *self.tokenizer;
-        segmenter.run(self.text, |token| {
-            out.text.clear();
-            out.text.push_str(token.text);
-            out.position = token.position as usize;
-            out.offset_from = token.start;
-            out.offset_to = token.end;
-            sink(out);
-        });
-    }
 }

@@ -1,15 +1,15 @@
 //! How do passages get into the index on disk, and out of it again?
 
+use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use std::ops::Bound;
-use tantivy::directory::MmapDirectory;
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::query::RangeQuery;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use super::WordsError;
+use super::directory::IndexDirectory;
 use super::schema::{Doc, Fields, Gate, Queued, builder, schema, tokenizers};
 
 /// tantivy refuses less memory a thread.
@@ -40,12 +40,7 @@ impl WordsWriter {
     /// [`WordsError::Foreign`] and [`WordsError::Unreadable`] ask for a new index in a new folder.
     pub fn open(dir: &Path, memory: usize, threads: usize) -> Result<Self, WordsError> {
         std::fs::create_dir_all(dir)?;
-        let directory = MmapDirectory::open(dir).map_err(|error| match error {
-            tantivy::directory::error::OpenDirectoryError::IoError { io_error, .. } => {
-                WordsError::Io(std::io::Error::new(io_error.kind(), io_error.to_string()))
-            }
-            other => WordsError::Io(std::io::Error::other(other.to_string())),
-        })?;
+        let directory = IndexDirectory::open(dir, false)?;
         let (index, fields) =
             if Index::exists(&directory).map_err(|error| WordsError::on_open(error.into()))? {
                 open_index(directory)?

@@ -83,3 +83,383 @@ fn add_commit_search() {
     );
     assert_eq!(keys(&newest(Some(&words), None, &word("cannot find"))), [1]);
 }
+
+fn writer(dir: &std::path::Path) -> WordsWriter {
+    WordsWriter::open(dir, 15_000_000, 1).unwrap()
+}
+
+fn all(words: &Words) -> Vec<u64> {
+    words
+        .keys()
+        .unwrap()
+        .into_iter()
+        .map(|(key, _)| key)
+        .collect()
+}
+
+#[test]
+fn deletes_take_what_was_added_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = writer(dir.path());
+    for key in 0..10 {
+        writer.add(doc(key, Class::Prose, 0, &["old"])).unwrap();
+    }
+    writer.commit("1:1").unwrap();
+    for key in 10..15 {
+        writer.add(doc(key, Class::Prose, 0, &["old"])).unwrap();
+    }
+    writer.delete_entries(5, 12).unwrap();
+    for key in 7..9 {
+        writer.add(doc(key, Class::Prose, 0, &["new"])).unwrap();
+    }
+    assert_eq!(
+        all(&Words::open(dir.path()).unwrap()),
+        (0..10).collect::<Vec<_>>(),
+        "nothing before the commit"
+    );
+    writer.commit("1:2").unwrap();
+    writer.close().unwrap();
+    let words = Words::open(dir.path()).unwrap();
+    assert_eq!(all(&words), [0, 1, 2, 3, 4, 7, 8, 13, 14]);
+    assert_eq!(keys(&newest(Some(&words), None, &word("new"))), [8, 7]);
+    assert_eq!(words.damaged_files().unwrap(), [] as [String; 0]);
+}
+
+#[test]
+fn what_is_not_committed_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    {
+        let mut writer = writer(dir.path());
+        writer.add(doc(1, Class::Prose, 0, &["kept"])).unwrap();
+        writer.commit("1:1").unwrap();
+        writer
+            .add(doc(2, Class::Prose, 0, &["rolled back"]))
+            .unwrap();
+        writer.delete_entries(1, 1).unwrap();
+        writer.rollback().unwrap();
+        writer.add(doc(3, Class::Prose, 0, &["dropped"])).unwrap();
+    }
+    let mut second = writer(dir.path());
+    assert_eq!(second.payload(), Some("1:1"));
+    assert!(matches!(
+        WordsWriter::open(dir.path(), 0, 1),
+        Err(WordsError::Busy)
+    ));
+    assert_eq!(all(&Words::open(dir.path()).unwrap()), [1]);
+    second.add(doc(4, Class::Prose, 0, &["more"])).unwrap();
+    second.commit("1:2").unwrap();
+    second.close().unwrap();
+    let words = Words::open(dir.path()).unwrap();
+    assert_eq!((all(&words), words.payload()), (vec![1, 4], Some("1:2")));
+}
+
+#[test]
+fn damage_and_foreign_indexes_ask_for_a_rebuild() {
+    let asks = |dir: &std::path::Path| {
+        let read = Words::open(dir).err().unwrap();
+        let write = WordsWriter::open(dir, 0, 1).err().unwrap();
+        assert!(
+            read.asks_for_rebuild() && write.asks_for_rebuild(),
+            "{read} / {write}"
+        );
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let mut schema = tantivy::schema::Schema::builder();
+    schema.add_text_field("text", tantivy::schema::TEXT);
+    tantivy::Index::create_in_dir(dir.path(), schema.build()).unwrap();
+    asks(dir.path());
+
+    for damage in 0..4 {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = writer(dir.path());
+        writer.add(doc(1, Class::Prose, 0, &["text"])).unwrap();
+        writer.commit("1:1").unwrap();
+        writer.close().unwrap();
+        let postings = std::fs::read_dir(dir.path())
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .find(|path| path.extension().is_some_and(|extension| extension == "idx"))
+            .unwrap();
+        match damage {
+            0 => std::fs::write(dir.path().join("meta.json"), "{").unwrap(),
+            1 => std::fs::remove_file(postings).unwrap(),
+            2 => std::fs::write(postings, "short").unwrap(),
+            _ => {
+                let length = std::fs::metadata(&postings).unwrap().len() as usize;
+                std::fs::write(postings, vec![0; length]).unwrap();
+            }
+        }
+        asks(dir.path());
+    }
+}
+
+#[test]
+fn scores_do_not_depend_on_where_a_passage_lies() {
+    let docs: Vec<Doc> = (0..60u64)
+        .map(|key| {
+            let class = if key % 3 == 0 {
+                Class::Output
+            } else {
+                Class::Prose
+            };
+            let text = format!(
+                "{} {} needle",
+                "hay ".repeat(key as usize % 7),
+                "needle ".repeat(key as usize % 4)
+            );
+            doc(key, class, (key % 5) as i64, &[&text, "foo bar"])
+        })
+        .collect();
+    let exprs = [
+        word("needle"),
+        Expr::And(vec![
+            word("needle"),
+            Expr::Phrase("foo bar".into()),
+            Expr::Prefix("ha".into()),
+        ]),
+        Expr::Or(vec![
+            word("hay"),
+            word("needle"),
+            Expr::Not(Box::new(word("hay"))),
+        ]),
+    ];
+    let mut answers: Vec<Vec<Answer>> = Vec::new();
+    for share in [0u64, 3, 10] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = writer(dir.path());
+        let (disk, rest): (Vec<_>, Vec<_>) =
+            docs.iter().cloned().partition(|doc| doc.key % 10 < share);
+        for (index, doc) in disk.into_iter().enumerate() {
+            writer.add(doc).unwrap();
+            if index % 7 == 0 {
+                writer.commit("x").unwrap();
+            }
+        }
+        writer.commit("y").unwrap();
+        writer.close().unwrap();
+        let words = Words::open(dir.path()).unwrap();
+        let overlay = Overlay::build(rest).unwrap();
+        answers.push(
+            exprs
+                .iter()
+                .map(|expr| {
+                    let scope = Scope::default();
+                    search(
+                        Some(&words),
+                        Some(&overlay),
+                        Some(expr),
+                        &scope,
+                        Order::Ranked,
+                        25,
+                    )
+                    .unwrap()
+                })
+                .collect(),
+        );
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0], answers[2]);
+    assert_eq!(answers[0][0].hits.len(), 25);
+    assert_eq!(answers[0][0].total, 60);
+    assert!(answers[0][0].hits[0].score > answers[0][0].hits[24].score);
+}
+
+#[test]
+fn the_scope_holds_before_the_limit() {
+    use crate::words::Pick;
+    let mut docs: Vec<Doc> = (0..20u64)
+        .map(|key| {
+            doc(
+                (key % 4) << 24 | key,
+                [Class::Prose, Class::Output][key as usize % 2],
+                key as i64,
+                &["x"],
+            )
+        })
+        .collect();
+    docs[1].role = None;
+    docs[2].role = Some("assistant".into());
+    docs[3].tools = vec!["bash".into(), "read".into()];
+    docs[3].is_error = true;
+    docs[4].time_ms = None;
+    docs[5].kind = "compaction".into();
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = writer(dir.path());
+    for doc in &docs {
+        writer.add(doc.clone()).unwrap();
+    }
+    writer.commit("1").unwrap();
+    writer.close().unwrap();
+    let words = Words::open(dir.path()).unwrap();
+    let overlay = Overlay::build(docs.clone()).unwrap();
+    // Arrivals, newest first, the same on both sides.
+    let asked = |scope: Scope<'_>, limit: usize| {
+        let mut found = Vec::new();
+        for expr in [None, Some(word("x"))] {
+            for (disk, overlay) in [(Some(&words), None), (None, Some(&overlay))] {
+                let answer =
+                    search(disk, overlay, expr.as_ref(), &scope, Order::Newest, limit).unwrap();
+                let arrivals: Vec<u64> =
+                    answer.hits.iter().map(|hit| hit.key & 0xFF_FFFF).collect();
+                found.push((arrivals, answer.total));
+            }
+        }
+        assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
+        found.swap_remove(0)
+    };
+    let any = |list: &[&str]| {
+        list.iter()
+            .map(|text| (*text).to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(asked(Scope::default(), 3), (vec![19, 18, 17], 20));
+    let session = |key: u64| key >> 24 == 2;
+    assert_eq!(
+        asked(
+            Scope {
+                allow: Some(&session),
+                ..Scope::default()
+            },
+            2
+        ),
+        (vec![18, 14], 5)
+    );
+    assert_eq!(
+        asked(
+            Scope {
+                class: Some(Class::Output),
+                ..Scope::default()
+            },
+            1
+        ),
+        (vec![19], 10)
+    );
+    let roles = any(&["assistant", "system"]);
+    let pick = Pick {
+        any: &roles,
+        none: &[],
+    };
+    assert_eq!(
+        asked(
+            Scope {
+                roles: pick,
+                ..Scope::default()
+            },
+            9
+        ),
+        (vec![2], 1)
+    );
+    let none = any(&["user"]);
+    let pick = Pick {
+        any: &[],
+        none: &none,
+    };
+    assert_eq!(
+        asked(
+            Scope {
+                roles: pick,
+                ..Scope::default()
+            },
+            9
+        ),
+        (vec![2, 1], 2)
+    );
+    let tools = any(&["read"]);
+    let pick = Pick {
+        any: &tools,
+        none: &[],
+    };
+    assert_eq!(
+        asked(
+            Scope {
+                tools: pick,
+                ..Scope::default()
+            },
+            9
+        ),
+        (vec![3], 1)
+    );
+    let kinds = any(&["compaction"]);
+    let pick = Pick {
+        any: &kinds,
+        none: &[],
+    };
+    assert_eq!(
+        asked(
+            Scope {
+                kinds: pick,
+                ..Scope::default()
+            },
+            9
+        ),
+        (vec![5], 1)
+    );
+    assert_eq!(
+        asked(
+            Scope {
+                error: Some(true),
+                ..Scope::default()
+            },
+            9
+        ),
+        (vec![3], 1)
+    );
+    assert_eq!(
+        asked(
+            Scope {
+                error: Some(false),
+                ..Scope::default()
+            },
+            1
+        ),
+        (vec![19], 19)
+    );
+    assert_eq!(
+        asked(
+            Scope {
+                until_ms: Some(6),
+                ..Scope::default()
+            },
+            9
+        ),
+        (vec![5, 3, 2, 1, 0], 5)
+    );
+    let times = Scope {
+        since_ms: Some(3),
+        until_ms: Some(6),
+        ..Scope::default()
+    };
+    assert_eq!(asked(times, 9), (vec![5, 3], 2));
+    // Passages without a time come last.
+    assert_eq!(asked(Scope::default(), 20).0.last(), Some(&4));
+
+    // Dead ranges concern the disk alone.
+    let dead = [(0, 8), (3 << 24, u64::MAX)];
+    let scope = Scope {
+        dead: &dead,
+        ..Scope::default()
+    };
+    let count = |disk: Option<&Words>, overlay: Option<&Overlay>| {
+        search(disk, overlay, Some(&word("x")), &scope, Order::Newest, 99)
+            .unwrap()
+            .total
+    };
+    assert_eq!(count(Some(&words), None), 12);
+    assert_eq!(count(None, Some(&overlay)), 20);
+    assert_eq!(count(Some(&words), Some(&overlay)), 20);
+}
+
+#[test]
+fn an_excluded_phrase_on_output_loses_nothing() {
+    let docs = [
+        doc(1, Class::Output, 1, &["bar foo x"]),
+        doc(2, Class::Output, 2, &["foo bar x"]),
+        doc(3, Class::Output, 3, &["foobar x"]),
+    ];
+    let overlay = Overlay::build(docs).unwrap();
+    let expr = Expr::And(vec![word("x"), Expr::Not(Box::new(word("fooBar")))]);
+    let answer = newest(None, Some(&overlay), &expr);
+    // 2 is for the caller to check; 3 is excluded for certain.
+    assert_eq!(keys(&answer), [2, 1]);
+    assert!(answer.total_is_bound && answer.hits.iter().all(|hit| hit.needs_check));
+}

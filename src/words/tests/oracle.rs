@@ -55,11 +55,10 @@ fn atoms(text: &str) -> Vec<Atom> {
                 continue;
             }
             for part in one.to_string().nfd() {
-                atoms.push(if "\u{AD}\u{200C}\u{200D}\u{2060}\u{FEFF}".contains(part) {
-                    Atom::Dropped
-                } else if is_combining_mark(part)
-                    && !(part.is_alphabetic() && canonical_combining_class(part) == 0)
-                {
+                let vanishes = "\u{AD}\u{200C}\u{200D}\u{2060}\u{FEFF}".contains(part)
+                    || is_combining_mark(part)
+                        && !(part.is_alphabetic() && canonical_combining_class(part) == 0);
+                atoms.push(if vanishes {
                     Atom::Dropped
                 } else if part == '_' {
                     Atom::Underscore

@@ -151,7 +151,7 @@ fn docs(random: &mut ChaCha8Rng, count: u64) -> Vec<Doc> {
             let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
             // Keys of two sessions, times with ties.
             doc(
-                key % 2 << 24 | key,
+                (key % 2) << 24 | key,
                 class,
                 random.random_range(0..20),
                 &pieces,
@@ -263,7 +263,7 @@ fn matcher_and_prefilter_say_what_the_oracle_says() {
 fn disk_and_overlay_find_what_the_oracle_finds() {
     let mut random = ChaCha8Rng::seed_from_u64(13);
     let mut found = 0;
-    for round in 0..12 {
+    for round in 0..6 {
         let docs = docs(&mut random, 150);
         let tokens: Vec<_> = docs
             .iter()
@@ -353,5 +353,5 @@ fn disk_and_overlay_find_what_the_oracle_finds() {
             }
         }
     }
-    assert!(found > 10_000, "only {found} hits tested");
+    assert!(found > 5_000, "only {found} hits tested");
 }
