@@ -1,1 +1,242 @@
-fn main(){}
+//! Does the command reach its targets? Builds a corpus, runs whole processes over it and prints one table.
+//!
+//! `cargo bench -- --help` lists the options; README.md beside this file explains the rows.
+
+mod corpus;
+mod process;
+mod rows;
+mod run;
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use rows::Row;
+use run::Run;
+use serde_json::{Value, json};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+const HELP: &str = "\
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus]
+
+  --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
+  --files N        number of sessions (default: a mean of 557 KB each)
+  --seed N         other seeds give other sessions (default 1)
+  --runs N         runs of each short operation (default 21)
+  --cold-runs N    runs of each operation on a never-indexed corpus (default 3, above 2 GB 1)
+  --keep DIR       put corpora and index there and leave them (default: corpora stay in the temporary folder, the index goes)
+  --pi             fail when pi's listAll cannot be run beside (it is run whenever Node and tests/oracle/node_modules are there)
+  --json           print the table as JSON
+  --only-corpus    write the corpus, print what is in it, measure nothing";
+
+struct Options {
+    size: u64,
+    files: usize,
+    seed: u64,
+    runs: usize,
+    cold_runs: usize,
+    keep: Option<PathBuf>,
+    pi: bool,
+    json: bool,
+    only_corpus: bool,
+    /// Internal: this process only writes the corpus, so that the memory it takes is not the measuring process's.
+    write_into: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match options().and_then(|options| options.map_or(Ok(()), |options| bench(&options))) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn options() -> Result<Option<Options>> {
+    let mut options = Options {
+        size: 100_000_000,
+        files: 0,
+        seed: 1,
+        runs: 21,
+        cold_runs: 0,
+        keep: None,
+        pi: false,
+        json: false,
+        only_corpus: false,
+        write_into: None,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || {
+            arguments
+                .next()
+                .ok_or_else(|| format!("{argument} wants a value"))
+        };
+        match argument.as_str() {
+            // cargo bench adds it.
+            "--bench" => {}
+            "--size" => options.size = size(&value()?)?,
+            "--files" => options.files = value()?.parse()?,
+            "--seed" => options.seed = value()?.parse()?,
+            "--runs" => options.runs = value()?.parse::<usize>()?.max(1),
+            "--cold-runs" => options.cold_runs = value()?.parse::<usize>()?.max(1),
+            "--keep" => options.keep = Some(value()?.into()),
+            "--write-into" => options.write_into = Some(value()?.into()),
+            "--pi" => options.pi = true,
+            "--json" => options.json = true,
+            "--only-corpus" => options.only_corpus = true,
+            "--help" | "-h" => {
+                println!("{HELP}");
+                return Ok(None);
+            }
+            other => return Err(format!("unknown argument {other}\n{HELP}").into()),
+        }
+    }
+    if options.cold_runs == 0 {
+        options.cold_runs = if options.size > 2_000_000_000 { 1 } else { 3 };
+    }
+    Ok(Some(options))
+}
+
+fn size(text: &str) -> Result<u64> {
+    let upper = text.to_ascii_uppercase();
+    let digits = upper.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match &upper[digits.len()..] {
+        "" | "B" => 1.0,
+        "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        _ => return Err(format!("{text}: a size is a number with KB, MB or GB").into()),
+    };
+    Ok((digits.trim().parse::<f64>()? * unit) as u64)
+}
+
+fn bench(options: &Options) -> Result<()> {
+    let spec = corpus::Spec {
+        bytes: options.size,
+        files: options.files,
+        seed: options.seed,
+    };
+    if let Some(root) = &options.write_into {
+        let written = corpus::write(root, spec)?;
+        println!(
+            "{}",
+            json!({"bytes": written.bytes, "files": written.files, "lines": written.lines,
+                   "rare_entries": written.rare_entries, "shares": written.shares})
+        );
+        return Ok(());
+    }
+    let home = options
+        .keep
+        .clone()
+        .unwrap_or_else(|| std::env::temp_dir().join("sessionary-bench"));
+    let corpus = home.join(format!(
+        "corpus-{}-{}-{}-r{}",
+        options.size,
+        options.files,
+        options.seed,
+        corpus::REVISION
+    ));
+    let written = build_or_reuse(options, &corpus)?;
+    if options.only_corpus {
+        println!("{}", corpus.join("agent/sessions").display());
+        for ((name, wanted), bytes) in corpus::SHARES.iter().zip(written.shares) {
+            println!(
+                "{name:>15}: {:5.1} % of the bytes, {:4.1} % in the measured corpus",
+                bytes as f64 / written.bytes as f64 * 100.0,
+                wanted * 100.0
+            );
+        }
+        return Ok(());
+    }
+    let work = tempfile::Builder::new().prefix("run-").tempdir_in(&home)?;
+    let run = Run {
+        binary: env!("CARGO_BIN_EXE_sessionary").into(),
+        root: corpus.join("agent/sessions"),
+        index: if options.keep.is_some() {
+            home.join("index")
+        } else {
+            work.path().join("index")
+        },
+        work: work.path().to_owned(),
+        written,
+        runs: options.runs,
+        cold_runs: options.cold_runs,
+        pi: options.pi,
+    };
+    let rows = run.all()?;
+    if options.json {
+        let rows: Vec<Value> = rows.iter().map(Row::json).collect();
+        let corpus = json!({"bytes": run.written.bytes, "files": run.written.files, "lines": run.written.lines, "seed": options.seed});
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&json!({"corpus": corpus, "rows": rows}))?
+        );
+    } else {
+        println!(
+            "{:.1} MB in {} sessions, {} lines, seed {}; floors and targets per GB are scaled from 1113.5 MB\n",
+            run.written.bytes as f64 / 1e6,
+            run.written.files,
+            run.written.lines,
+            options.seed
+        );
+        rows::print(&rows);
+    }
+    Ok(())
+}
+
+/// Writes the corpus unless a whole one of the same arguments is there.
+fn build_or_reuse(options: &Options, corpus: &Path) -> Result<corpus::Written> {
+    let marker = corpus.join("written.json");
+    if !marker.exists() {
+        if corpus.exists() {
+            fs::remove_dir_all(corpus)?;
+        }
+        let root = corpus.join("agent/sessions");
+        fs::create_dir_all(&root)?;
+        let start = Instant::now();
+        let arguments = [
+            ("--size", options.size),
+            ("--files", options.files as u64),
+            ("--seed", options.seed),
+        ];
+        let mut writer = Command::new(std::env::current_exe()?);
+        for (name, value) in arguments {
+            writer.arg(name).arg(value.to_string());
+        }
+        let output = writer
+            .arg("--write-into")
+            .arg(&root)
+            .stderr(Stdio::inherit())
+            .output()?;
+        if !output.status.success() {
+            return Err("the corpus could not be written".into());
+        }
+        fs::write(&marker, &output.stdout)?;
+        eprintln!("corpus written in {:.1} s", start.elapsed().as_secs_f64());
+    }
+    let marker: Value = serde_json::from_slice(&fs::read(&marker)?)?;
+    let count = |name: &str| {
+        marker[name]
+            .as_u64()
+            .ok_or(format!("the corpus's written.json lacks {name}"))
+    };
+    let mut shares = [0; 7];
+    for (share, value) in shares
+        .iter_mut()
+        .zip(marker["shares"].as_array().into_iter().flatten())
+    {
+        *share = value.as_u64().unwrap_or(0);
+    }
+    Ok(corpus::Written {
+        bytes: count("bytes")?,
+        files: count("files")? as usize,
+        lines: count("lines")?,
+        rare_entries: count("rare_entries")?,
+        shares,
+    })
+}

@@ -45,6 +45,12 @@ pub enum Error {
         /// Ours.
         known: u32,
     },
+    /// A session with more entries than its keys can count.
+    #[error("{relative}: this session has had more than 16,777,216 entries; split the file, or `sessionary rebuild`")]
+    Full {
+        /// Path of the source below its root.
+        relative: String,
+    },
     /// The directory cannot be made or read.
     #[error("{}: {error}", .path.display())]
     Io {

@@ -29,11 +29,9 @@ pub struct Known {
 #[allow(missing_docs)]
 pub struct StoredSession {
     pub session: i64,
-    pub root: i64,
     pub format: String,
     pub modified_ms: i64,
     pub file_ms: i64,
-    pub leaf: Option<String>,
     pub row: SessionRow,
 }
 
@@ -73,7 +71,6 @@ pub struct StoredProblem {
 pub struct StoredRoot {
     pub root: i64,
     pub agent: String,
-    pub label: Option<String>,
     pub path: PathBuf,
     pub error: Option<String>,
     pub files: u64,
@@ -94,11 +91,6 @@ impl Catalogue {
     /// Let the snapshot go.
     pub fn end_snapshot(&self) {
         self.rollback();
-    }
-
-    /// SQLite's count of changes by other connections.
-    pub fn data_version(&self) -> Result<i64, Error> {
-        self.told(self.connection.pragma_query_value(None, "data_version", |r| r.get(0)))
     }
 
     /// All sources of a root.
@@ -475,7 +467,6 @@ impl Catalogue {
                     Ok(StoredRoot {
                         root: r.get(0)?,
                         agent: r.get(1)?,
-                        label: r.get(2)?,
                         path: PathBuf::from(r.get::<_, String>(3)?),
                         error: r.get(4)?,
                         files: r.get::<_, i64>(5)? as u64,
@@ -523,11 +514,9 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let hidden: Option<String> = r.get(16)?;
     Ok(StoredSession {
         session: r.get(0)?,
-        root: r.get(1)?,
         format: r.get(2)?,
         modified_ms,
         file_ms: r.get(4)?,
-        leaf: r.get(5)?,
         row: SessionRow {
             agent: r.get(6)?,
             label: r.get(7)?,

@@ -214,8 +214,38 @@ impl Catalogue {
     }
 
     /// Add a chunk. Within the transaction.
+    ///
+    /// # Errors
+    /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
     pub fn apply(&self, chunk: &Chunk, format: &dyn Format) -> Result<(), Error> {
+        let arrivals = self.told(self.arrivals(chunk))?;
+        if arrivals + chunk.entries.len() as i64 > MOST_ARRIVALS {
+            return Err(Error::Full { relative: chunk.relative.clone() });
+        }
         self.told(self.apply_rows(chunk, format))
+    }
+
+    /// Arrivals that the chunk's session has had; none when it is about to get a number of its own again.
+    fn arrivals(&self, chunk: &Chunk) -> rusqlite::Result<i64> {
+        let c = &self.connection;
+        let known: Option<(i64, i64)> = c
+            .prepare_cached("SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2")?
+            .query_row(params![chunk.root, chunk.place], |r| Ok((r.get(0)?, r.get(1)?)))
+            .optional()?;
+        let Some((session, arrivals)) = known else { return Ok(0) };
+        if arrivals < MOST_ARRIVALS / 2 || chunk.forget_from != Some(0) {
+            return Ok(arrivals);
+        }
+        // A file rewritten over and over: its session starts again under a new number.
+        let sources: Vec<i64> = c
+            .prepare_cached("SELECT source FROM _session_sources WHERE session = ?1")?
+            .query_map([session], |r| r.get(0))?
+            .collect::<Result<_, _>>()?;
+        let [source] = sources[..] else { return Ok(arrivals) };
+        self.forget(source, session, 0)?;
+        c.execute("DELETE FROM _session_sources WHERE session = ?1", [session])?;
+        c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
+        Ok(0)
     }
 
     fn apply_rows(&self, chunk: &Chunk, format: &dyn Format) -> rusqlite::Result<()> {
@@ -533,7 +563,6 @@ impl Catalogue {
         fresh: Option<(i64, &Fold)>,
     ) -> rusqlite::Result<Option<Made>> {
         struct Row {
-            source: i64,
             relative: String,
             mtime_ms: i64,
             size: i64,
@@ -554,13 +583,12 @@ impl Catalogue {
                  WHERE ss.session = ?1 ORDER BY s.relative",
             )?
             .query_map([session], |r| {
-                let source = r.get(0)?;
+                let source: i64 = r.get(0)?;
                 let fold = match fresh {
                     Some((of, fold)) if of == source => fold.clone(),
                     _ => serde_json::from_str(&r.get::<_, String>(4)?).unwrap_or_default(),
                 };
                 Ok(Row {
-                    source,
                     relative: r.get(1)?,
                     mtime_ms: r.get::<_, i64>(2)?.div_euclid(1_000_000),
                     size: r.get(3)?,
@@ -684,7 +712,7 @@ struct Made {
 
 /// First and last key a session can have.
 pub fn key_range(session: i64) -> (i64, i64) {
-    (session << ARRIVAL_BITS, (session + 1 << ARRIVAL_BITS) - 1)
+    (session << ARRIVAL_BITS, ((session + 1) << ARRIVAL_BITS) - 1)
 }
 
 /// Runs of consecutive numbers.

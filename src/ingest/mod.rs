@@ -9,4 +9,4 @@ mod words;
 pub use sync::{Event, count_pending, sync_catalogue};
 pub use compare::compare_source;
 pub use reading::entry_bytes;
-pub use words::{WordsStage, index_words, open_words, owed_documents};
+pub use words::{Wanted, WordsStage, index_words, open_words, owed_documents};

@@ -53,7 +53,7 @@ pub fn read_source(
         return Ok(Outcome::Same { identity, racy });
     };
     file.seek(SeekFrom::Start(from))?;
-    let reader = Reader { plan, identity, racy, from, proof, fold, tail };
+    let reader = Reader { plan, identity, racy, from, proof, fold: *fold, tail };
     match plan.format.shape() {
         Shape::Lines => reader.lines(file, buffer, cost, emit)?,
         Shape::Document => reader.document(file, cost, emit)?,
@@ -64,12 +64,12 @@ pub fn read_source(
 enum Start {
     Same,
     /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one.
-    At { from: u64, proof: Proof, fold: Fold, tail: Vec<u8> },
+    At { from: u64, proof: Proof, fold: Box<Fold>, tail: Vec<u8> },
 }
 
 impl Start {
     fn beginning() -> Start {
-        Start::At { from: 0, proof: Proof::default(), fold: Fold::default(), tail: Vec::new() }
+        Start::At { from: 0, proof: Proof::default(), fold: Box::default(), tail: Vec::new() }
     }
 }
 
@@ -78,7 +78,7 @@ fn resume_point(plan: &Plan<'_>, file: &mut File, identity: &Identity, cost: &mu
     let Some(known) = plan.known else { return Ok(Start::beginning()) };
     let stored = &known.stored;
     let decision = checkpoint::decide(Some(stored), identity, plan.format.write_mode(), plan.format.revision());
-    let saved = || serde_json::from_str::<Fold>(&known.fold).ok();
+    let saved = || serde_json::from_str::<Box<Fold>>(&known.fold).ok();
     match decision {
         Decision::Unchanged => return Ok(Start::Same),
         Decision::Reread(_) => return Ok(Start::beginning()),

@@ -1,5 +1,6 @@
 //! The catalogue stage: discover, read what changed on every core, write it with one writer.
 
+use std::collections::HashSet;
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
@@ -153,7 +154,7 @@ fn read_all(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
-    let mut writer = Writer { catalogue, report, progress, plans, files: 0, bytes: 0, open_entries: 0 };
+    let mut writer = Writer { catalogue, report, progress, plans, files: 0, bytes: 0, open_entries: 0, full: HashSet::new() };
     if let [_] = plans {
         let (mut chunks, mut cost) = (Vec::new(), Cost::default());
         let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| chunks.push(chunk));
@@ -189,16 +190,28 @@ struct Writer<'a> {
     files: u64,
     bytes: u64,
     open_entries: usize,
+    /// Plans whose session is full.
+    full: HashSet<usize>,
 }
 
 impl Writer<'_> {
     fn take(&mut self, message: Message) -> Result<(), Error> {
         match message {
             Message::Chunk(at, chunk) => {
+                if self.full.contains(&at) {
+                    return Ok(());
+                }
+                match self.catalogue.apply(&chunk, self.plans[at].format) {
+                    Err(Error::Full { relative }) => {
+                        self.report.notes.push(Error::Full { relative }.to_string());
+                        self.full.insert(at);
+                        return Ok(());
+                    }
+                    applied => applied?,
+                }
                 self.report.entries += chunk.entries.len() as u64;
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += chunk.entries.len();
-                self.catalogue.apply(&chunk, self.plans[at].format)?;
                 if self.open_entries >= ENTRIES_A_TRANSACTION {
                     self.catalogue.commit()?;
                     self.catalogue.begin()?;

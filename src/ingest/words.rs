@@ -200,7 +200,7 @@ fn add_all(
         let (send, receive) = sync_channel(4);
         scope.spawn(move |_| {
             jobs.into_par_iter().with_max_len(1).for_each(|job| {
-                let docs = documents(&job, formats, &|_| true);
+                let docs = documents(&job, formats, &Wanted::all());
                 // A closed channel means the writer failed; its error is told.
                 let _ = send.send((job.item, docs));
             });
@@ -224,7 +224,7 @@ fn add_all(
 fn documents(
     job: &Job,
     formats: &[&'static dyn Format],
-    may_match: &dyn Fn(&[u8]) -> bool,
+    wanted: &Wanted<'_>,
 ) -> Option<(Vec<Doc>, u64)> {
     let format = formats.iter().find(|f| f.name() == job.format)?;
     let (Some(first), Some(last)) = (job.entries.first(), job.entries.last()) else { return Some((Vec::new(), 0)) };
@@ -240,11 +240,11 @@ fn documents(
         if hash(record) != entry.hash {
             return None;
         }
-        if !may_match(record) {
+        if !(wanted.record)(record) {
             continue;
         }
         for passage in format.passages(record) {
-            if passage.class == job.item.class {
+            if passage.class == job.item.class && (wanted.pieces)(&passage.pieces) {
                 docs.push(doc(entry, passage.class, passage.pieces, job.tools.get(&entry.key)));
             }
         }
@@ -266,6 +266,21 @@ pub fn doc(entry: &StoredEntry, class: Class, pieces: Vec<String>, tools: Option
     }
 }
 
+/// Which passages are wanted: first asked of the raw record, then of the decoded text.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// `false` is certain: no passage of the record is wanted.
+    pub record: &'a (dyn Fn(&[u8]) -> bool + Sync),
+    /// Whether a passage of these pieces is wanted.
+    pub pieces: &'a (dyn Fn(&[String]) -> bool + Sync),
+}
+
+impl Wanted<'_> {
+    fn all() -> Wanted<'static> {
+        Wanted { record: &|_| true, pieces: &|_| true }
+    }
+}
+
 /// What the overlay needs: the documents that the words at `done` lack and that may match.
 pub struct Owed {
     /// Their passages.
@@ -279,7 +294,7 @@ pub fn owed_documents(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
     done: i64,
-    may_match: &(dyn Fn(&[u8]) -> bool + Sync),
+    wanted: &Wanted<'_>,
 ) -> Result<Owed, catalogue::Error> {
     let mut work = catalogue.owed(done)?;
     for entry in catalogue.provisional_entries()? {
@@ -295,7 +310,7 @@ pub fn owed_documents(
         jobs.push(Job { item: item.clone(), path, format, entries, tools });
     }
     let read: Vec<Option<(Vec<Doc>, u64)>> =
-        jobs.par_iter().map(|job| documents(job, formats, &|record| may_match(record))).collect();
+        jobs.par_iter().map(|job| documents(job, formats, wanted)).collect();
     let failed = read.iter().filter(|r| r.is_none()).count() as u64;
     Ok(Owed { docs: read.into_iter().flatten().flat_map(|(docs, _)| docs).collect(), failed })
 }

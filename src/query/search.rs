@@ -10,7 +10,7 @@ use crate::catalogue::Catalogue;
 use crate::catalogue::read::{StoredEntry, StoredSession};
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::index::{Error, Index};
-use crate::ingest::{entry_bytes, open_words, owed_documents};
+use crate::ingest::{Wanted, entry_bytes, open_words, owed_documents};
 use crate::model::{Hit, HitGroup, SCHEMA_VERSION, SearchAnswer, iso};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scope};
 
@@ -64,9 +64,13 @@ impl Index {
         // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
         let (disk, done) = open_words(catalogue, &self.config.words_dir())?;
         let prefilter = query.expr.as_ref().map(words::prefilter);
-        let owed = owed_documents(catalogue, &self.config.formats, done, &|raw| {
-            prefilter.as_ref().is_none_or(|p| p.may_match(raw))
-        })?;
+        let matcher = query.expr.as_ref().map(Matcher::new);
+        // Only what matches goes into the overlay: on a first run that is all that keeps it small.
+        let wanted = Wanted {
+            record: &|raw| prefilter.as_ref().is_none_or(|p| p.may_match(raw)),
+            pieces: &|pieces| matcher.as_ref().is_none_or(|m| m.matches(pieces)),
+        };
+        let owed = owed_documents(catalogue, &self.config.formats, done, &wanted)?;
         if owed.failed > 0 {
             answer.complete = false;
             answer.pending_files += owed.failed;
@@ -93,7 +97,6 @@ impl Index {
         };
         let order = if scope.newest_first { Order::Newest } else { Order::Ranked };
         let limit = if scope.limit == 0 { 20 } else { scope.limit };
-        let matcher = query.expr.as_ref().map(Matcher::new);
         let mut want = limit;
         for round in 0..ROUNDS {
             let found =

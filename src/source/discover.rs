@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::identity::{Identity, now_ns};
+use super::identity::Identity;
 use crate::format::Format;
 use crate::model::{Part, Placement};
 
@@ -16,7 +16,6 @@ pub struct Found {
     /// Path below the root.
     pub relative: String,
     pub identity: Identity,
-    pub racy: bool,
     /// Key of its session below the root.
     pub place: String,
     pub part: Part,
@@ -156,7 +155,6 @@ impl Walk<'_> {
         match self.format.place(below, self.flat) {
             Placement::Source { session, part, unlisted } => here.found.push(Found {
                 relative,
-                racy: identity.is_racy(now_ns()),
                 identity,
                 place: session,
                 part,

@@ -8,12 +8,14 @@ use super::tokenizer::{Segmenter, Token};
 use crate::model::Expr;
 
 /// Whether a passage of these pieces matches.
+#[cfg(test)]
 pub fn matches_text(expr: &Expr, pieces: &[String]) -> bool {
     Matcher::new(expr).matches(pieces)
 }
 
 /// What to highlight in `text`: byte ranges of all words and phrases that `expr` asks for,
 /// ascending and disjoint. What it excludes is not among them.
+#[cfg(test)]
 pub fn highlights(expr: &Expr, text: &str) -> Vec<Range<usize>> {
     Matcher::new(expr).highlights(text)
 }

@@ -18,11 +18,15 @@ pub mod tokenizer;
 mod write;
 
 pub use error::WordsError;
-pub use matcher::{Matcher, highlights, matches_text};
+pub use matcher::Matcher;
+#[cfg(test)]
+pub use matcher::{highlights, matches_text};
 pub use overlay::Overlay;
-pub use prefilter::{Prefilter, prefilter};
-pub use schema::{Doc, KEY_BITS, SCHEMA_REVISION};
-pub use search::{Answer, Hit, Order, Pick, Scope, Words, search};
+pub use prefilter::prefilter;
+pub use schema::{Doc, SCHEMA_REVISION};
+#[cfg(test)]
+pub use search::Answer;
+pub use search::{Hit, Order, Pick, Scope, Words, search};
 pub use write::WordsWriter;
 
 #[cfg(test)]

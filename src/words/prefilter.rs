@@ -70,11 +70,6 @@ fn all(mut nodes: Vec<Node>) -> Option<Node> {
 }
 
 impl Prefilter {
-    /// Whether it can say no at all.
-    pub fn filters(&self) -> bool {
-        self.root.is_some()
-    }
-
     /// Whether a passage of this record may match. `false` is certain.
     pub fn may_match(&self, raw: &[u8]) -> bool {
         thread_local! {

@@ -17,9 +17,6 @@ use crate::model::Class;
 /// Goes into the commit payload, so that an older index is built anew.
 pub const SCHEMA_REVISION: u32 = 1;
 
-/// A passage's key is `session << KEY_BITS | arrival`.
-pub const KEY_BITS: u32 = 24;
-
 /// The time of a passage that has none.
 pub(super) const NO_TIME: i64 = i64::MIN;
 

@@ -47,16 +47,6 @@ impl Words {
         self.payload.as_deref()
     }
 
-    /// Passages that are in the index, deleted ones not counted.
-    pub fn len(&self) -> u64 {
-        self.searcher.num_docs()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Files of the index whose checksum is wrong.
     pub fn damaged_files(&self) -> Result<Vec<String>, WordsError> {
         let damaged = self.searcher.index().validate_checksum()?;

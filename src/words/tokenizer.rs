@@ -61,7 +61,7 @@ pub(super) use fold::hides_ascii;
 use fold::{
     CLASS, DIGIT, Folded, LOWER, UNDER, UPPER, WIDE, breaks, fold, is_voicing, push_lowered,
 };
-pub use stream::{WordStream, WordTokenizer};
+pub use stream::WordTokenizer;
 
 /// Longest token in bytes; longer words are cut (rule 2).
 pub const MAX_TOKEN: usize = 128;

@@ -111,11 +111,13 @@ impl WordsWriter {
     }
 
     /// The payload of the last commit.
+    #[cfg(test)]
     pub fn payload(&self) -> Option<&str> {
         self.payload.as_deref()
     }
 
     /// Forget additions and deletions since the last commit.
+    #[cfg(test)]
     pub fn rollback(&mut self) -> Result<(), WordsError> {
         self.writer()?.rollback()?;
         self.uncommitted = false;
