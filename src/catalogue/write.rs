@@ -6,7 +6,7 @@ use super::open::{Catalogue, Error};
 use crate::format::{Format, SourceFacts};
 use crate::model::{Facts, Fold, Part, SessionFacts};
 use crate::source::checkpoint::Proof;
-use crate::source::identity::Identity;
+use crate::source::identity::{Identity, nearest_ms};
 
 /// Bits of a key that count arrivals within a session.
 pub const ARRIVAL_BITS: u32 = 24;
@@ -572,7 +572,7 @@ impl Catalogue {
     ) -> rusqlite::Result<Option<Made>> {
         struct Row {
             relative: String,
-            mtime_ms: i64,
+            mtime_ns: i64,
             size: i64,
             fold: Fold,
             part: Part,
@@ -598,7 +598,7 @@ impl Catalogue {
                 };
                 Ok(Row {
                     relative: r.get(1)?,
-                    mtime_ms: r.get::<_, i64>(2)?.div_euclid(1_000_000),
+                    mtime_ns: r.get(2)?,
                     size: r.get(3)?,
                     fold,
                     part: part_of(&r.get::<_, String>(5)?),
@@ -614,7 +614,7 @@ impl Catalogue {
             .iter()
             .map(|r| SourceFacts {
                 relative: std::path::Path::new(&r.relative),
-                mtime_ms: r.mtime_ms,
+                mtime_ms: nearest_ms(r.mtime_ns),
                 fold: &r.fold,
                 part: r.part,
                 unlisted: r.unlisted.as_deref(),
@@ -624,7 +624,7 @@ impl Catalogue {
         Ok(Some(Made {
             facts: format.session(&facts),
             path: std::path::Path::new(&main.root).join(&main.relative).to_string_lossy().into_owned(),
-            file_ms: rows.iter().map(|r| r.mtime_ms).max().unwrap_or_default(),
+            file_ms: rows.iter().map(|r| r.mtime_ns.div_euclid(1_000_000)).max().unwrap_or_default(),
             problems: rows.iter().map(|r| r.problems as i64).sum(),
             bytes: rows.iter().map(|r| r.size).sum(),
         }))
