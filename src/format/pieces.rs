@@ -61,6 +61,7 @@ impl Pieces {
 /// escapes are no text.
 fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
     match value.text() {
+        Some(text) if is_encoded(&text) => {}
         Some(text) => pieces.extend(without_data_urls(text.into_owned()).into_iter().filter(|piece| !piece.is_empty())),
         None => walk(pieces, value.0.unwrap_or_default(), usize::MAX, is_no_text_or_type),
     }

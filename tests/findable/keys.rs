@@ -49,7 +49,7 @@ fn neutral(key: &str, value: &Value, within: bool, others: &mut BTreeSet<String>
             Value::Object(replaced.collect())
         }
         Value::String(text) if !within && matches!(key, "type" | "role") => json!(text),
-        Value::String(text) if !within && names_no_text(key) && key != "customType" => {
+        Value::String(text) if !within && names_no_text(key) && key != "modelId" => {
             others.insert(text.clone());
             json!(text)
         }

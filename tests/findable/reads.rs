@@ -39,6 +39,8 @@ fn a_search_reads_the_lines_it_shows() {
     let (mut shown, mut all) = (0, 0);
     for session in 0..4 {
         let mut content = String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n");
+        // What a list shows of the first message is in the catalogue; here it is short.
+        content.push_str(&line(&format!("{session:04}"), "good morning"));
         for entry in 0..40 {
             let word = if entry == 20 { "chrysoberyl" } else { "gravel" };
             let line = line(&format!("{session:04}{entry:04}"), &format!("{filler} {word}"));

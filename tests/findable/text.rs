@@ -15,6 +15,7 @@ impl Pieces {
     /// A field that should be text; where it is not, what a reader would call text in it.
     fn add(&mut self, class: Class, value: &Value) {
         let text = match value {
+            Value::String(text) if is_base64(text) => return,
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
             _ => return self.leaves_of(class, "", value, is_id_or_type),
