@@ -147,6 +147,7 @@ const OTHER_TREES: &[&str] = &[
     "cr-only",
     "scalars",
     "falsy-line",
+    "null-line",
     "header-after-false",
     "header-after-null",
     "id-odd",
