@@ -184,12 +184,12 @@ pub fn search(
         bound: false,
     };
     if let Some(searcher) = both.disk {
-        let covered = overlay.map_or(&[][..], Overlay::keys);
-        let gone = |key: u64| is_within(scope.dead, key) || covered.binary_search(&key).is_ok();
+        let covered = overlay.map_or(&[][..], Overlay::passages);
+        let gone = |key: u64, class: Class| is_within(scope.dead, key) || covered.binary_search(&(key, class)).is_ok();
         collect(searcher, &*query, &both, scope, &gone, &mut top)?;
     }
     if let Some(searcher) = both.overlay {
-        collect(searcher, &*query, &both, scope, &|_| false, &mut top)?;
+        collect(searcher, &*query, &both, scope, &|_, _| false, &mut top)?;
     }
     let mut hits: Vec<_> = top.heap.into_iter().map(|Reverse(ranked)| ranked).collect();
     hits.sort_unstable_by(|a, b| b.cmp(a));
@@ -307,7 +307,7 @@ fn collect(
     query: &dyn Query,
     statistics: &Both<'_>,
     scope: &Scope<'_>,
-    gone: &dyn Fn(u64) -> bool,
+    gone: &dyn Fn(u64, Class) -> bool,
     top: &mut Top,
 ) -> Result<(), WordsError> {
     let scored = top.order == Order::Ranked;
@@ -327,7 +327,7 @@ fn collect(
                 return;
             }
             let key = columns.key(doc);
-            if gone(key) || scope.allow.is_some_and(|allow| !allow(key)) {
+            if gone(key, columns.class(doc)) || scope.allow.is_some_and(|allow| !allow(key)) {
                 return;
             }
             let time = columns.time.get_val(doc);
