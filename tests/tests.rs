@@ -10,6 +10,7 @@ mod cli;
 mod corpus;
 mod crash;
 mod formats;
+mod histories;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;

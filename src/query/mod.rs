@@ -1,5 +1,6 @@
 //! Questions: what the user types, and what answers it.
 
+mod dump;
 mod list;
 mod name;
 mod search;
