@@ -39,7 +39,7 @@ fn variable(name: &str) -> Option<u64> {
 fn a_history_leaves_the_index_that_its_end_would_make() {
     let seeds: Vec<u64> = match variable("SESSIONARY_SEED") {
         Some(seed) => vec![seed],
-        None => (0..variable("SESSIONARY_HISTORIES").unwrap_or(150)).collect(),
+        None => (0..variable("SESSIONARY_HISTORIES").unwrap_or(80)).collect(),
     };
     let (next, steps) = (AtomicU64::new(0), AtomicU64::new(0));
     let failed: Mutex<Vec<(u64, Vec<String>, Box<dyn std::any::Any + Send>)>> = Mutex::default();

@@ -46,10 +46,10 @@ fn growing_by_single_bytes_gives_the_same_index() {
             OpenOptions::new().append(true).create(true).open(path).unwrap().write_all(&bytes[at..=at]).unwrap();
         }
         indexer.sync_catalogue(&mut |_| {}).unwrap();
-        if at % 53 == 0 {
+        if at % 101 == 0 {
             indexer.sync(&mut |_| {}).unwrap();
         }
-        if at % 101 == 0 {
+        if at % 307 == 0 {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             let expected = fresh(&config, &place.path().join(format!("fresh{at}")));
             same(&catalogue(&index), &catalogue(&expected), &format!("{at} bytes"));
