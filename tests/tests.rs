@@ -11,6 +11,7 @@ mod corpus;
 mod crash;
 mod findable;
 mod formats;
+mod histories;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;

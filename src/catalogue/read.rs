@@ -129,6 +129,24 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// Files below a root that are no source, and why; sorted by path.
+    pub fn strays(&self, root: i64) -> Result<Vec<(String, String)>, Error> {
+        let run = || -> rusqlite::Result<Vec<(String, String)>> {
+            self.connection
+                .prepare_cached("SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative")?
+                .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// The format and label a root was last scanned with.
+    pub fn root_is(&self, root: i64) -> Result<(String, Option<String>, bool), Error> {
+        self.told(self.connection.query_row("SELECT format, label, flat FROM _roots WHERE root = ?1", [root], |r| {
+            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+        }))
+    }
+
     /// Number of a root, if it was ever scanned.
     pub fn root_of(&self, agent: &str, path: &std::path::Path) -> Result<Option<i64>, Error> {
         self.told(
@@ -281,6 +299,11 @@ impl Catalogue {
             ("_compactions", "key IN (SELECT key FROM _entries)", "entry"),
             ("_problems", "source IN (SELECT source FROM _sources)", "source"),
             ("_sessions", "session IN (SELECT session FROM _session_sources)", "source"),
+            ("_sources", "source IN (SELECT source FROM _session_sources)", "session"),
+            ("_session_sources", "source IN (SELECT source FROM _sources) AND session IN (SELECT session FROM _sessions)", "session or source"),
+            ("_strays", "root IN (SELECT root FROM _roots)", "root"),
+            ("_calls", "ordinal < (SELECT count(*) FROM _calls c WHERE c.key = _calls.key)", "place in its entry"),
+            ("_files", "ordinal < (SELECT count(*) FROM _files f WHERE f.key = _files.key)", "place in its entry"),
         ] {
             let rows: i64 = self.told(self.connection.query_row(
                 &format!("SELECT count(*) FROM {table} WHERE NOT ({owner})"),

@@ -1,6 +1,7 @@
 //! Questions: what the user types, and what answers it.
 
 mod collation;
+mod dump;
 mod list;
 mod name;
 mod search;

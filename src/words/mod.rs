@@ -6,6 +6,7 @@
 
 mod compile;
 mod directory;
+mod dump;
 mod error;
 mod excluded;
 mod matcher;

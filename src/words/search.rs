@@ -17,7 +17,7 @@ use crate::model::{Class, Expr};
 
 /// The index on disk as one commit left it. Reading takes no lock that a writer holds for long.
 pub struct Words {
-    searcher: Searcher,
+    pub(super) searcher: Searcher,
     payload: Option<String>,
 }
 
@@ -272,14 +272,14 @@ impl Bm25StatisticsProvider for Both<'_> {
 
 type Column<T> = std::sync::Arc<dyn tantivy::columnar::ColumnValues<T>>;
 
-struct Columns {
+pub(super) struct Columns {
     key: Column<u64>,
     class: Column<u64>,
-    time: Column<i64>,
+    pub(super) time: Column<i64>,
 }
 
 impl Columns {
-    fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
+    pub(super) fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
         let fast = reader.fast_fields();
         Ok(Self {
             key: fast.u64("key")?.first_or_default_col(0),
@@ -288,11 +288,11 @@ impl Columns {
         })
     }
 
-    fn key(&self, doc: u32) -> u64 {
+    pub(super) fn key(&self, doc: u32) -> u64 {
         self.key.get_val(doc)
     }
 
-    fn class(&self, doc: u32) -> Class {
+    pub(super) fn class(&self, doc: u32) -> Class {
         if self.class.get_val(doc) == Class::Prose as u64 {
             Class::Prose
         } else {

@@ -1,0 +1,37 @@
+//! What do the words hold, said by place instead of by number? For tests that compare two indexes.
+
+use std::path::PathBuf;
+
+use crate::index::{Error, Index};
+use crate::ingest::open_words;
+use crate::model::Class;
+
+impl Index {
+    /// Every term of every passage on disk with file, byte and class of its entry, sorted. Passages whose entry is gone
+    /// have an empty path and their key.
+    #[doc(hidden)]
+    pub fn dump_words(&self) -> Result<Vec<(PathBuf, u64, Class, String)>, Error> {
+        let Some(catalogue) = &self.catalogue else { return Ok(Vec::new()) };
+        let (words, _) = open_words(catalogue, &self.config.words_dir())?;
+        let Some(words) = words else { return Ok(Vec::new()) };
+        let mut places = std::collections::HashMap::new();
+        let mut found = Vec::new();
+        for (key, class, term) in words.terms()? {
+            let place = match places.get(&key) {
+                Some(place) => place,
+                None => {
+                    let mut place = (PathBuf::new(), key);
+                    if let Some(entry) = catalogue.entry(key as i64)?
+                        && let Some((path, _)) = catalogue.source_place(entry.source)?
+                    {
+                        place = (path, entry.start);
+                    }
+                    places.entry(key).or_insert(place)
+                }
+            };
+            found.push((place.0.clone(), place.1, class, term));
+        }
+        found.sort();
+        Ok(found)
+    }
+}

@@ -1,0 +1,152 @@
+//! Does an index that followed a history equal one made from what the history left?
+//!
+//! Random writers do to session files what agents, people and accidents do; between them the index is synced, partly synced,
+//! or stopped in the middle. At the end its canonical dump equals that of a fresh index, and `verify` finds nothing.
+//! `SESSIONARY_HISTORIES` says how many histories, `SESSIONARY_SEED` replays one.
+
+#[path = "histories/bytes.rs"]
+mod bytes;
+#[path = "histories/damage.rs"]
+mod damage;
+#[path = "histories/dump.rs"]
+mod dump;
+#[path = "histories/fourth.rs"]
+mod fourth;
+#[path = "histories/lines.rs"]
+mod lines;
+#[path = "histories/world.rs"]
+mod world;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use sessionary::model::Report;
+use sessionary::index::SearchScope;
+use sessionary::{Config, Freshness, Index, Indexer};
+
+use dump::{clean, dump, fresh, root, same};
+use world::World;
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
+}
+
+#[test]
+fn a_history_leaves_the_index_that_its_end_would_make() {
+    let seeds: Vec<u64> = match variable("SESSIONARY_SEED") {
+        Some(seed) => vec![seed],
+        None => (0..variable("SESSIONARY_HISTORIES").unwrap_or(80)).collect(),
+    };
+    let (next, steps) = (AtomicU64::new(0), AtomicU64::new(0));
+    let failed: Mutex<Vec<(u64, Vec<String>, Box<dyn std::any::Any + Send>)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
+            scope.spawn(|| {
+                while let Some(&seed) = seeds.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
+                    if failed.lock().unwrap().len() >= 3 {
+                        return;
+                    }
+                    let mut log = Vec::new();
+                    if let Err(why) = catch_unwind(AssertUnwindSafe(|| history(seed, &mut log))) {
+                        failed.lock().unwrap().push((seed, log, why));
+                    } else {
+                        steps.fetch_add(log.len() as u64, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let mut failed = failed.into_inner().unwrap();
+    failed.sort_by_key(|(_, log, _)| log.len());
+    for (seed, log, _) in &failed {
+        eprintln!("SESSIONARY_SEED={seed} failed after:\n  {}", log.join("\n  "));
+    }
+    println!("{} histories, {} steps, {} failed", seeds.len(), steps.into_inner(), failed.len());
+    if let Some((_, _, why)) = failed.into_iter().next() {
+        resume_unwind(why);
+    }
+}
+
+/// Thrown through a sync to stop it where it is.
+struct Stop;
+
+fn history(seed: u64, log: &mut Vec<String>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let place = tempfile::tempdir().unwrap();
+    let mut world = World::new(place.path());
+    let roots = [("pi", "pi"), ("indusagi", "pi"), ("clido", "clido")].map(|(agent, format)| root(agent, format, &place.path().join(agent)));
+    let config = Config::new(place.path().join("index"), roots.to_vec());
+    let mut indexer = Indexer::open(&config).unwrap();
+    let silent = &mut |_| {};
+    for _ in 0..rng.random_range(10..40) {
+        if rng.random_ratio(2, 3) {
+            let (at, first_sync) = world.choose(&mut rng);
+            if first_sync {
+                log.push("sync_catalogue before growth".into());
+                indexer.sync_catalogue(silent).unwrap();
+                world.synced();
+            }
+            log.push(world.write(&mut rng, at));
+            continue;
+        }
+        match rng.random_range(0..10) {
+            0..3 => {
+                log.push("sync".into());
+                indexer.sync(silent).unwrap();
+                world.synced();
+                if rng.random_ratio(1, 4) {
+                    clean(&Index::open(&config, Freshness::AsCommitted).unwrap(), "after a sync");
+                }
+            }
+            3..6 => {
+                log.push("sync_catalogue".into());
+                indexer.sync_catalogue(silent).unwrap();
+                world.synced();
+            }
+            6..8 => {
+                log.push("some words".into());
+                let budget = Duration::from_micros(rng.random_range(0..4000));
+                indexer.index_words(Some(budget), silent, &mut Report::default()).unwrap();
+            }
+            _ => {
+                let mut left = rng.random_range(0..12);
+                log.push(format!("a sync stopped at event {left}"));
+                let stopped = catch_unwind(AssertUnwindSafe(|| {
+                    indexer.sync(&mut |_| {
+                        if left == 0 {
+                            resume_unwind(Box::new(Stop));
+                        }
+                        left -= 1;
+                    })
+                }));
+                match stopped {
+                    Ok(done) => {
+                        done.unwrap();
+                        world.synced();
+                    }
+                    Err(why) if why.is::<Stop>() => {
+                        drop(indexer);
+                        indexer = Indexer::open(&config).unwrap();
+                    }
+                    Err(why) => resume_unwind(why),
+                }
+            }
+        }
+    }
+    // What the words do not have yet is found in the files.
+    log.push("the end".into());
+    indexer.sync_catalogue(silent).unwrap();
+    let word = ["walrus", "fooBar", "\"src/main.rs\"", "検索"][rng.random_range(0..4)];
+    let scope = SearchScope { limit: 5, now_ms: 0, ..SearchScope::default() };
+    let before = Index::open(&config, Freshness::AsCommitted).unwrap().search(word, &scope).unwrap().total;
+    indexer.sync(silent).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let expected = fresh(&config, &place.path().join("fresh"));
+    same(&dump(&index), &dump(&expected), "after the history");
+    clean(&index, "after the history");
+    assert_eq!(before, expected.search(word, &scope).unwrap().total, "search {word} before the words were complete");
+}

@@ -1,0 +1,246 @@
+//! Does `verify` notice when the stores say something else than the files?
+
+use std::fs;
+use std::ops::Bound;
+use std::path::Path;
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rusqlite::Connection;
+use rusqlite::types::Value;
+use sessionary::{Config, Freshness, GENERATION, Index, Indexer};
+use tantivy::Term;
+use tantivy::query::RangeQuery;
+
+use super::dump::{clean, root};
+use super::lines;
+
+const DAMAGES: usize = 200;
+
+/// What no file can contradict: columns that `verify` leaves alone, and why.
+const NOT_HELD: [(&str, &[&str], &str); 6] = [
+    ("_changes", &["seq", "session", "what", "id", "path"], "the feed tells of the past"),
+    ("_store", &["id", "last_batch", "last_scan_ms", "entries_gone"], "counters and the clock of the index itself"),
+    ("_roots", &["device", "error"], "what the last scan met"),
+    (
+        "_sources",
+        &["device", "inode", "size", "mtime_ns", "ctime_ns", "racy", "revision", "unread"],
+        "another value only makes the next sync read the file again",
+    ),
+    ("_sessions", &["next_arrival"], "gaps between arrivals are allowed"),
+    ("_outbox", &["bytes", "newest_ms"], "the size and order of work that is owed"),
+];
+
+struct Column {
+    name: String,
+    of_type: String,
+    is_key: bool,
+}
+
+fn columns(connection: &Connection, table: &str) -> Vec<Column> {
+    let mut statement = connection.prepare(&format!("PRAGMA table_info({table})")).unwrap();
+    let rows = statement.query_map([], |r| Ok(Column { name: r.get(1)?, of_type: r.get(2)?, is_key: r.get::<_, i64>(5)? > 0 }));
+    rows.unwrap().map(Result::unwrap).collect()
+}
+
+fn random_row(connection: &Connection, table: &str, columns: &[Column], rng: &mut ChaCha8Rng) -> Option<Vec<Value>> {
+    let mut statement = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
+    let rows: Vec<Vec<Value>> = statement
+        .query_map([], |r| (0..columns.len()).map(|at| r.get(at)).collect())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    rows.choose(rng).cloned()
+}
+
+fn other(value: &Value, of_type: &str) -> Value {
+    match value {
+        Value::Null if of_type == "TEXT" => Value::Text("planted".into()),
+        Value::Null if of_type == "REAL" => Value::Real(1.5),
+        Value::Null => Value::Integer(1),
+        Value::Integer(0) => Value::Integer(1),
+        Value::Integer(number) => Value::Integer(number ^ 1),
+        Value::Real(number) => Value::Real(number + 0.001),
+        Value::Text(text) => Value::Text(format!("{text}x")),
+        Value::Blob(bytes) => Value::Blob(bytes.iter().enumerate().map(|(at, b)| if at == 0 { b ^ 1 } else { *b }).collect()),
+    }
+}
+
+/// One random damage to the catalogue; `None` when it could not be done.
+fn damage_catalogue(path: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    let tables: Vec<String> = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE '\\_%' ESCAPE '\\'")
+        .unwrap()
+        .query_map([], |r| r.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let table = tables.choose(rng)?;
+    let all = columns(&connection, table);
+    let spared = NOT_HELD.iter().find(|(of, ..)| of == table).map_or(&[][..], |(_, columns, _)| columns);
+    let row = random_row(&connection, table, &all, rng)?;
+    let keys: Vec<usize> = (0..all.len()).filter(|at| all[*at].is_key).collect();
+    let here: Vec<String> = keys.iter().map(|at| format!("{} IS ?{}", all[*at].name, at + 1)).collect();
+    let here = here.join(" AND ");
+    let bind = |statement: &str, row: &[Value]| {
+        let mut prepared = connection.prepare(statement).ok()?;
+        // Parameters are numbered by column; those a statement does not name are not bound.
+        for (at, value) in row.iter().enumerate().take(prepared.parameter_count()) {
+            prepared.raw_bind_parameter(at + 1, value).ok()?;
+        }
+        (prepared.raw_execute().ok()? == 1).then_some(())
+    };
+    let whole_table_is_spared = all.iter().all(|column| spared.contains(&column.name.as_str()));
+    match rng.random_range(0..4) {
+        0 if !whole_table_is_spared => {
+            bind(&format!("DELETE FROM {table} WHERE {here}"), &row)?;
+            Some(format!("DELETE FROM {table}: {row:?}"))
+        }
+        // A root that is not asked for now may be in the index: it was asked for before.
+        1 if !whole_table_is_spared && table != "_store" && table != "_roots" => {
+            let mut row = row;
+            for at in &keys {
+                row[*at] = match &row[*at] {
+                    Value::Integer(number) => Value::Integer(number + 7),
+                    value => other(value, &all[*at].of_type),
+                };
+            }
+            // Unique columns must differ as well, or the row is refused.
+            for (at, column) in all.iter().enumerate() {
+                if ["relative", "place", "path"].contains(&column.name.as_str()) && table != "_files" && !column.is_key {
+                    row[at] = other(&row[at], &column.of_type);
+                }
+            }
+            let marks: Vec<String> = (1..=row.len()).map(|at| format!("?{at}")).collect();
+            bind(&format!("INSERT INTO {table} VALUES ({})", marks.join(",")), &row)?;
+            Some(format!("INSERT INTO {table}: {row:?}"))
+        }
+        _ => {
+            let at = rng.random_range(0..all.len());
+            let column = &all[at];
+            if spared.contains(&column.name.as_str()) {
+                return None;
+            }
+            let planted = match rng.random_range(0..4) {
+                0 if row[at] != Value::Null => Value::Null,
+                _ => other(&row[at], &column.of_type),
+            };
+            let mut values = row.clone();
+            values.push(planted.clone());
+            // A key of several tables may be named by the old value only.
+            bind(&format!("UPDATE {table} SET {} = ?{} WHERE {here}", column.name, values.len()), &values)?;
+            Some(format!("UPDATE {table}.{}: {:?} to {planted:?}", column.name, row[at]))
+        }
+    }
+}
+
+/// One random damage to the words.
+fn damage_words(directory: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
+    // `.managed.json` only says which files may be deleted; lock files are empty.
+    let mut files: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.'))
+        .collect();
+    files.sort();
+    let file = files.choose(rng)?;
+    let name = file.file_name().unwrap().to_string_lossy().into_owned();
+    match rng.random_range(0..3) {
+        0 => {
+            fs::remove_file(file).unwrap();
+            Some(format!("{name} deleted"))
+        }
+        1 if name != "meta.json" => {
+            let mut bytes = fs::read(file).unwrap();
+            if bytes.is_empty() {
+                return None;
+            }
+            let at = rng.random_range(0..bytes.len());
+            bytes[at] ^= 1 << rng.random_range(0..8);
+            fs::write(file, bytes).unwrap();
+            Some(format!("a bit of byte {at} of {name}"))
+        }
+        _ => {
+            let index = tantivy::Index::open_in_dir(directory).unwrap();
+            let payload = index.load_metas().unwrap().payload.unwrap();
+            let key = index.schema().get_field("key").unwrap();
+            let reader = index.reader().unwrap();
+            let searcher = reader.searcher();
+            let segment = searcher.segment_readers().choose(rng)?;
+            let doc = segment.doc_ids_alive().nth(rng.random_range(0..segment.num_docs()) as usize)?;
+            let value = segment.fast_fields().u64("key").unwrap().first(doc)?;
+            let mut writer: tantivy::IndexWriter = index.writer_with_num_threads(1, 20_000_000).unwrap();
+            let term = Term::from_field_u64(key, value);
+            writer.delete_query(Box::new(RangeQuery::new(Bound::Included(term.clone()), Bound::Included(term)))).unwrap();
+            let mut prepared = writer.prepare_commit().unwrap();
+            prepared.set_payload(&payload);
+            prepared.commit().unwrap();
+            writer.wait_merging_threads().unwrap();
+            Some(format!("the passages of entry {value} deleted"))
+        }
+    }
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_all(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn verify_reports_every_planted_damage() {
+    let seed = super::variable("SESSIONARY_SEED").unwrap_or(11);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let place = tempfile::tempdir().unwrap();
+    for (agent, file) in [("pi", "--w--/one.jsonl"), ("pi", "--w--/two.jsonl"), ("pi", "--v--/empty.jsonl"), ("clido", "--w--/c.jsonl"), ("pi", "notes.txt")] {
+        let path = place.path().join(agent).join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut bytes = Vec::new();
+        for id in 0..if file.contains("empty") { 0 } else { 25 } {
+            bytes.extend(if agent == "pi" { lines::pi(&mut rng, id) } else { lines::clido(&mut rng, id) });
+            bytes.push(b'\n');
+        }
+        fs::write(path, bytes).unwrap();
+    }
+    let roots = ["pi", "clido"].map(|agent| root(agent, agent, &place.path().join(agent)));
+    let config = Config::new(place.path().join("index"), roots.to_vec());
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    clean(&Index::open(&config, Freshness::AsCommitted).unwrap(), "undamaged");
+
+    let (mut planted, mut missed) = (0, Vec::new());
+    for trial in 0..20 * DAMAGES {
+        if planted == DAMAGES {
+            break;
+        }
+        let damaged = place.path().join(format!("damaged{trial}"));
+        copy_all(&config.index_dir, &damaged);
+        let generation = damaged.join(format!("v{GENERATION}"));
+        let done = if rng.random_ratio(1, 6) {
+            damage_words(&generation.join("words"), &mut rng)
+        } else {
+            damage_catalogue(&generation.join("catalogue.sqlite"), &mut rng)
+        };
+        if let Some(what) = done {
+            planted += 1;
+            let config = Config { index_dir: damaged.clone(), ..config.clone() };
+            let found = Index::open(&config, Freshness::AsCommitted).and_then(|index| index.verify(&mut |_| {}));
+            if found.is_ok_and(|found| found.differences.is_empty()) {
+                missed.push(what);
+            }
+        }
+        fs::remove_dir_all(&damaged).unwrap();
+    }
+    println!("{planted} damages planted, {} missed", missed.len());
+    assert_eq!(planted, DAMAGES);
+    assert!(missed.is_empty(), "SESSIONARY_SEED={seed}: not reported:\n{}", missed.join("\n"));
+}

@@ -1,0 +1,74 @@
+//! Random lines as agents write them, and as they should not.
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+const WORDS: [&str; 18] = [
+    "walrus", "fooBar", "snake_case", "src/main.rs", "1.2.3", "v10", "日本語", "検索", "naïve", "STRASSE", "straße", "0xdeadbeef",
+    "don't", "😀", "\\u00e9t\\u00e9", "\\\"quoted\\\"", "a\\nb", "error",
+];
+
+pub fn text(rng: &mut ChaCha8Rng) -> String {
+    let count = match rng.random_range(0..60) {
+        0 => 9_000,
+        1..4 => 700,
+        _ => rng.random_range(0..7),
+    };
+    (0..count).map(|_| *WORDS.choose(rng).unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+/// One line without its newline. `id` makes it unlike others.
+pub fn pi(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    let base = format!(r#""id":"e{id:07}","parentId":"e{:07}","timestamp":"2026-01-{:02}T09:00:{:02}.{:03}Z""#,
+        id.saturating_sub(rng.random_range(1..4)), rng.random_range(1..28), rng.random_range(0..60), rng.random_range(0..1000));
+    let cost = rng.random::<f64>() / 7.0;
+    match rng.random_range(0..16) {
+        0 => format!(r#"{{"type":"session","version":3,"id":"s{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/home/ada/work{}"}}"#, rng.random_range(0..3)),
+        1..4 => format!(r#"{{"type":"message",{base},"message":{{"role":"user","content":"{said}","timestamp":17676036{id:05}}}}}"#),
+        4..7 => format!(r#"{{"type":"message",{base},"message":{{"role":"assistant","content":[{{"type":"text","text":"{said}"}},{{"type":"toolCall","id":"t{id}","name":"read","arguments":{{"path":"src/{id}.rs"}}}}],"provider":"anthropic","model":"m{}","usage":{{"input":{id},"output":2,"cacheRead":0,"cacheWrite":1,"totalTokens":{},"cost":{{"input":0.1,"output":{cost},"cacheRead":0,"cacheWrite":0,"total":{cost}}}}},"stopReason":"toolUse","timestamp":1}}}}"#, id % 3, id + 3),
+        7..9 => format!(r#"{{"type":"message",{base},"message":{{"role":"toolResult","toolCallId":"t{id}","toolName":"read","content":[{{"type":"text","text":"{said}"}}],"isError":{},"timestamp":2}}}}"#, id % 2 == 0),
+        9 => format!(r#"{{"type":"session_info",{base},"name":"{}"}}"#, if id.is_multiple_of(3) { "" } else { "named" }),
+        10 => format!(r#"{{"type":"label",{base},"targetId":"e{:07}","label":"mark {id}"}}"#, id / 2),
+        11 => format!(r#"{{"type":"compaction",{base},"summary":"{said}","firstKeptEntryId":"e1","tokensBefore":{id},"details":{{"readFiles":["c{id}.rs"],"modifiedFiles":["d.rs"]}}}}"#),
+        12 => format!(r#"{{"type":"custom",{base},"customType":"todo","data":{{"items":["{said}"]}}}}"#),
+        13 => format!(r#"{{"type":"model_change",{base},"provider":"openai","modelId":"gpt-{id}"}}"#),
+        14 => format!(r#"{{"type":"message",{base},"message":{{"role":"bashExecution","command":"cargo {id}","output":"{said}","exitCode":{},"timestamp":3}}}}"#, id % 2),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
+/// One line of clido without its newline.
+pub fn clido(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
+    let said = text(rng);
+    match rng.random_range(0..14) {
+        0..2 => format!(r#"{{"type":"meta","session_id":"c{id}","schema_version":1,"start_time":"2026-01-05T09:00:00.974528000+00:00","project_path":"/home/ada/work"}}"#),
+        2..5 => format!(r#"{{"type":"user_message","role":"user","content":[{{"text":"{said}","type":"text"}}]}}"#),
+        5..8 => format!(r#"{{"type":"assistant_message","content":[{{"thinking":"easy","type":"thinking"}},{{"text":"{said}","type":"text"}},{{"id":"u{id}","input":{{"file_path":"src/{id}.rs"}},"name":"Write","type":"tool_use"}}]}}"#),
+        8 => format!(r#"{{"type":"tool_call","tool_use_id":"u{id}","tool_name":"Write","input":{{"file_path":"src/lib.rs","content":"{said}"}}}}"#),
+        9 => format!(r#"{{"type":"tool_result","tool_use_id":"u{id}","content":"{said}","is_error":{},"duration_ms":{id},"path":"/w/src/lib.rs"}}"#, id % 2 == 0),
+        10..12 => format!(r#"{{"type":"result","exit_status":"completed","total_cost_usd":{},"num_turns":{},"duration_ms":1200}}"#, rng.random::<f64>() / 3.0, rng.random_range(0..9)),
+        12 => title(id),
+        _ => return junk(rng),
+    }
+    .into_bytes()
+}
+
+pub fn title(id: u32) -> String {
+    format!(r#"{{"type":"title","title":"title {id}"}}"#)
+}
+
+fn junk(rng: &mut ChaCha8Rng) -> Vec<u8> {
+    match rng.random_range(0..8) {
+        0 => b"".to_vec(),
+        1 => b"   \t ".to_vec(),
+        2 => vec![0; rng.random_range(1..40)],
+        3 => b"not json at all".to_vec(),
+        4 => b"{\"type\":\"message\",\"id\":\"bad\xff\xfe\"}".to_vec(),
+        5 => b"{\"type\":\"zebra\",\"n\":1}{\"type\":\"zebra\",\"n\":2}".to_vec(),
+        6 => b"{\"type\":\"zebra\",\"n\":1}\r".to_vec(),
+        _ => b"null".to_vec(),
+    }
+}

@@ -1,0 +1,255 @@
+//! Writers: what they do to session files between two syncs.
+
+use std::collections::HashSet;
+use std::fs::{self, File, FileTimes, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::lines;
+
+/// Session files of three agents, and those who write them.
+pub struct World {
+    pub base: PathBuf,
+    files: Vec<(PathBuf, Kind)>,
+    /// What a writer has begun and not ended, by file.
+    torn: Vec<(PathBuf, Vec<u8>)>,
+    /// Append-only files that were changed in place since the last sync: they may not grow before the next one. By design a
+    /// change in the middle that is followed by growth is found by `verify` only.
+    guarded: HashSet<PathBuf>,
+    next: u32,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Pi,
+    Clido,
+}
+
+impl World {
+    pub fn new(base: &Path) -> World {
+        let mut files = Vec::new();
+        for (agent, kind) in [("pi", Kind::Pi), ("indusagi", Kind::Pi), ("clido", Kind::Clido)] {
+            fs::create_dir_all(base.join(agent)).unwrap();
+            for name in ["--work--/one.jsonl", "--work--/two.jsonl", "--play--/three.jsonl", "four.jsonl"] {
+                files.push((base.join(agent).join(name), kind));
+            }
+        }
+        World { base: base.to_path_buf(), files, torn: Vec::new(), guarded: HashSet::new(), next: 1 }
+    }
+
+    /// All files were looked at.
+    pub fn synced(&mut self) {
+        self.guarded.clear();
+    }
+
+    /// Choose the next writer's file; `true`: sync before it is written to.
+    pub fn choose(&self, rng: &mut ChaCha8Rng) -> (usize, bool) {
+        // Few files, so that much happens to each.
+        let at = rng.random_range(0..self.files.len());
+        (at, self.guarded.contains(&self.files[at].0))
+    }
+
+    fn line(&mut self, rng: &mut ChaCha8Rng, kind: Kind) -> Vec<u8> {
+        self.next += 1;
+        match kind {
+            Kind::Pi => lines::pi(rng, self.next),
+            Kind::Clido => lines::clido(rng, self.next),
+        }
+    }
+
+    fn some_lines(&mut self, rng: &mut ChaCha8Rng, kind: Kind) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for _ in 0..rng.random_range(1..6) {
+            bytes.extend(self.line(rng, kind));
+            bytes.extend(if rng.random_ratio(1, 12) { &b"\r\n"[..] } else { b"\n" });
+        }
+        bytes
+    }
+
+    fn new_content(&mut self, rng: &mut ChaCha8Rng, kind: Kind) -> Vec<u8> {
+        let mut bytes = match kind {
+            Kind::Pi => format!(r#"{{"type":"session","version":3,"id":"n{}","timestamp":"2026-02-05T09:00:00.000Z","cwd":"/w"}}"#, self.next),
+            Kind::Clido => format!(r#"{{"type":"meta","session_id":"m{}","schema_version":1,"start_time":"2026-01-05T09:00:00.9+00:00","project_path":"/w"}}"#, self.next),
+        }
+        .into_bytes();
+        bytes.push(b'\n');
+        bytes.extend(self.some_lines(rng, kind));
+        bytes
+    }
+
+    /// One writer does one thing. Returns what, for the log of a failure.
+    pub fn write(&mut self, rng: &mut ChaCha8Rng, at: usize) -> String {
+        let (path, kind) = self.files[at].clone();
+        if path.is_dir() {
+            // Readable again.
+            fs::remove_dir(&path).unwrap();
+            self.create(&path, rng, kind);
+            return format!("{} is a file again", path.display());
+        }
+        let Ok(old) = fs::read(&path) else {
+            self.create(&path, rng, kind);
+            return format!("create {}", path.display());
+        };
+        let mut in_place = false;
+        let what = match rng.random_range(0..100) {
+            0..22 => {
+                let bytes = self.some_lines(rng, kind);
+                append(&path, &bytes);
+                "append"
+            }
+            22..40 => {
+                // What was begun is ended, or cut by another writer's line.
+                match self.torn.iter().position(|(of, _)| *of == path) {
+                    Some(at) if rng.random_ratio(4, 5) => {
+                        let (_, rest) = self.torn.swap_remove(at);
+                        let cut = rng.random_range(0..=rest.len());
+                        append(&path, &rest[..cut]);
+                        if cut < rest.len() {
+                            self.torn.push((path.clone(), rest[cut..].to_vec()));
+                        }
+                    }
+                    _ => {
+                        let mut bytes = self.some_lines(rng, kind);
+                        let rest = bytes.split_off(rng.random_range(0..bytes.len()));
+                        append(&path, &bytes);
+                        self.torn.retain(|(of, _)| *of != path);
+                        self.torn.push((path.clone(), rest));
+                    }
+                }
+                "append a piece"
+            }
+            40..45 => {
+                let mut bytes = self.line(rng, kind);
+                bytes.extend(self.line(rng, kind));
+                bytes.push(b'\n');
+                append(&path, &bytes);
+                "fused lines"
+            }
+            45..51 => {
+                let bytes = self.line(rng, kind);
+                append(&path, &bytes);
+                "a last line without its end"
+            }
+            51..54 => {
+                append(&path, b"\n");
+                "a line end"
+            }
+            54..62 => {
+                // Another process writes at its own offset, over what is there: clido's titles.
+                let from = rng.random_range(0..=old.len());
+                let new = format!("{}\n", lines::title(self.next));
+                self.next += 1;
+                let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+                file.seek(SeekFrom::Start(from as u64)).unwrap();
+                file.write_all(new.as_bytes()).unwrap();
+                in_place = true;
+                "overwrite in place"
+            }
+            62..68 => {
+                let to = rng.random_range(0..=old.len());
+                OpenOptions::new().write(true).open(&path).unwrap().set_len(to as u64).unwrap();
+                in_place = true;
+                "truncate"
+            }
+            68..73 => {
+                // Back to the end of some line, then on: one step.
+                let ends: Vec<usize> = old.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+                let to = ends.choose(rng).copied().unwrap_or(0);
+                OpenOptions::new().write(true).open(&path).unwrap().set_len(to as u64).unwrap();
+                if kind == Kind::Clido {
+                    let bytes = self.some_lines(rng, kind);
+                    append(&path, &bytes);
+                } else {
+                    in_place = true;
+                }
+                "roll back"
+            }
+            73..77 => {
+                // As a migration does: every line gets longer, in the same file.
+                let text = String::from_utf8_lossy(&old).replace("{\"type\"", "{\"v\":1,\"type\"");
+                fs::write(&path, text).unwrap();
+                in_place = true;
+                "rewrite all lines"
+            }
+            77..80 => {
+                let bytes = self.new_content(rng, kind);
+                fs::write(&path, bytes).unwrap();
+                in_place = true;
+                "rewrite"
+            }
+            80..85 => {
+                let beside = self.base.join("beside.tmp");
+                let mut bytes = if rng.random() { old.clone() } else { Vec::new() };
+                bytes.extend(self.new_content(rng, kind));
+                fs::write(&beside, bytes).unwrap();
+                fs::rename(&beside, &path).unwrap();
+                "rename over"
+            }
+            85..91 => {
+                // The same size, and the old times put back.
+                let times = fs::metadata(&path).unwrap();
+                let mut bytes = old.clone();
+                for _ in 0..rng.random_range(1..4) {
+                    if let Some(at) = (!bytes.is_empty()).then(|| rng.random_range(0..bytes.len())) {
+                        bytes[at] = if bytes[at] == b'\n' { b' ' } else { *b"aZ09 \n{}".choose(rng).unwrap() };
+                    }
+                }
+                let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+                file.write_all(&bytes).unwrap();
+                file.set_times(FileTimes::new().set_modified(times.modified().unwrap())).unwrap();
+                in_place = true;
+                "same size, mtime restored"
+            }
+            91..93 => {
+                File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now()).unwrap();
+                "touch"
+            }
+            93..96 => {
+                fs::remove_file(&path).unwrap();
+                self.torn.retain(|(of, _)| *of != path);
+                if rng.random() {
+                    self.create(&path, rng, kind);
+                    in_place = true;
+                }
+                "delete, perhaps made again"
+            }
+            96..98 => {
+                // Permissions do not bind root, who often runs tests: a folder in the file's place is as unreadable.
+                fs::remove_file(&path).unwrap();
+                fs::create_dir(&path).unwrap();
+                "a folder in its place"
+            }
+            _ => {
+                let folder = path.parent().unwrap().join(format!("copy{}.jsonl", rng.random_range(0..2)));
+                fs::write(&folder, &old).unwrap();
+                fs::write(path.parent().unwrap().join("notes.txt"), b"no session").unwrap();
+                if !self.files.iter().any(|(known, _)| *known == folder) {
+                    self.files.push((folder.clone(), kind));
+                }
+                if kind == Kind::Pi {
+                    self.guarded.insert(folder);
+                }
+                "a copy beside it"
+            }
+        };
+        if in_place && kind == Kind::Pi {
+            self.guarded.insert(path.clone());
+        }
+        format!("{what}: {} ({} bytes before)", path.display(), old.len())
+    }
+
+    fn create(&mut self, path: &Path, rng: &mut ChaCha8Rng, kind: Kind) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let bytes = self.new_content(rng, kind);
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+fn append(path: &Path, bytes: &[u8]) {
+    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
+}
