@@ -75,9 +75,8 @@ impl Screen {
     }
 
     /// Says something about the answer on stderr.
-    #[allow(clippy::print_stderr)]
     pub fn say(&self, line: &str) {
-        eprintln!("{line}");
+        say(line);
     }
 
     /// A path as people write it, the home folder as `~`, safe to print.
@@ -98,4 +97,9 @@ impl Screen {
     pub fn age(&self, time: Option<&str>) -> String {
         time::age(time, self.now_ms)
     }
+}
+
+/// One line on stderr. When nobody listens there, there is nobody to tell.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
