@@ -316,6 +316,13 @@ impl Index {
 
     /// After answering: some words work, if nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
+        let owed = match &self.catalogue {
+            Some(catalogue) => catalogue.owes_anything()?,
+            None => false,
+        };
+        if !owed {
+            return Ok(());
+        }
         match Indexer::open(&self.config) {
             Ok(mut indexer) => indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default()),
             Err(Error::Busy { .. } | Error::Io { .. }) => Ok(()),

@@ -11,9 +11,13 @@
 mod cli;
 mod corpus;
 mod crash;
+mod findable;
 mod formats;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 #[cfg(unix)]
 mod sandbox;
+
+// The tokenizer's written rules, read a second time beside its own tests, name the types so.
+use sessionary::model;

@@ -112,6 +112,15 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// Whether the words may lack or still hold anything.
+    pub fn owes_anything(&self) -> Result<bool, Error> {
+        self.told(self.connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM _outbox) OR EXISTS (SELECT 1 FROM _dead)",
+            [],
+            |r| r.get(0),
+        ))
+    }
+
     /// Bytes and rows outstanding.
     pub fn outstanding(&self, done: i64) -> Result<(u64, u64), Error> {
         self.told(self.connection.query_row(

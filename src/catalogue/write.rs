@@ -6,7 +6,7 @@ use super::open::{Catalogue, Error};
 use crate::format::{Format, SourceFacts};
 use crate::model::{Facts, Fold, Part, SessionFacts};
 use crate::source::checkpoint::Proof;
-use crate::source::identity::Identity;
+use crate::source::identity::{Identity, nearest_ms};
 
 /// Bits of a key that count arrivals within a session.
 pub const ARRIVAL_BITS: u32 = 24;
@@ -115,15 +115,14 @@ impl Catalogue {
                 .prepare_cached(
                     "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
                      ON CONFLICT (host, agent, path) DO UPDATE SET format = ?2, label = ?3, flat = ?5
-                     RETURNING root",
+                     WHERE format IS NOT ?2 OR label IS NOT ?3 OR flat IS NOT ?5",
                 )
                 .and_then(|mut s| {
-                    s.query_row(
-                        params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat],
-                        |r| r.get(0),
-                    )
+                    s.execute(params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat])
                 }),
-        )
+        )?;
+        let root = self.root_of(&root.agent, &root.path)?;
+        self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))
     }
 
     /// What the last scan found of a root as a whole.
@@ -136,7 +135,8 @@ impl Catalogue {
     ) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
             self.connection.execute(
-                "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END WHERE root = ?1",
+                "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END
+                 WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND device IS NOT ?3))",
                 params![root, error, device],
             )?;
             if error.is_some() {
@@ -170,9 +170,17 @@ impl Catalogue {
     }
 
     /// Note that a full scan ended.
-    pub fn note_scan(&self, now_ms: i64) -> Result<(), Error> {
+    ///
+    /// A scan that changed nothing moves the time by whole minutes only: a look must not cost a write.
+    pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
-            self.connection.execute("UPDATE _store SET last_scan_ms = ?1", [now_ms])?;
+            self.connection.execute(
+                "UPDATE _store SET last_scan_ms = ?1 WHERE ?2 OR last_scan_ms IS NULL OR last_scan_ms < ?1 - 60000",
+                params![now_ms, changed],
+            )?;
+            if !changed {
+                return Ok(());
+            }
             self.connection.execute(
                 "DELETE FROM _changes WHERE seq <= (SELECT max(seq) FROM _changes) - ?1",
                 [CHANGES_KEPT],
@@ -564,7 +572,7 @@ impl Catalogue {
     ) -> rusqlite::Result<Option<Made>> {
         struct Row {
             relative: String,
-            mtime_ms: i64,
+            mtime_ns: i64,
             size: i64,
             fold: Fold,
             part: Part,
@@ -590,7 +598,7 @@ impl Catalogue {
                 };
                 Ok(Row {
                     relative: r.get(1)?,
-                    mtime_ms: r.get::<_, i64>(2)?.div_euclid(1_000_000),
+                    mtime_ns: r.get(2)?,
                     size: r.get(3)?,
                     fold,
                     part: part_of(&r.get::<_, String>(5)?),
@@ -606,7 +614,7 @@ impl Catalogue {
             .iter()
             .map(|r| SourceFacts {
                 relative: std::path::Path::new(&r.relative),
-                mtime_ms: r.mtime_ms,
+                mtime_ms: nearest_ms(r.mtime_ns),
                 fold: &r.fold,
                 part: r.part,
                 unlisted: r.unlisted.as_deref(),
@@ -616,7 +624,7 @@ impl Catalogue {
         Ok(Some(Made {
             facts: format.session(&facts),
             path: std::path::Path::new(&main.root).join(&main.relative).to_string_lossy().into_owned(),
-            file_ms: rows.iter().map(|r| r.mtime_ms).max().unwrap_or_default(),
+            file_ms: rows.iter().map(|r| r.mtime_ns.div_euclid(1_000_000)).max().unwrap_or_default(),
             problems: rows.iter().map(|r| r.problems as i64).sum(),
             bytes: rows.iter().map(|r| r.size).sum(),
         }))

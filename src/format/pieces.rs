@@ -6,6 +6,8 @@ use crate::model::{Class, Passage};
 
 /// A run of base64 letters this long is no text.
 const BASE64_RUN: usize = 256;
+/// Broken into lines, each but the last is at least this long.
+const BASE64_LINE: usize = 40;
 
 /// The pieces of one record.
 #[derive(Debug, Default)]
@@ -27,46 +29,22 @@ impl Pieces {
 
     /// Every text and number of a tool's arguments: here an "id" is what the tool was asked about.
     pub fn leaves_of_arguments(&mut self, value: &Raw<'_>) {
-        self.walk(value.0.unwrap_or_default(), usize::MAX, is_signature);
+        walk(&mut self.output, value.0.unwrap_or_default(), usize::MAX, is_signature);
     }
 
     /// Every text and number of `details` and the like.
     pub fn leaves(&mut self, value: &Raw<'_>) {
-        self.walk(value.0.unwrap_or_default(), usize::MAX, is_no_text);
+        walk(&mut self.output, value.0.unwrap_or_default(), usize::MAX, is_no_text);
     }
 
     /// The same, as long as the pieces stay within `limit` bytes together.
     pub fn leaves_up_to(&mut self, value: &Raw<'_>, limit: usize) {
-        self.walk(value.0.unwrap_or_default(), limit, is_no_text);
+        walk(&mut self.output, value.0.unwrap_or_default(), limit, is_no_text);
     }
 
     /// Every text and number of a record or block of unknown type, but its type.
     pub fn unknown(&mut self, value: &str) {
-        self.walk(value, usize::MAX, |key| {
-            is_no_text(key) || matches!(key, "type" | "timestamp")
-        });
-    }
-
-    fn walk(&mut self, json: &str, limit: usize, skip: fn(&str) -> bool) {
-        let mut left = limit;
-        json::leaves(json.as_bytes(), |key, leaf| {
-            if skip(key) {
-                return;
-            }
-            let piece = match leaf {
-                Leaf::Text(text) if is_encoded(&text) => return,
-                Leaf::Text(text) => without_data_urls(text.into_owned()),
-                Leaf::Number(number) => vec![number.to_owned()],
-            };
-            for piece in piece.into_iter().filter(|piece| !piece.is_empty()) {
-                if piece.len() > left {
-                    left = 0;
-                    return;
-                }
-                left -= piece.len();
-                self.output.push(piece);
-            }
-        });
+        walk(&mut self.output, value, usize::MAX, is_no_text_or_type);
     }
 
     /// At most one passage a class, prose first.
@@ -79,35 +57,72 @@ impl Pieces {
     }
 }
 
-fn add(pieces: &mut Vec<String>, text: &Raw<'_>) {
-    let Some(text) = text.shown() else { return };
-    pieces.extend(
-        without_data_urls(text)
-            .into_iter()
-            .filter(|piece| !piece.is_empty()),
-    );
+/// A field that should be text. Where it is something else its leaves are taken: its keys and
+/// escapes are no text.
+fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
+    match value.text() {
+        Some(text) if is_encoded(&text) => {}
+        Some(text) => pieces.extend(without_data_urls(text.into_owned()).into_iter().filter(|piece| !piece.is_empty())),
+        None => walk(pieces, value.0.unwrap_or_default(), usize::MAX, is_no_text_or_type),
+    }
+}
+
+fn walk(pieces: &mut Vec<String>, json: &str, limit: usize, skip: fn(&str) -> bool) {
+    let mut left = limit;
+    json::leaves(json.as_bytes(), |key, leaf| {
+        if skip(key) {
+            return;
+        }
+        let found = match leaf {
+            Leaf::Text(text) if is_encoded(&text) => return,
+            Leaf::Text(text) => without_data_urls(text.into_owned()),
+            Leaf::Number(number) => vec![number.to_owned()],
+        };
+        for piece in found.into_iter().filter(|piece| !piece.is_empty()) {
+            if piece.len() > left {
+                left = 0;
+                return;
+            }
+            left -= piece.len();
+            pieces.push(piece);
+        }
+    });
 }
 
 fn is_signature(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    key.ends_with("signature") || key == "encrypted_content" || key == "encryptedcontent"
+    key.ends_with("signature")
+        || matches!(key.as_str(), "encrypted_content" | "encryptedcontent" | "resumetoken" | "resume_token" | "approvalurl" | "approval_url")
 }
 
 fn is_no_text(key: &str) -> bool {
-    is_signature(key)
-        || key == "id"
-        || key.ends_with("Id")
-        || key.ends_with("_id")
-        || key.ends_with("ID")
+    is_signature(key) || key == "id" || key.ends_with("Id") || key.ends_with("_id") || key.ends_with("ID")
+}
+
+fn is_no_text_or_type(key: &str) -> bool {
+    is_no_text(key) || matches!(key, "type" | "timestamp")
 }
 
 /// A `data:` URL, or one long run of base64 letters.
 fn is_encoded(text: &str) -> bool {
-    text.starts_with("data:") && text.contains(";base64,") && !text.contains(' ')
-        || text.len() >= BASE64_RUN
-            && text.bytes().all(|byte| {
-                byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'\n' | b'\r')
-            })
+    text.starts_with("data:") && text.contains(";base64,") && !text.contains(' ') || text.len() >= BASE64_RUN && is_base64(text)
+}
+
+/// Base64 is one line, or lines of one length but for the last; words below each other are not.
+fn is_base64(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let mut lines = text.lines().peekable();
+    let width = lines.peek().map_or(0, |line| line.len());
+    if width < BASE64_LINE {
+        return false;
+    }
+    while let Some(line) = lines.next() {
+        let fits = if lines.peek().is_some() { line.len() == width } else { line.len() <= width };
+        if !fits || !line.bytes().all(is_letter) {
+            return false;
+        }
+    }
+    true
 }
 
 /// The text around the `data:…;base64,…` URLs in it, whose letters would be found as words.
@@ -119,19 +134,10 @@ fn without_data_urls(text: String) -> Vec<String> {
     let mut rest = text.as_str();
     while let Some(mark) = rest.find(";base64,") {
         let payload = mark + ";base64,".len();
-        let length = rest[payload..]
-            .bytes()
-            .take_while(|byte| {
-                byte.is_ascii_alphanumeric()
-                    || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'%')
-            })
-            .count();
+        let length = rest[payload..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'%')).count();
         // The media type before the mark is short and has no spaces.
         let head = &rest[..mark];
-        let url = head
-            .rfind("data:")
-            .filter(|at| !head[*at..].contains(char::is_whitespace))
-            .unwrap_or(mark);
+        let url = head.rfind("data:").filter(|at| !head[*at..].contains(char::is_whitespace)).unwrap_or(mark);
         parts.push(rest[..url].to_owned());
         rest = &rest[payload + length..];
     }
@@ -145,8 +151,7 @@ mod tests {
 
     #[test]
     fn data_urls_leave_only_the_text_around_them() {
-        let parts =
-            without_data_urls("see ![x](data:image/png;base64,iVBORw0KGgo=) there".to_owned());
+        let parts = without_data_urls("see ![x](data:image/png;base64,iVBORw0KGgo=) there".to_owned());
         assert_eq!(parts, ["see ![x](", ") there"]);
     }
 
@@ -154,5 +159,7 @@ mod tests {
     fn long_base64_is_no_text_and_long_prose_is() {
         assert!(is_encoded(&"QUJD".repeat(100)));
         assert!(!is_encoded(&"ABC ".repeat(100)));
+        assert!(is_encoded(&format!("{0}\n{0}\n{0}\n{0}\nQUI=", "QUJD".repeat(19))));
+        assert!(!is_encoded(&"apple\npear\n".repeat(40)));
     }
 }

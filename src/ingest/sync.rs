@@ -116,7 +116,7 @@ pub fn sync_catalogue(
             }
         }
         read_all(catalogue, &work.plans, progress, report)?;
-        catalogue.note_scan(now_ns() / 1_000_000)
+        catalogue.note_scan(now_ns() / 1_000_000, report.files_changed > 0)
     })();
     if let Err(error) = result {
         catalogue.rollback();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use super::collation::Collation;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::StoredSession;
 use crate::index::{Error, Index};
@@ -159,7 +160,7 @@ impl Index {
 /// `modified` descending, ties as pi breaks them; sessions the agents would not list at the end.
 pub(super) fn sort_as_agents_do(sessions: &mut [StoredSession], by_mtime: bool) {
     sessions.sort_by_cached_key(|s| {
-        let name = s.row.path.file_name().map(|n| n.to_string_lossy().into_owned());
+        let name = s.row.path.file_name().map(|n| Collation::of(&n.to_string_lossy()));
         (
             !s.row.listed_by_agent,
             Reverse(s.modified_ms),

@@ -42,13 +42,18 @@ impl Identity {
 
     /// Modification time in milliseconds.
     pub fn mtime_ms(&self) -> i64 {
-        self.mtime_ns.div_euclid(1_000_000)
+        nearest_ms(self.mtime_ns)
     }
 
     /// Whether a later change could have gone unnoticed, seen from the clock at observation.
     pub fn is_racy(&self, now_ns: i64) -> bool {
         self.ctime_ns.saturating_add(GRANULARITY_NS) >= now_ns
     }
+}
+
+/// A file time as the agents' `stats.mtime` has it: to the nearest millisecond.
+pub fn nearest_ms(ns: i64) -> i64 {
+    ns.saturating_add(500_000).div_euclid(1_000_000)
 }
 
 /// The wall clock in nanoseconds, the clock that file times are taken from.

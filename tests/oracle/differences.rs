@@ -147,6 +147,8 @@ const OTHER_TREES: &[&str] = &[
     "cr-only",
     "scalars",
     "falsy-line",
+    "header-after-false",
+    "header-after-null",
     "id-odd",
     "id-twice",
     "cycle",

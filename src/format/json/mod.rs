@@ -5,13 +5,15 @@
 //! once by [`normalise`] and parsed again; [`tiers`] does both. Nothing here recurses, so any
 //! depth of nesting is read.
 
+mod date;
 mod js;
 mod lenient;
 mod loose;
 mod scan;
 mod walk;
 
-pub use js::{date_ms, trim};
+pub use date::date_ms;
+pub use js::{string, time_ms, trim};
 pub use lenient::{decode, normalise};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
 pub use scan::{Piece, PieceKind, scan_value, split, whole};

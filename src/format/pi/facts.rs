@@ -103,19 +103,14 @@ fn of_line(line: &Line<'_>) -> Facts {
     facts
 }
 
-/// The time as written when it is a string, and in ms when it is a string or a number.
+/// The time as written when it is a string, and in ms as JavaScript's Date takes any value.
 fn time(raw: &Raw<'_>) -> (Option<String>, Option<i64>) {
     match raw.text() {
         Some(text) => {
             let ms = json::date_ms(&text);
             (Some(text.into_owned()), ms)
         }
-        None => (
-            None,
-            raw.parse::<json::Num>()
-                .and_then(|number| number.0)
-                .map(|ms| ms as i64),
-        ),
+        None => (None, raw.0.and_then(json::time_ms)),
     }
 }
 
@@ -234,7 +229,12 @@ fn of_message(message: &Message<'_>, facts: &mut Facts) {
 fn spoken(message: &Message<'_>, facts: &mut Facts) {
     let user = message.role.as_str() == Some("user");
     let content = &message.content;
-    facts.moves_modified = !matches!(content, Content::Missing);
+    // Only times after 1970 count; a fraction of a millisecond after it does, and is cut to 1970.
+    let is_late = match message.timestamp.0 {
+        Some(ms) => ms > 0.0,
+        None => facts.time_ms.is_some_and(|ms| ms > 0),
+    };
+    facts.moves_modified = is_late && !matches!(content, Content::Missing);
     match content {
         Content::Missing => {}
         Content::Text(text) => facts.user_text = user.then(|| text.to_string()),
@@ -264,7 +264,7 @@ fn joined_text(blocks: &[Loose<Block<'_>>]) -> String {
         }
         match block.text.text() {
             Some(text) => joined.push_str(&text),
-            None => joined.push_str(&block.text.shown().unwrap_or_default()),
+            None => joined.push_str(&block.text.0.map(json::string).unwrap_or_default()),
         }
     }
     joined

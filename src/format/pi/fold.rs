@@ -67,12 +67,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
         fold.messages += 1;
     }
     if facts.moves_modified {
-        let entry_time = if facts.time_raw.is_some() {
-            facts.time_ms
-        } else {
-            None
-        };
-        fold.last_message_ms = fold.last_message_ms.max(facts.message_ms.or(entry_time));
+        let time = facts.message_ms.or(facts.time_ms);
+        fold.last_message_ms = fold.last_message_ms.max(time);
     }
     if fold.first_message.is_none() {
         fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
@@ -123,7 +119,6 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         created_ms: header.created_ms,
         modified_ms: fold
             .last_message_ms
-            .filter(|ms| *ms > 0)
             .or(header_ms)
             .unwrap_or(source.mtime_ms),
         message_count: fold.messages,

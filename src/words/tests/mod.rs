@@ -3,5 +3,6 @@
 mod index;
 mod oracle;
 mod random;
+#[allow(clippy::print_stdout)]
 mod speed;
 mod tokens;

@@ -1,0 +1,499 @@
+//! When is it, by `Date.parse` of the agents' engine (V8) with UTC as the local time?
+//!
+//! V8 tries ISO 8601 first and goes on with what it took where the rest is something else: words,
+//! `5 January 2026 10:00 UTC`, `01/05/2026`. Here both are followed token for token, because a
+//! session's place in the agents' list hangs on which of them are dates.
+
+use super::js::is_space;
+
+/// `Date.parse`, in ms since the epoch; `None` is NaN. A time without an offset is local in
+/// JavaScript; here it is UTC, so that the result does not depend on the machine.
+pub fn date_ms(text: &str) -> Option<i64> {
+    let mut date = Date::default();
+    let mut scan = Scanner::new(text);
+    if let Some(first) = date.iso(&mut scan)? {
+        date.legacy(&mut scan, first)?;
+    }
+    date.ms()
+}
+
+/// ±100,000,000 days is all a JavaScript Date can hold.
+pub fn is_valid(ms: i64) -> bool {
+    ms.unsigned_abs() <= 8_640_000_000_000_000
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Token {
+    Number { value: i64, length: usize },
+    Symbol(char),
+    Month(i64),
+    /// am: 0, pm: 12.
+    HalfDay(i64),
+    /// Hours from UTC, and whether it is the letter Z alone.
+    Zone(i64, bool),
+    /// The letter T alone.
+    T,
+    Word,
+    Space,
+    /// Any other character, or a remark in parentheses.
+    Other,
+    End,
+}
+
+impl Token {
+    fn is_sign(self) -> bool {
+        matches!(self, Token::Symbol('+' | '-'))
+    }
+
+    fn is_z(self) -> bool {
+        matches!(self, Token::Zone(_, true))
+    }
+
+    /// The value of a number of exactly so many digits.
+    fn digits(self, count: usize) -> Option<i64> {
+        match self {
+            Token::Number { value, length } if length == count => Some(value),
+            _ => None,
+        }
+    }
+}
+
+const WORDS: [(&str, Token); 27] = [
+    ("jan", Token::Month(1)),
+    ("feb", Token::Month(2)),
+    ("mar", Token::Month(3)),
+    ("apr", Token::Month(4)),
+    ("may", Token::Month(5)),
+    ("jun", Token::Month(6)),
+    ("jul", Token::Month(7)),
+    ("aug", Token::Month(8)),
+    ("sep", Token::Month(9)),
+    ("oct", Token::Month(10)),
+    ("nov", Token::Month(11)),
+    ("dec", Token::Month(12)),
+    ("am", Token::HalfDay(0)),
+    ("pm", Token::HalfDay(12)),
+    ("ut", Token::Zone(0, false)),
+    ("utc", Token::Zone(0, false)),
+    ("z", Token::Zone(0, true)),
+    ("gmt", Token::Zone(0, false)),
+    ("cdt", Token::Zone(-5, false)),
+    ("cst", Token::Zone(-6, false)),
+    ("edt", Token::Zone(-4, false)),
+    ("est", Token::Zone(-5, false)),
+    ("mdt", Token::Zone(-6, false)),
+    ("mst", Token::Zone(-7, false)),
+    ("pdt", Token::Zone(-7, false)),
+    ("pst", Token::Zone(-8, false)),
+    ("t", Token::T),
+];
+
+/// One token ahead.
+struct Scanner<'a> {
+    rest: &'a str,
+    peeked: Token,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut scanner = Self { rest: text, peeked: Token::End };
+        scanner.next();
+        scanner
+    }
+
+    /// The token ahead, which is then behind.
+    fn next(&mut self) -> Token {
+        let scanned = self.scan();
+        std::mem::replace(&mut self.peeked, scanned)
+    }
+
+    fn skip(&mut self, symbol: char) -> bool {
+        let hit = self.peeked == Token::Symbol(symbol);
+        if hit {
+            self.next();
+        }
+        hit
+    }
+
+    fn take(&mut self, part: impl Fn(char) -> bool) -> &'a str {
+        let end = self.rest.find(|c| !part(c)).unwrap_or(self.rest.len());
+        let (taken, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        taken
+    }
+
+    fn scan(&mut self) -> Token {
+        let Some(first) = self.rest.chars().next() else { return Token::End };
+        if first.is_ascii_digit() {
+            let digits = self.take(|c| c.is_ascii_digit());
+            // Nine digits count, after leading zeros; the others are passed over.
+            let value = digits.trim_start_matches('0').bytes().take(9);
+            let value = value.fold(0, |value, digit| value * 10 + i64::from(digit - b'0'));
+            return Token::Number { value, length: digits.len() };
+        }
+        if first >= 'A' && !is_space(first) {
+            return word(self.take(|c| c >= 'A' && !is_space(c)));
+        }
+        if first == '(' {
+            self.parentheses();
+            return Token::Other;
+        }
+        self.rest = &self.rest[first.len_utf8()..];
+        match first {
+            ':' | '-' | '+' | '.' | ')' => Token::Symbol(first),
+            _ if is_space(first) => Token::Space,
+            _ => Token::Other,
+        }
+    }
+
+    /// Past the matching parenthesis, or the end.
+    fn parentheses(&mut self) {
+        let mut depth = 0;
+        for (at, byte) in self.rest.bytes().enumerate() {
+            depth += match byte {
+                b'(' => 1,
+                b')' => -1,
+                _ => 0,
+            };
+            if depth == 0 {
+                self.rest = &self.rest[at + 1..];
+                return;
+            }
+        }
+        self.rest = "";
+    }
+}
+
+/// Only names of months may be longer than three letters.
+fn word(word: &str) -> Token {
+    let short: String = word.chars().take(3).map(|c| c.to_ascii_lowercase()).collect();
+    let known = WORDS.iter().find(|(name, _)| *name == short);
+    match known {
+        Some((_, token @ Token::Month(_))) => *token,
+        Some((_, token)) if word.len() <= 3 => *token,
+        _ => Token::Word,
+    }
+}
+
+/// A fraction of a second. The first digits that count are taken for the first digits written.
+fn milliseconds(value: i64, length: usize) -> i64 {
+    match length {
+        1 => value * 100,
+        2 => value * 10,
+        _ => value / 10_i64.pow((length.min(9) - 3) as u32),
+    }
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Date {
+    is_iso: bool,
+    days: Vec<i64>,
+    month: Option<i64>,
+    times: Vec<i64>,
+    half_day: Option<i64>,
+    sign: Option<i64>,
+    zone_hour: Option<i64>,
+    zone_minute: Option<i64>,
+}
+
+impl Date {
+    fn add_time(&mut self, value: i64) -> Option<()> {
+        (self.times.len() < 4).then(|| self.times.push(value))
+    }
+
+    /// The last part of the time: what is finer is zero.
+    fn end_time(&mut self, value: i64) {
+        self.times.push(value);
+        self.times.resize(4, 0);
+    }
+
+    fn expects_time(&self, value: i64) -> bool {
+        match self.times.len() {
+            1 | 2 => value < 60,
+            3 => value < 1000,
+            _ => false,
+        }
+    }
+
+    fn set_zone(&mut self, hours: i64) {
+        self.sign = Some(if hours < 0 { -1 } else { 1 });
+        self.zone_hour = Some(hours.abs());
+        self.zone_minute = Some(0);
+    }
+
+    /// ISO 8601: the first token that is none of it, `Some(None)` at the end, `None` where the
+    /// whole cannot be a date any more.
+    fn iso(&mut self, scan: &mut Scanner<'_>) -> Option<Option<Token>> {
+        if scan.peeked.is_sign() {
+            let sign = scan.next();
+            let Some(year) = scan.peeked.digits(6) else { return Some(Some(sign)) };
+            scan.next();
+            let negative = sign == Token::Symbol('-');
+            if negative && year == 0 {
+                return Some(Some(sign));
+            }
+            self.days.push(if negative { -year } else { year });
+        } else if let Some(year) = scan.peeked.digits(4) {
+            scan.next();
+            self.days.push(year);
+        } else {
+            return Some(Some(scan.next()));
+        }
+        for most in [12, 31] {
+            if !scan.skip('-') {
+                break;
+            }
+            match scan.peeked.digits(2).filter(|value| (1..=most).contains(value)) {
+                Some(value) => self.days.push(value),
+                None => return Some(Some(scan.next())),
+            }
+            scan.next();
+        }
+        match scan.peeked {
+            Token::T => {
+                scan.next();
+                self.iso_time(scan)?;
+            }
+            Token::End => {}
+            _ => return Some(Some(scan.next())),
+        }
+        if self.sign.is_none() && self.times.is_empty() {
+            self.set_zone(0);
+        }
+        self.is_iso = true;
+        Some(None)
+    }
+
+    /// After the T all has to be ISO 8601.
+    fn iso_time(&mut self, scan: &mut Scanner<'_>) -> Option<()> {
+        let two = |scan: &mut Scanner<'_>, most| scan.next().digits(2).filter(|value| *value <= most);
+        let hour = two(scan, 24)?;
+        self.times.push(hour);
+        scan.skip(':').then_some(())?;
+        let most = if hour == 24 { 0 } else { 59 };
+        self.times.push(two(scan, most)?);
+        if scan.skip(':') {
+            self.times.push(two(scan, most)?);
+            if scan.skip('.') {
+                let Token::Number { value, length } = scan.next() else { return None };
+                if hour == 24 && value > 0 {
+                    return None;
+                }
+                self.times.push(milliseconds(value, length));
+            }
+        }
+        if scan.peeked.is_z() {
+            scan.next();
+            self.set_zone(0);
+        } else if scan.peeked.is_sign() {
+            self.sign = Some(if scan.next() == Token::Symbol('+') { 1 } else { -1 });
+            let (hours, minutes) = match scan.peeked.digits(4) {
+                Some(both) => {
+                    scan.next();
+                    (both / 100, both % 100)
+                }
+                None => {
+                    let hours = two(scan, 23)?;
+                    scan.skip(':').then_some(())?;
+                    (hours, two(scan, 59)?)
+                }
+            };
+            if hours > 23 || minutes > 59 {
+                return None;
+            }
+            self.zone_hour = Some(hours);
+            self.zone_minute = Some(minutes);
+        }
+        (scan.peeked == Token::End).then_some(())
+    }
+
+    /// Everything else V8 takes for a date; `None` where it is none.
+    fn legacy(&mut self, scan: &mut Scanner<'_>, first: Token) -> Option<()> {
+        let mut has_number = !self.days.is_empty();
+        let mut token = first;
+        while token != Token::End {
+            let is_utc = self.zone_hour == Some(0) && self.zone_minute == Some(0);
+            match token {
+                Token::Number { value, .. } => {
+                    has_number = true;
+                    self.number(scan, value)?;
+                }
+                Token::HalfDay(hours) if !self.times.is_empty() => self.half_day = Some(hours),
+                Token::Month(month) => {
+                    self.month = Some(month);
+                    scan.skip('-');
+                }
+                Token::Zone(hours, _) if has_number => self.set_zone(hours),
+                Token::HalfDay(_) | Token::Zone(..) | Token::T | Token::Word => {
+                    // Words may stand before the first number only, and apart from it.
+                    if has_number || matches!(scan.peeked, Token::Number { .. }) {
+                        return None;
+                    }
+                }
+                Token::Symbol(sign @ ('+' | '-')) if is_utc || !self.times.is_empty() => {
+                    has_number = true;
+                    self.offset(scan, if sign == '+' { 1 } else { -1 })?;
+                }
+                Token::Symbol('+' | '-' | ')') if has_number => return None,
+                _ => {}
+            }
+            token = scan.next();
+        }
+        Some(())
+    }
+
+    fn number(&mut self, scan: &mut Scanner<'_>, value: i64) -> Option<()> {
+        if scan.skip(':') {
+            if scan.skip(':') {
+                if !self.times.is_empty() {
+                    return None;
+                }
+                self.times.extend([value, 0]);
+            } else {
+                self.add_time(value)?;
+                scan.skip('.');
+            }
+        } else if scan.skip('.') && self.expects_time(value) {
+            self.times.push(value);
+            let Token::Number { value, length } = scan.next() else { return None };
+            self.end_time(milliseconds(value, length));
+        } else if self.zone_hour.is_some() && self.zone_minute.is_none() && value < 60 {
+            self.zone_minute = Some(value);
+        } else if self.expects_time(value) {
+            self.end_time(value);
+            let next = scan.peeked;
+            if !(matches!(next, Token::End | Token::Space) || next.is_z() || next.is_sign()) {
+                return None;
+            }
+        } else {
+            if self.days.len() == 3 {
+                return None;
+            }
+            self.days.push(value);
+            scan.skip('-');
+        }
+        Some(())
+    }
+
+    /// After a sign: `8`, `08`, `0800`, `08:00`, or nothing before a colon.
+    fn offset(&mut self, scan: &mut Scanner<'_>, sign: i64) -> Option<()> {
+        self.sign = Some(sign);
+        let (value, length) = match scan.peeked {
+            Token::Number { value, length } => {
+                scan.next();
+                (value, length)
+            }
+            _ => (0, 0),
+        };
+        (self.zone_hour, self.zone_minute) = match length {
+            // The minutes follow as a number of their own.
+            _ if scan.peeked == Token::Symbol(':') => (Some(value), None),
+            1 | 2 => (Some(value), Some(0)),
+            3 | 4 => (Some(value / 100), Some(value % 100)),
+            _ => return None,
+        };
+        Some(())
+    }
+
+    fn ms(mut self) -> Option<i64> {
+        if self.days.is_empty() {
+            return None;
+        }
+        let is_day = |value: i64| (1..=31).contains(&value);
+        self.days.resize(3, 1);
+        let [a, b, c] = self.days[..] else { return None };
+        let (mut year, month, day) = match self.month {
+            None if self.is_iso || !is_day(a) => (a, b, c),
+            None => (c, a, b),
+            Some(month) if !is_day(a) => (a, month, b),
+            Some(month) => (b, month, a),
+        };
+        if !self.is_iso {
+            year += match year {
+                0..=49 => 2000,
+                50..=99 => 1900,
+                _ => 0,
+            };
+        }
+        if !(1..=12).contains(&month) || !is_day(day) {
+            return None;
+        }
+        self.times.resize(4, 0);
+        let [mut hour, minute, second, milli] = self.times[..] else { return None };
+        if let Some(offset) = self.half_day {
+            if hour > 12 {
+                return None;
+            }
+            hour = hour % 12 + offset;
+        }
+        let midnight = hour == 24 && minute == 0 && second == 0 && milli == 0;
+        if !midnight && (hour > 23 || minute > 59 || second > 59 || milli > 999) {
+            return None;
+        }
+        let offset = self.sign.unwrap_or(0)
+            * (self.zone_hour.unwrap_or(0) * 60 + self.zone_minute.unwrap_or(0));
+        let ms = days(year, month, day) * 86_400_000
+            + ((hour * 60 + minute - offset) * 60 + second) * 1000
+            + milli;
+        is_valid(ms).then_some(ms)
+    }
+}
+
+/// Days since 1970-01-01 in the proleptic Gregorian calendar. A day past the month's end runs
+/// into the next month, as in `Date.parse("2026-02-30T00:00Z")`.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let shifted = if month <= 2 { year - 1 } else { year };
+    let era = shifted.div_euclid(400);
+    let of_era = shifted.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values printed by `new Date(text).getTime()` of Node 20 with TZ=UTC.
+    #[test]
+    fn dates_are_node_dates() {
+        for (text, ms) in [
+            ("2026", Some(1767225600000)),
+            ("2026-01", Some(1767225600000)),
+            ("2026-01-05", Some(1767571200000)),
+            ("2026-01-05T09:00", Some(1767603600000)),
+            ("2026-01-05T09:00:00", Some(1767603600000)),
+            ("2026-01-05T09:00:00.5Z", Some(1767603600500)),
+            ("2026-01-05T09:00:00.123456Z", Some(1767603600123)),
+            ("2026-01-05T09:00:00.1234567890Z", Some(1767603600123)),
+            ("2026-01-05T09:00:00+02:00", Some(1767596400000)),
+            ("2026-01-05T09:00:00+0200", Some(1767596400000)),
+            ("2026-01-05 09:00:00", Some(1767603600000)),
+            ("2026-01-05T24:00:00Z", Some(1767657600000)),
+            ("2026-02-30T00:00:00Z", Some(1772409600000)),
+            ("+012026-01-05T00:00:00Z", Some(317337091200000)),
+            ("-000001-01-01T00:00:00Z", Some(-62198755200000)),
+            (" 2026-01-05", Some(1767571200000)),
+            ("2026-01-05t09:00:00z", Some(1767603600000)),
+            ("2026-01-05Z", Some(1767571200000)),
+            ("2026-01-05T09:00:60Z", None),
+            ("2026-01-05T09Z", None),
+            ("2026-01-05T09:00:00 Z", None),
+            ("2026-01-05T09:00:00.Z", None),
+            ("2026-01-05T09:00:00,5Z", None),
+            ("Mon, 05 Jan 2026 10:00:00 GMT", Some(1767607200000)),
+            ("Jan 5, 2026 10:00:00", Some(1767607200000)),
+            ("2026/01/05", Some(1767571200000)),
+            ("01/05/2026", Some(1767571200000)),
+            ("5 January 2026 10:00 UTC", Some(1767607200000)),
+            (" 2026-01-05T10:00:00Z ", None),
+            ("1767607200000", None),
+            ("yesterday", None),
+            ("2026-13-01", None),
+            ("not a date", None),
+            ("", None),
+        ] {
+            assert_eq!(date_ms(text), ms, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Which queries would somebody type who knows the text? Drawn from the text itself.
+
+use rand::Rng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use sessionary::model::Expr;
+
+use super::oracle::Oracle;
+use super::rules;
+
+/// A query as typed and as meant.
+pub struct Query {
+    pub typed: String,
+    pub meant: Expr,
+}
+
+/// A query drawn from the corpus.
+pub fn query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query {
+    loop {
+        let kind = random.random_range(0..9);
+        let drawn = match kind {
+            0 | 1 => term(oracle, random),
+            2 => part(oracle, random).map(quoted),
+            3 => adjacent(oracle, random).map(quoted),
+            4 => prefix(oracle, random),
+            5 => cjk(oracle, random).map(quoted),
+            _ => {
+                let (Some(one), Some(two)) = (term(oracle, random), term(oracle, random)) else { continue };
+                Some(match kind {
+                    6 => Query { typed: format!("{} {}", one.typed, two.typed), meant: Expr::And(vec![one.meant, two.meant]) },
+                    7 => Query {
+                        typed: format!("{} -{}", one.typed, two.typed),
+                        meant: Expr::And(vec![one.meant, Expr::Not(Box::new(two.meant))]),
+                    },
+                    _ => Query { typed: format!("{} OR {}", one.typed, two.typed), meant: Expr::Or(vec![one.meant, two.meant]) },
+                })
+            }
+        };
+        if let Some(query) = drawn {
+            return query;
+        }
+    }
+}
+
+fn quoted(text: String) -> Query {
+    Query { typed: format!("\"{text}\""), meant: Expr::Phrase(text) }
+}
+
+fn can_be_quoted(text: &str) -> bool {
+    !text.contains('"') && !text.ends_with('\\') && text.len() < 400 && rules::read(text).positions > 0
+}
+
+fn piece<'a>(oracle: &'a Oracle, random: &mut ChaCha8Rng) -> &'a str {
+    let passage = oracle.passages.choose(random).unwrap();
+    passage.pieces.choose(random).unwrap()
+}
+
+/// Where the chunks between white space are; of long text a part, its end as likely as the rest.
+fn chunks(text: &str, random: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
+    let from = if text.len() > 4000 && random.random_bool(0.5) { text.len() - 500 } else { random.random_range(0..=text.len().saturating_sub(2000)) };
+    let from = text.ceil_char_boundary_(from);
+    let to = text.ceil_char_boundary_((from + 2000).min(text.len()));
+    let part = &text[from..to];
+    part.split_whitespace()
+        .map(|chunk| {
+            let at = chunk.as_ptr() as usize - text.as_ptr() as usize;
+            (at, at + chunk.len())
+        })
+        .collect()
+}
+
+trait Boundary {
+    fn ceil_char_boundary_(&self, at: usize) -> usize;
+}
+
+impl Boundary for str {
+    fn ceil_char_boundary_(&self, at: usize) -> usize {
+        (at..=self.len()).find(|at| self.is_char_boundary(*at)).unwrap_or(self.len())
+    }
+}
+
+/// A chunk as it stands: a word, an identifier, a path, code.
+fn chunk(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
+    let text = piece(oracle, random);
+    let (from, to) = *chunks(text, random).choose(random)?;
+    Some(text[from..to].to_owned()).filter(|chunk| can_be_quoted(chunk))
+}
+
+/// A chunk in quotes or, where it is plain, as it is, in any case.
+fn term(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
+    let chunk = chunk(oracle, random)?;
+    let bare = chunk.chars().all(|c| c.is_alphanumeric() || "_./".contains(c)) && chunk != "OR";
+    if !bare || random.random_bool(0.3) {
+        return Some(quoted(chunk));
+    }
+    let chunk = match random.random_range(0..6) {
+        0 => chunk.to_lowercase(),
+        1 => chunk.to_uppercase(),
+        _ => chunk,
+    };
+    (chunk != "OR").then(|| Query { typed: chunk.clone(), meant: Expr::Word(chunk) })
+}
+
+/// One token of a piece: a part of an identifier, a CJK bigram, a word of a path.
+fn part(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
+    let chunk = chunk(oracle, random)?;
+    let reading = rules::read(&chunk);
+    Some(reading.tokens.choose(random)?.1.clone()).filter(|token| can_be_quoted(token))
+}
+
+/// Chunks beside each other, with what stands between them.
+fn adjacent(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
+    let text = piece(oracle, random);
+    let chunks = chunks(text, random);
+    let first = random.random_range(0..chunks.len().max(1));
+    let last = (first + random.random_range(1..4)).min(chunks.len().saturating_sub(1));
+    let (from, to) = (chunks.get(first)?.0, chunks.get(last)?.1);
+    Some(text[from..to].to_owned()).filter(|phrase| can_be_quoted(phrase))
+}
+
+/// The beginning of a word.
+fn prefix(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
+    let text = piece(oracle, random);
+    let (from, to) = *chunks(text, random).choose(random)?;
+    let words: Vec<&str> = text[from..to].split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+    let word: Vec<char> = words.choose(random)?.chars().collect();
+    let stem: String = word[..random.random_range(1..=word.len())].iter().collect();
+    let good = stem.chars().count() > 1 && stem.ends_with(char::is_alphanumeric) && rules::read(&stem).positions > 0;
+    good.then(|| Query { typed: format!("{stem}*"), meant: Expr::Prefix(stem) })
+}
+
+/// Two CJK characters beside each other.
+fn cjk(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
+    let text = piece(oracle, random);
+    let is_cjk = |c: &char| ('\u{3041}'..='\u{9FFF}').contains(c) || ('\u{AC00}'..='\u{D7A3}').contains(c);
+    let letters: Vec<char> = text.chars().collect();
+    let at: Vec<usize> = (1..letters.len()).filter(|at| letters[at - 1..=*at].iter().all(is_cjk)).collect();
+    let at = *at.choose(random)?;
+    Some(letters[at - 1..=at].iter().collect())
+}

@@ -1,0 +1,112 @@
+//! Which passages match? Plain maps over all words of all files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use sessionary::model::{Class, Expr};
+
+use super::{Place, rules, text};
+
+/// File, entry (its id, or `L` and its line) and class.
+pub type Address = (PathBuf, String, Class);
+
+/// One passage of the corpus.
+pub struct Passage {
+    pub address: Address,
+    pub pieces: Vec<String>,
+    /// Token to its positions.
+    tokens: BTreeMap<String, Vec<u32>>,
+}
+
+/// All passages of all files.
+pub struct Oracle {
+    pub passages: Vec<Passage>,
+}
+
+impl Oracle {
+    /// Read every file from its beginning.
+    pub fn read(place: &Place) -> Oracle {
+        let mut passages = Vec::new();
+        for (format, path) in place.files() {
+            let content = fs::read(&path).unwrap();
+            for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
+                // A torn last line is no entry yet.
+                let Ok(value) = serde_json::from_slice::<Value>(line) else { continue };
+                let entry = match (format, &value["id"]) {
+                    ("pi", Value::String(id)) if !id.is_empty() => id.clone(),
+                    ("pi", Value::Number(id)) => id.to_string(),
+                    _ => format!("L{}", number + 1),
+                };
+                let pieces = if format == "pi" { text::pi(&value) } else { text::clido(&value) };
+                for (class, pieces) in pieces.passages() {
+                    let mut tokens: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+                    for (position, token) in rules::read_pieces(&pieces) {
+                        tokens.entry(token).or_default().push(position);
+                    }
+                    passages.push(Passage { address: (path.clone(), entry.clone(), class), pieces, tokens });
+                }
+            }
+        }
+        Oracle { passages }
+    }
+
+    /// The passages that match.
+    pub fn search(&self, expr: &Expr) -> BTreeSet<Address> {
+        let asked = Asked::new(expr);
+        self.passages.iter().filter(|passage| asked.holds(passage)).map(|passage| passage.address.clone()).collect()
+    }
+}
+
+/// An expression with its texts read once.
+enum Asked {
+    Text { reading: rules::Reading, prefix: bool },
+    All(Vec<Asked>),
+    Any(Vec<Asked>),
+    Not(Box<Asked>),
+}
+
+impl Asked {
+    fn new(expr: &Expr) -> Asked {
+        match expr {
+            Expr::Word(text) | Expr::Phrase(text) => Asked::Text { reading: rules::read(text), prefix: false },
+            Expr::Prefix(text) => Asked::Text { reading: rules::read(text), prefix: true },
+            Expr::And(members) => Asked::All(members.iter().map(Asked::new).collect()),
+            Expr::Or(members) => Asked::Any(members.iter().map(Asked::new).collect()),
+            Expr::Not(inner) => Asked::Not(Box::new(Asked::new(inner))),
+        }
+    }
+
+    fn holds(&self, passage: &Passage) -> bool {
+        match self {
+            Asked::Text { reading, prefix } => said(reading, *prefix, passage),
+            Asked::All(members) => members.iter().all(|member| member.holds(passage)),
+            Asked::Any(members) => members.iter().any(|member| member.holds(passage)),
+            Asked::Not(inner) => !inner.holds(passage),
+        }
+    }
+}
+
+/// Whether the tokens of the text stand in the passage at their distances, or that of the whole does.
+fn said(asked: &rules::Reading, prefix: bool, passage: &Passage) -> bool {
+    let positions = |token: &str, open: bool| -> BTreeSet<u32> {
+        let from = passage.tokens.range(token.to_owned()..);
+        let fits = from.take_while(|(known, _)| if open { known.starts_with(token) } else { known.as_str() == token });
+        fits.flat_map(|(_, positions)| positions.iter().copied()).collect()
+    };
+    if asked.whole.as_ref().is_some_and(|whole| !positions(whole, prefix).is_empty()) {
+        return true;
+    }
+    let Some((last, _)) = asked.spelled.last() else { return false };
+    let mut starts: Option<BTreeSet<u32>> = None;
+    for (at, token) in &asked.spelled {
+        let found: BTreeSet<u32> =
+            positions(token, prefix && at == last).into_iter().filter_map(|position| position.checked_sub(*at)).collect();
+        starts = Some(match starts {
+            Some(before) => before.intersection(&found).copied().collect(),
+            None => found,
+        });
+    }
+    starts.is_some_and(|starts| !starts.is_empty())
+}
