@@ -34,8 +34,11 @@ impl Screen {
         let terminal = io::stdout().is_terminal();
         let width = match global.width {
             Some(width) => Some(width.max(20)),
-            None if terminal => terminal_size::terminal_size_of(io::stdout())
-                .map(|(width, _)| usize::from(width.0).max(20)),
+            // A terminal that does not know its size is taken for a narrow one.
+            None if terminal => Some(
+                terminal_size::terminal_size_of(io::stdout())
+                    .map_or(80, |(width, _)| usize::from(width.0).max(20)),
+            ),
             None => None,
         };
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
