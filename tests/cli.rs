@@ -52,21 +52,68 @@ fn home() -> Sandbox {
 
 #[test]
 fn overview() {
-    assert_snapshot!(home().run(&[]), @"");
+    assert_snapshot!(home().run(&[]), @r#"
+    4 sessions, 2.4 KB of session files; last full scan DATE.
+    6 entries still to be indexed; search finds them all the same.
+
+    3 roots looked at, 1 not there (`sessionary status` names them)
+    AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
+    pi     ~/.pi/agent/sessions         3      3  5m      default
+    clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
+
+    Newest
+    AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
+    5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
+    1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメントでtokenizerを説明して
+    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    4h   torn      pi        0                 [not listed by pi: no session header (torn)] (no message…
+
+    Try
+      sessionary list --all    every session, newest first
+      sessionary search WORDS  everything that was said, run and printed
+      sessionary show last     read back the newest session of this directory
+    "#);
 }
 
 #[test]
 fn overview_of_nothing() {
-    assert_snapshot!(Sandbox::new().run(&[]), @"");
+    assert_snapshot!(Sandbox::new().run(&[]), @r#"
+    0 sessions, 0 B of session files; last full scan DATE.
+
+    3 roots looked at, 3 not there (`sessionary status` names them)
+
+    Try
+      sessionary list --all    every session, newest first
+      sessionary search WORDS  everything that was said, run and printed
+      sessionary show last     read back the newest session of this directory
+    "#);
 }
 
 #[test]
 fn list_here_and_everywhere() {
     let home = home();
-    assert_snapshot!(home.run(&["list"]), @"");
-    assert_snapshot!(home.run(&["list", "--all", "--limit", "2"]), @"");
-    assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @"");
-    assert_snapshot!(home.run(&["list", "--agent", "vim"]), @"");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    AGE  SESSION   AGENT  MSGS  TITLE
+    5m   019b8d10  pi        5  Tokenizer work
+    3d   f47ac10b  clido     1  Deploy the parser
+    --- stderr
+    2 more elsewhere: --all
+    "#);
+    assert_snapshot!(home.run(&["list", "--all", "--limit", "2"]), @r#"
+    AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
+    5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
+    1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメントでtokenizerを説明して
+    "#);
+    assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
+    AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
+    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    "#);
+    assert_snapshot!(home.run(&["list", "--agent", "vim"]), @r#"
+    --- stderr
+    error: no agent is called `vim`
+    hint: known are pi, indusagi, clido
+    --- exit Some(2)
+    "#);
 }
 
 #[test]
@@ -74,20 +121,52 @@ fn an_empty_list_names_the_nearest_place() {
     let mut home = home();
     home.cwd.push("src");
     std::fs::create_dir(&home.cwd).expect("a folder");
-    assert_snapshot!(home.run(&["list"]), @"");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    No sessions in ~/work/parser/src. 2 sessions in ~/work/parser. --all lists 4 sessions.
+    --- exit Some(1)
+    "#);
 }
 
 #[test]
 fn narrow_terminals() {
-    assert_snapshot!(home().run(&["list", "--all", "--width", "60"]), @"");
+    assert_snapshot!(home().run(&["list", "--all", "--width", "60"]), @r#"
+    AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
+    5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
+    1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメ…
+    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    4h   torn      pi        0                 [not listed by p…
+    "#);
 }
 
 #[test]
 fn search() {
     let home = home();
-    assert_snapshot!(home.run(&["search", "tokenizer"]), @"");
-    assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @"");
-    assert_snapshot!(home.run(&["search", "nowhere"]), @"");
+    assert_snapshot!(home.run(&["search", "tokenizer"]), @r#"
+    Tokenizer work  ~/work/parser · pi · 5m
+      session_info · 4m  019b8d10-0000-7000-8000-00000000000a:g1
+        Tokenizer work
+      user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
+        Fix the tokenizer please
+
+    日本語のドキュメントでtokenizerを説明して  ~/work/docs · pi · 1d
+      user · 1d  019b87e9-0000-7000-8000-00000000000b:a1
+        日本語のドキュメントでtokenizerを説明して
+    --- stderr
+    3 matches in 2 sessions. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @r#"
+    Tokenizer work  ~/work/parser · pi · 5m
+      user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
+        Fix the tokenizer please
+    --- stderr
+    1 match in 1 session of ~/work/parser.
+    "#);
+    assert_snapshot!(home.run(&["search", "nowhere"]), @r#"
+    --- stderr
+    Nothing found for nowhere.
+    --- exit Some(1)
+    "#);
     // Escape sequences of a session never reach the terminal.
     let output = home.output(&["search", "camelCase"]);
     assert!(!output.stdout.contains(&0x1b) && !output.stdout.is_empty());
@@ -103,17 +182,86 @@ fn search_marks_matches_when_asked_for_colours() {
 #[test]
 fn tree() {
     let home = home();
-    assert_snapshot!(home.run(&["tree", "last"]), @"");
-    assert_snapshot!(home.run(&["tree", "019b8d10", "--filter", "user-only", "--ascii"]), @"");
-    assert_snapshot!(home.run(&["tree", "019b87e9"]), @"");
+    assert_snapshot!(home.run(&["tree", "last"]), @r#"
+    Tokenizer work
+    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+
+    ● a1 user [start]  Fix the tokenizer please
+    ● b1 assistant  I will read the camelCase rules ␛[31mfirst bash cargo test
+    ● c1 toolResult  bash test splits ... FAILED
+    ├─ ○ d1 user  Try bigrams
+    └─ ● e1 user  Try trigrams instead
+       ◆ g1 session_info (leaf)  Tokenizer work
+    "#);
+    assert_snapshot!(home.run(&["tree", "019b8d10", "--filter", "user-only", "--ascii"]), @r#"
+    Tokenizer work
+    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+
+    * a1 user [start]  Fix the tokenizer please
+    |- o d1 user  Try bigrams
+    `- * e1 user  Try trigrams instead
+    "#);
+    assert_snapshot!(home.run(&["tree", "019b87e9"]), @r#"
+    日本語のドキュメントでtokenizerを説明して
+    pi · ~/work/docs · 2026-01-04 09:00 · 2 entries
+    ~/.pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl
+    forked from ~/.pi/gone.jsonl
+
+    ◆ a1 user (leaf)  日本語のドキュメントでtokenizerを説明して
+    "#);
 }
 
 #[test]
 fn show() {
     let home = home();
-    assert_snapshot!(home.run(&["show", "last"]), @"");
-    assert_snapshot!(home.run(&["show", "019b8d10:d1", "--context", "1"]), @"");
-    assert_snapshot!(home.run(&["show", "f47ac10b:L2"]), @"");
+    assert_snapshot!(home.run(&["show", "last"]), @r#"
+    Tokenizer work
+    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+
+    ── user · 2026-01-05 09:00 · [start] · a1 ──────────────────────────────────────────────────────────
+    Fix the tokenizer please
+
+    ── assistant · 2026-01-05 09:00 · b1 ───────────────────────────────────────────────────────────────
+    I will read the camelCase rules ␛[31mfirst
+      │ bash
+      │ cargo test
+
+    ── toolResult · 2026-01-05 09:00 · error · c1 ──────────────────────────────────────────────────────
+      │ bash
+      │ test splits ... FAILED
+
+    ── user · 2026-01-05 11:55 · e1 ────────────────────────────────────────────────────────────────────
+    Try trigrams instead
+
+    ── label · 2026-01-05 11:55 · f1 ───────────────────────────────────────────────────────────────────
+    start
+
+    ── session_info · 2026-01-05 11:55 · g1 ────────────────────────────────────────────────────────────
+    Tokenizer work
+    "#);
+    assert_snapshot!(home.run(&["show", "019b8d10:d1", "--context", "1"]), @r#"
+    Tokenizer work
+    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+
+    ── toolResult · 2026-01-05 09:00 · error · c1 ──────────────────────────────────────────────────────
+      │ bash
+      │ test splits ... FAILED
+
+    ▶▶ user · 2026-01-05 09:01 · d1 ────────────────────────────────────────────────────────────────────
+    Try bigrams
+    "#);
+    assert_snapshot!(home.run(&["show", "f47ac10b:L2"]), @r#"
+    Deploy the parser
+    clido · ~/work/parser · 2026-01-02 12:00 · 4 entries
+    ~/clido/sessions/_work_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl
+
+    ▶▶ user · L2 ───────────────────────────────────────────────────────────────────────────────────────
+    Deploy the parser
+    "#);
 }
 
 #[test]
@@ -129,8 +277,20 @@ fn show_raw_gives_the_bytes_of_the_file() {
 #[test]
 fn names_that_fit_several_sessions_or_none() {
     let home = home();
-    assert_snapshot!(home.run(&["show", "019b8"]), @"");
-    assert_snapshot!(home.run(&["tree", "nope"]), @"");
+    assert_snapshot!(home.run(&["show", "019b8"]), @r#"
+    --- stderr
+    error: "019b8" is the beginning of 2 session ids
+    hint: 019b87e9-0000-7000-8000-00000000000b · pi · $HOME/.pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl · 日本語のドキュメントでtokenizerを説明して
+    hint: 019b8d10-0000-7000-8000-00000000000a · pi · $HOME/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl · Tokenizer work
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["tree", "nope"]), @r#"
+    --- stderr
+    error: no session is named "nope"
+    hint: `sessionary list --all` shows every session
+    hint: a session is named by id, the beginning of one, a path or `last`
+    --- exit Some(1)
+    "#);
     let output = home.output(&["--json", "show", "019b8"]);
     assert!(output.stdout.is_empty());
     let error: Value = serde_json::from_slice(&output.stderr).expect("JSON");
@@ -142,7 +302,11 @@ fn names_that_fit_several_sessions_or_none() {
 #[test]
 fn sql() {
     let home = home();
-    assert_snapshot!(home.run(&["sql", "SELECT agent, count(*) AS n FROM sessions GROUP BY agent ORDER BY 1"]), @"");
+    assert_snapshot!(home.run(&["sql", "SELECT agent, count(*) AS n FROM sessions GROUP BY agent ORDER BY 1"]), @r#"
+    agent  n
+    clido  1
+    pi     3
+    "#);
     let refused = home.output(&["sql", "DELETE FROM sessions"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(refused.stdout.is_empty());
@@ -155,7 +319,8 @@ fn sync_twice_reads_once() {
     assert_eq!(first["complete"], true, "{first}");
     assert_eq!(first["report"]["files_seen"], 4);
     let second = home.json(&["sync", "--json"]);
-    assert_eq!(second["report"]["files_changed"], 0, "{second}");
+    // Files this young are proven again; nothing in them is new.
+    assert_eq!(second["report"]["entries"], 0, "{second}");
     assert_eq!(second["report"]["bytes_read"], 0, "{second}");
 }
 

@@ -6,6 +6,8 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+// The home folder is what these tests look at; Windows asks the system for it, not a variable.
+#[cfg(unix)]
 mod cli;
 mod corpus;
 mod crash;
@@ -15,6 +17,7 @@ mod histories;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
+#[cfg(unix)]
 mod sandbox;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.

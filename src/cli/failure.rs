@@ -7,6 +7,7 @@ use serde::Serialize;
 use sessionary::Error;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
+use crate::output::say;
 use crate::output::text::plain_line;
 
 /// How a verb that did not fail ended.
@@ -103,7 +104,6 @@ impl Failure {
     }
 
     /// Says it on stderr and gives the exit code.
-    #[allow(clippy::print_stderr)]
     pub fn report(&self, json: bool) -> ExitCode {
         let code = match self.kind {
             Kind::Closed => return ExitCode::SUCCESS,
@@ -122,14 +122,14 @@ impl Failure {
                 error,
             };
             match serde_json::to_string(&reported) {
-                Ok(text) => eprintln!("{text}"),
-                Err(error) => eprintln!("error: {message} ({error})"),
+                Ok(text) => say(&text),
+                Err(error) => say(&format!("error: {message} ({error})")),
             }
         } else {
             let message: Vec<String> = message.lines().map(plain_line).collect();
-            eprintln!("error: {}", message.join("\n"));
+            say(&format!("error: {}", message.join("\n")));
             for hint in &self.hints {
-                eprintln!("hint: {}", plain_line(hint));
+                say(&format!("hint: {}", plain_line(hint)));
             }
         }
         ExitCode::from(code)

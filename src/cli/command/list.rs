@@ -43,7 +43,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         known_agent(agent, config)?;
     }
     let cwd = if args.all { None } else { Some(super::here()?) };
-    let mut index = super::open(config)?;
+    let mut index = super::open(config, screen)?;
     let listing = index.list(&ListScope {
         cwd: cwd.clone(),
         agent: args.agent.clone(),
@@ -55,7 +55,12 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     } else if !listing.sessions.is_empty() {
         screen.print(&table(&listing.sessions, args.all, screen))?;
     }
-    super::say_pending(screen, listing.complete, Some(listing.pending_files));
+    super::say_pending(
+        screen,
+        &index,
+        listing.complete,
+        Some(listing.pending_files),
+    );
     say_scope(args, &listing, cwd.as_deref(), &index, screen)?;
     super::afterwards(&mut index);
     Ok(Outcome::found(!listing.sessions.is_empty()))

@@ -47,25 +47,31 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 /// Opens the index for a read verb, brought up to date first.
-fn open(config: &Config) -> Result<Index, Failure> {
+fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     let mut progress = Progress::new();
-    Ok(Index::open_with(config, Freshness::Check, &mut |event| {
-        progress.event(event)
-    })?)
+    let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
+    drop(progress);
+    for note in index.report().map_or(&[][..], |report| &report.notes) {
+        screen.say(&plain_line(note));
+    }
+    Ok(index)
 }
 
 /// Says so when an answer is not complete. `pending` is the number of files, where known.
-fn say_pending(screen: &Screen, complete: bool, pending: Option<u64>) {
+fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u64>) {
     if complete {
         return;
     }
-    let what = match pending {
-        Some(pending) if pending > 0 => format!("{} not read yet", count(pending, "file")),
-        _ => "some files are not read yet".to_owned(),
+    let files = match pending {
+        Some(pending) if pending > 0 => count(pending, "file"),
+        _ => "some files".to_owned(),
     };
-    screen.say(&format!(
-        "Not everything is in this answer: {what} (another sessionary may be at work)."
-    ));
+    // Without a report nothing was looked at: somebody else holds the lock, or nobody may write.
+    let why = match index.report() {
+        Some(_) => "could not be read: `sessionary status` says where",
+        None => "not read yet: another sessionary is at work, or the index cannot be written",
+    };
+    screen.say(&format!("Not everything is in this answer: {files} {why}."));
 }
 
 /// Does some of the outstanding work after the answer was printed. What it cannot do the next one does.

@@ -23,7 +23,7 @@ struct Overview<'a> {
 }
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let mut index = super::open(config)?;
+    let mut index = super::open(config, screen)?;
     let status = index.status()?;
     let listing = index.list(&ListScope {
         cwd: None,
@@ -41,7 +41,12 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.print(&printed(&status, &listing.sessions, screen))?;
     }
-    super::say_pending(screen, listing.complete, Some(listing.pending_files));
+    super::say_pending(
+        screen,
+        &index,
+        listing.complete,
+        Some(listing.pending_files),
+    );
     super::afterwards(&mut index);
     Ok(Outcome::Found)
 }

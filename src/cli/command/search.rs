@@ -44,7 +44,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         None
     };
     let query = args.query.join(" ");
-    let mut index = super::open(config)?;
+    let mut index = super::open(config, screen)?;
     let scope = SearchScope {
         cwd: cwd.clone(),
         newest_first: args.newest,
@@ -62,7 +62,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
             .collect();
         screen.print(&groups.join("\n"))?;
     }
-    super::say_pending(screen, answer.complete, Some(answer.pending_files));
+    super::say_pending(screen, &index, answer.complete, Some(answer.pending_files));
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
     super::afterwards(&mut index);
     Ok(Outcome::found(!answer.sessions.is_empty()))
@@ -71,21 +71,22 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
 /// How much there is, and what the other scope would add.
 fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
     let shown: usize = answer.sessions.iter().map(|group| group.hits.len()).sum();
-    let place = cwd
-        .map(|cwd| format!(" in {}", screen.path(cwd)))
-        .unwrap_or_default();
     let mut line = if shown == 0 {
+        let place = cwd
+            .map(|cwd| format!(" in {}", screen.path(cwd)))
+            .unwrap_or_default();
         format!("Nothing found for {}{place}.", fit(&plain_line(query), 60))
     } else {
-        let least = if answer.total_exact { "" } else { "at least " };
+        let place = cwd
+            .map(|cwd| format!(" of {}", screen.path(cwd)))
+            .unwrap_or_default();
         let sessions = count(answer.sessions.len() as u64, "session");
+        let least = if answer.total_exact { "" } else { "at least " };
+        let matches = count(answer.total, "match");
         if answer.total > shown as u64 {
-            format!(
-                "{shown} of {least}{}{place}, in {sessions}; --limit shows more.",
-                count(answer.total, "match")
-            )
+            format!("{shown} of {least}{matches}, in {sessions}{place}; --limit shows more.")
         } else {
-            format!("{}{place}, in {sessions}.", count(answer.total, "match"))
+            format!("{matches} in {sessions}{place}.")
         }
     };
     match (cwd, answer.elsewhere) {

@@ -51,7 +51,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             "--raw prints the bytes of the file, which --json cannot hold",
         ));
     }
-    let mut index = super::open(config)?;
+    let mut index = super::open(config, screen)?;
     let (session, entry) = named(&args.session, &index)?;
     if args.raw {
         screen.bytes(&index.raw(&session, entry.as_deref())?)?;
@@ -75,7 +75,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             screen,
         ))?;
     }
-    super::say_pending(screen, transcript.complete, None);
+    super::say_pending(screen, &index, transcript.complete, None);
     super::afterwards(&mut index);
     Ok(Outcome::found(!transcript.entries.is_empty()))
 }

@@ -35,7 +35,7 @@ struct Answer<'a> {
 }
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let mut index = super::open(config)?;
+    let mut index = super::open(config, screen)?;
     let rows = index.sql(&args.query)?;
     if screen.json {
         screen.json(&Answer {

@@ -62,7 +62,7 @@ impl From<Filter> for TreeFilter {
 }
 
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let mut index = super::open(config)?;
+    let mut index = super::open(config, screen)?;
     let session = index.resolve(&args.session, &super::here()?)?;
     let tree = index.tree(&session, args.filter.into())?;
     if screen.json {
@@ -70,7 +70,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     } else {
         screen.print(&printed(&tree, args.ascii, screen))?;
     }
-    super::say_pending(screen, tree.complete, None);
+    super::say_pending(screen, &index, tree.complete, None);
     if tree.entries.is_empty() {
         screen.say("No entries to show; --filter all shows every one.");
     }

@@ -34,8 +34,11 @@ impl Screen {
         let terminal = io::stdout().is_terminal();
         let width = match global.width {
             Some(width) => Some(width.max(20)),
-            None if terminal => terminal_size::terminal_size_of(io::stdout())
-                .map(|(width, _)| usize::from(width.0).max(20)),
+            // A terminal that does not know its size is taken for a narrow one.
+            None if terminal => Some(
+                terminal_size::terminal_size_of(io::stdout())
+                    .map_or(80, |(width, _)| usize::from(width.0).max(20)),
+            ),
             None => None,
         };
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -75,9 +78,8 @@ impl Screen {
     }
 
     /// Says something about the answer on stderr.
-    #[allow(clippy::print_stderr)]
     pub fn say(&self, line: &str) {
-        eprintln!("{line}");
+        say(line);
     }
 
     /// A path as people write it, the home folder as `~`, safe to print.
@@ -98,4 +100,9 @@ impl Screen {
     pub fn age(&self, time: Option<&str>) -> String {
         time::age(time, self.now_ms)
     }
+}
+
+/// One line on stderr. When nobody listens there, there is nobody to tell.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
