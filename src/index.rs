@@ -44,7 +44,11 @@ pub struct Config {
 impl Config {
     /// The formats of this build.
     pub fn new(index_dir: impl Into<PathBuf>, roots: Vec<RootSpec>) -> Config {
-        Config { index_dir: index_dir.into(), roots, formats: FORMATS.to_vec() }
+        Config {
+            index_dir: index_dir.into(),
+            roots,
+            formats: FORMATS.to_vec(),
+        }
     }
 
     /// Another format, found by its name before those of this build.
@@ -149,7 +153,10 @@ pub enum Error {
 
 impl Error {
     pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
-        Error::Io { path: path.to_path_buf(), error }
+        Error::Io {
+            path: path.to_path_buf(),
+            error,
+        }
     }
 }
 
@@ -187,7 +194,11 @@ impl Indexer {
             .map_err(|e| Error::io(&lock_path, e))?;
         match lock.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy { index_dir: config.index_dir.clone() }),
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::Busy {
+                    index_dir: config.index_dir.clone(),
+                });
+            }
             Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
         }
         let path = config.catalogue_path();
@@ -201,7 +212,12 @@ impl Indexer {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(Indexer { config: config.clone(), catalogue, notes, _lock: lock })
+        Ok(Indexer {
+            config: config.clone(),
+            catalogue,
+            notes,
+            _lock: lock,
+        })
     }
 
     /// Bring catalogue and words up to the files.
@@ -214,15 +230,27 @@ impl Indexer {
 
     /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
     pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        let mut report = Report { notes: std::mem::take(&mut self.notes), ..Report::default() };
+        let mut report = Report {
+            notes: std::mem::take(&mut self.notes),
+            ..Report::default()
+        };
         let run = |catalogue: &Catalogue, report: &mut Report, progress: &mut dyn FnMut(Event)| {
-            ingest::sync_catalogue(catalogue, &self.config.roots, &self.config.formats, progress, report)
+            ingest::sync_catalogue(
+                catalogue,
+                &self.config.roots,
+                &self.config.formats,
+                progress,
+                report,
+            )
         };
         match run(&self.catalogue, &mut report, progress) {
             Ok(()) => {}
             Err(error) if error.is_damage() => {
                 let path = self.config.catalogue_path();
-                report = Report { notes: vec![format!("{error}; the catalogue is built anew")], ..Report::default() };
+                report = Report {
+                    notes: vec![format!("{error}; the catalogue is built anew")],
+                    ..Report::default()
+                };
                 remove_catalogue(&path)?;
                 self.catalogue = Catalogue::open_writable(&path)?;
                 run(&self.catalogue, &mut report, progress)?;
@@ -240,7 +268,14 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         let directory = self.config.words_dir();
-        Ok(ingest::index_words(&self.catalogue, &directory, &self.config.formats, budget, progress, report)?)
+        Ok(ingest::index_words(
+            &self.catalogue,
+            &directory,
+            &self.config.formats,
+            budget,
+            progress,
+            report,
+        )?)
     }
 
     /// Throw both stores away and make them from the files.
@@ -301,12 +336,20 @@ impl Index {
         };
         if freshness == Freshness::Check && report.is_none() {
             pending_files = match &catalogue {
-                Some(catalogue) => ingest::count_pending(catalogue, &config.roots, &config.formats)?,
+                Some(catalogue) => {
+                    ingest::count_pending(catalogue, &config.roots, &config.formats)?
+                }
                 None => 0,
             };
             complete = catalogue.is_some() && pending_files == 0;
         }
-        Ok(Index { config: config.clone(), catalogue, complete, pending_files, report })
+        Ok(Index {
+            config: config.clone(),
+            catalogue,
+            complete,
+            pending_files,
+            report,
+        })
     }
 
     /// What the check on opening read and found; `None` when another writer was at it.
@@ -324,7 +367,9 @@ impl Index {
             return Ok(());
         }
         match Indexer::open(&self.config) {
-            Ok(mut indexer) => indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default()),
+            Ok(mut indexer) => {
+                indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())
+            }
             Err(Error::Busy { .. } | Error::Io { .. }) => Ok(()),
             Err(error) => Err(error),
         }
@@ -334,14 +379,17 @@ impl Index {
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
         match &self.catalogue {
             Some(catalogue) => Ok(catalogue.sql(query)?),
-            None => Err(Error::NotFound { name: "index".into() }),
+            None => Err(Error::NotFound {
+                name: "index".into(),
+            }),
         }
     }
 
     /// Whether another process holds the writer lock.
     pub(crate) fn has_writer(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
-        File::open(path).is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        File::open(path)
+            .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 
@@ -354,11 +402,14 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let metadata = std::fs::metadata(index_dir).map_err(|e| Error::io(index_dir, e))?;
         if metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(Error::NotOurs { path: index_dir.to_path_buf() });
+            return Err(Error::NotOurs {
+                path: index_dir.to_path_buf(),
+            });
         }
         let private = std::fs::Permissions::from_mode(0o700);
         if !existed {
-            std::fs::set_permissions(index_dir, private.clone()).map_err(|e| Error::io(index_dir, e))?;
+            std::fs::set_permissions(index_dir, private.clone())
+                .map_err(|e| Error::io(index_dir, e))?;
         }
         if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
             std::fs::set_permissions(generation, private).map_err(|e| Error::io(generation, e))?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 #[path = "../benches/corpus.rs"]
 mod generator;
-pub use generator::{appended, COMMON, PHRASE, RARE, Spec, write};
+pub use generator::{COMMON, PHRASE, RARE, Spec, appended, write};
 
 fn files(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();

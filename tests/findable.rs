@@ -81,8 +81,13 @@ impl Place {
 
     /// What a search finds.
     pub fn search(&self, index: &Index, query: &str) -> BTreeSet<Address> {
-        let scope = SearchScope { limit: 100_000, ..SearchScope::default() };
-        let answer = index.search(query, &scope).unwrap_or_else(|error| panic!("{query:?}: {error}"));
+        let scope = SearchScope {
+            limit: 100_000,
+            ..SearchScope::default()
+        };
+        let answer = index
+            .search(query, &scope)
+            .unwrap_or_else(|error| panic!("{query:?}: {error}"));
         assert!(answer.complete, "{query:?} is answered in part");
         let mut found = BTreeSet::new();
         let mut count = 0;
@@ -93,7 +98,10 @@ impl Place {
                 found.insert((group.session.path.clone(), hit.entry.clone(), hit.class));
             }
         }
-        assert_eq!(answer.total, count, "{query:?}: the total is not the number of hits");
+        assert_eq!(
+            answer.total, count,
+            "{query:?}: the total is not the number of hits"
+        );
         found
     }
 }
@@ -101,13 +109,18 @@ impl Place {
 /// Copy the fixtures whose lines are plain JSON; the damaged ones are the subject of other tests.
 pub fn copy_fixtures(place: &Place) {
     for format in ["pi", "clido"] {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(format);
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures")
+            .join(format);
         for entry in walkdir::WalkDir::new(&from).sort_by_file_name() {
             let entry = entry.unwrap();
             let path = entry.path();
             let name = path.to_string_lossy();
             // Telemetry is no session, and of custom data only the first 16 KiB are words.
-            if !name.ends_with(".jsonl") || name.ends_with(".trajectory.jsonl") || name.contains("big-custom-data") {
+            if !name.ends_with(".jsonl")
+                || name.ends_with(".trajectory.jsonl")
+                || name.contains("big-custom-data")
+            {
                 continue;
             }
             let bytes = fs::read(path).unwrap();
@@ -127,11 +140,18 @@ pub fn copy_fixtures(place: &Place) {
 /// The first lines of real sessions, on machines that have some.
 pub fn copy_real(place: &Place, bytes: usize) {
     let folder = std::env::var_os("FINDABLE_REAL").map(PathBuf::from);
-    let folder = folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/pi-real"));
+    let folder = folder
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus/pi-real"));
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let content = fs::read(entry.path()).unwrap();
-        let end = content[..bytes.min(content.len())].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        place.write(&format!("real/{}", entry.file_name().to_string_lossy()), &content[..end]);
+        let end = content[..bytes.min(content.len())]
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        place.write(
+            &format!("real/{}", entry.file_name().to_string_lossy()),
+            &content[..end],
+        );
     }
 }
 

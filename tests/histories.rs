@@ -24,22 +24,24 @@ use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sessionary::model::Report;
 use sessionary::index::SearchScope;
+use sessionary::model::Report;
 use sessionary::{Config, Freshness, Index, Indexer};
 
 use dump::{clean, dump, fresh, root, same};
 use world::World;
 
 fn variable(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
+    std::env::var(name)
+        .ok()
+        .map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
 }
 
 #[test]
 fn a_history_leaves_the_index_that_its_end_would_make() {
     let seeds: Vec<u64> = match variable("SESSIONARY_SEED") {
         Some(seed) => vec![seed],
-        None => (0..variable("SESSIONARY_HISTORIES").unwrap_or(80)).collect(),
+        None => (0..variable("SESSIONARY_HISTORIES").unwrap_or(60)).collect(),
     };
     let (next, steps) = (AtomicU64::new(0), AtomicU64::new(0));
     let failed: Mutex<Vec<(u64, Vec<String>, Box<dyn std::any::Any + Send>)>> = Mutex::default();
@@ -63,9 +65,17 @@ fn a_history_leaves_the_index_that_its_end_would_make() {
     let mut failed = failed.into_inner().unwrap();
     failed.sort_by_key(|(_, log, _)| log.len());
     for (seed, log, _) in &failed {
-        eprintln!("SESSIONARY_SEED={seed} failed after:\n  {}", log.join("\n  "));
+        eprintln!(
+            "SESSIONARY_SEED={seed} failed after:\n  {}",
+            log.join("\n  ")
+        );
     }
-    println!("{} histories, {} steps, {} failed", seeds.len(), steps.into_inner(), failed.len());
+    println!(
+        "{} histories, {} steps, {} failed",
+        seeds.len(),
+        steps.into_inner(),
+        failed.len()
+    );
     if let Some((_, _, why)) = failed.into_iter().next() {
         resume_unwind(why);
     }
@@ -78,7 +88,8 @@ fn history(seed: u64, log: &mut Vec<String>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let place = tempfile::tempdir().unwrap();
     let mut world = World::new(place.path());
-    let roots = [("pi", "pi"), ("indusagi", "pi"), ("clido", "clido")].map(|(agent, format)| root(agent, format, &place.path().join(agent)));
+    let roots = [("pi", "pi"), ("indusagi", "pi"), ("clido", "clido")]
+        .map(|(agent, format)| root(agent, format, &place.path().join(agent)));
     let config = Config::new(place.path().join("index"), roots.to_vec());
     let mut indexer = Indexer::open(&config).unwrap();
     let silent = &mut |_| {};
@@ -99,7 +110,10 @@ fn history(seed: u64, log: &mut Vec<String>) {
                 indexer.sync(silent).unwrap();
                 world.synced();
                 if rng.random_ratio(1, 4) {
-                    clean(&Index::open(&config, Freshness::AsCommitted).unwrap(), "after a sync");
+                    clean(
+                        &Index::open(&config, Freshness::AsCommitted).unwrap(),
+                        "after a sync",
+                    );
                 }
             }
             3..6 => {
@@ -110,7 +124,9 @@ fn history(seed: u64, log: &mut Vec<String>) {
             6..8 => {
                 log.push("some words".into());
                 let budget = Duration::from_micros(rng.random_range(0..4000));
-                indexer.index_words(Some(budget), silent, &mut Report::default()).unwrap();
+                indexer
+                    .index_words(Some(budget), silent, &mut Report::default())
+                    .unwrap();
             }
             _ => {
                 let mut left = rng.random_range(0..12);
@@ -141,12 +157,24 @@ fn history(seed: u64, log: &mut Vec<String>) {
     log.push("the end".into());
     indexer.sync_catalogue(silent).unwrap();
     let word = ["walrus", "fooBar", "\"src/main.rs\"", "検索"][rng.random_range(0..4)];
-    let scope = SearchScope { limit: 5, now_ms: 0, ..SearchScope::default() };
-    let before = Index::open(&config, Freshness::AsCommitted).unwrap().search(word, &scope).unwrap().total;
+    let scope = SearchScope {
+        limit: 5,
+        now_ms: 0,
+        ..SearchScope::default()
+    };
+    let before = Index::open(&config, Freshness::AsCommitted)
+        .unwrap()
+        .search(word, &scope)
+        .unwrap()
+        .total;
     indexer.sync(silent).unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     let expected = fresh(&config, &place.path().join("fresh"));
     same(&dump(&index), &dump(&expected), "after the history");
     clean(&index, "after the history");
-    assert_eq!(before, expected.search(word, &scope).unwrap().total, "search {word} before the words were complete");
+    assert_eq!(
+        before,
+        expected.search(word, &scope).unwrap().total,
+        "search {word} before the words were complete"
+    );
 }

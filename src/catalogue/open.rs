@@ -46,7 +46,9 @@ pub enum Error {
         known: u32,
     },
     /// A session with more entries than its keys can count.
-    #[error("{relative}: this session has had more than 16,777,216 entries; split the file, or `sessionary rebuild`")]
+    #[error(
+        "{relative}: this session has had more than 16,777,216 entries; split the file, or `sessionary rebuild`"
+    )]
     Full {
         /// Path of the source below its root.
         relative: String,
@@ -65,13 +67,19 @@ impl Error {
     /// The file is damaged: making it anew from the session files is the way out.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-        let Error::Sqlite { error, .. } = self else { return false };
+        let Error::Sqlite { error, .. } = self else {
+            return false;
+        };
         match error {
             rusqlite::Error::SqliteFailure(failure, message) => {
                 matches!(failure.code, DatabaseCorrupt | NotADatabase)
-                    || message.as_deref().is_some_and(|m| m.contains("no such table") || m.contains("no such column"))
+                    || message.as_deref().is_some_and(|m| {
+                        m.contains("no such table") || m.contains("no such column")
+                    })
             }
-            rusqlite::Error::SqlInputError { msg, .. } => msg.contains("no such table") || msg.contains("no such column"),
+            rusqlite::Error::SqlInputError { msg, .. } => {
+                msg.contains("no such table") || msg.contains("no such column")
+            }
             rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::QueryReturnedNoRows => true,
             _ => false,
         }
@@ -81,9 +89,15 @@ impl Error {
     pub fn is_refusal_to_write(&self) -> bool {
         match self {
             Error::Io { .. } => true,
-            Error::Sqlite { error: rusqlite::Error::SqliteFailure(failure, _), .. } => {
+            Error::Sqlite {
+                error: rusqlite::Error::SqliteFailure(failure, _),
+                ..
+            } => {
                 use rusqlite::ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly};
-                matches!(failure.code, CannotOpen | DiskFull | PermissionDenied | ReadOnly)
+                matches!(
+                    failure.code,
+                    CannotOpen | DiskFull | PermissionDenied | ReadOnly
+                )
             }
             _ => false,
         }
@@ -104,14 +118,27 @@ impl Catalogue {
             {
                 use std::os::unix::fs::OpenOptionsExt;
                 // Made before SQLite does, because SQLite's mode follows the umask; -wal and -shm follow the file's.
-                std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)?;
+                std::fs::OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .mode(0o600)
+                    .open(path)?;
             }
             Ok(())
         };
-        make().map_err(|error| Error::Io { path: path.to_path_buf(), error })?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(|error| at(path, error))?;
-        let mut catalogue = Catalogue { connection, path: path.to_path_buf() };
+        make().map_err(|error| Error::Io {
+            path: path.to_path_buf(),
+            error,
+        })?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(path, flags).map_err(|error| at(path, error))?;
+        let mut catalogue = Catalogue {
+            connection,
+            path: path.to_path_buf(),
+        };
         catalogue.prepare_writable()?;
         Ok(catalogue)
     }
@@ -121,24 +148,41 @@ impl Catalogue {
         let err = |error| at(&path, error);
         let c = &mut self.connection;
         c.busy_timeout(Duration::from_secs(5)).map_err(err)?;
-        let version: u32 = c.pragma_query_value(None, "user_version", |r| r.get(0)).map_err(err)?;
-        let application: i32 = c.pragma_query_value(None, "application_id", |r| r.get(0)).map_err(err)?;
-        let tables: i64 = c.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)).map_err(err)?;
+        let version: u32 = c
+            .pragma_query_value(None, "user_version", |r| r.get(0))
+            .map_err(err)?;
+        let application: i32 = c
+            .pragma_query_value(None, "application_id", |r| r.get(0))
+            .map_err(err)?;
+        let tables: i64 = c
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))
+            .map_err(err)?;
         if application != APPLICATION_ID && (application != 0 || tables != 0) {
-            return Err(Error::Foreign { path, found: application });
+            return Err(Error::Foreign {
+                path,
+                found: application,
+            });
         }
         let known = MIGRATIONS.len() as u32;
         if version > known {
-            return Err(Error::Newer { path, found: version, known });
+            return Err(Error::Newer {
+                path,
+                found: version,
+                known,
+            });
         }
         c.pragma_update(None, "journal_mode", "WAL").map_err(err)?;
-        c.pragma_update(None, "synchronous", "NORMAL").map_err(err)?;
-        c.pragma_update(None, "wal_autocheckpoint", 2000).map_err(err)?;
+        c.pragma_update(None, "synchronous", "NORMAL")
+            .map_err(err)?;
+        c.pragma_update(None, "wal_autocheckpoint", 2000)
+            .map_err(err)?;
         c.pragma_update(None, "cache_size", -16_000).map_err(err)?;
-        c.pragma_update(None, "journal_size_limit", 64 << 20).map_err(err)?;
+        c.pragma_update(None, "journal_size_limit", 64 << 20)
+            .map_err(err)?;
         if version < known {
             let tx = c.transaction().map_err(err)?;
-            tx.pragma_update(None, "application_id", APPLICATION_ID).map_err(err)?;
+            tx.pragma_update(None, "application_id", APPLICATION_ID)
+                .map_err(err)?;
             for step in &MIGRATIONS[version as usize..] {
                 tx.execute_batch(step).map_err(err)?;
             }
@@ -154,34 +198,51 @@ impl Catalogue {
         if !path.exists() {
             return Ok(None);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_URI;
         let looks_open = |connection: Connection| -> rusqlite::Result<(Connection, u32, i32)> {
             connection.busy_timeout(Duration::from_secs(5))?;
             let version = connection.pragma_query_value(None, "user_version", |r| r.get(0))?;
-            let application = connection.pragma_query_value(None, "application_id", |r| r.get(0))?;
+            let application =
+                connection.pragma_query_value(None, "application_id", |r| r.get(0))?;
             Ok((connection, version, application))
         };
-        let opened = Connection::open_with_flags(path, flags).and_then(looks_open).or_else(|first| {
-            // A directory that cannot be written has no room for the -shm file: read the file alone.
-            let uri = format!("file:{}?immutable=1", escape_uri(path));
-            Connection::open_with_flags(uri, flags).and_then(looks_open).map_err(|_| first)
-        });
+        let opened = Connection::open_with_flags(path, flags)
+            .and_then(looks_open)
+            .or_else(|first| {
+                // A directory that cannot be written has no room for the -shm file: read the file alone.
+                let uri = format!("file:{}?immutable=1", escape_uri(path));
+                Connection::open_with_flags(uri, flags)
+                    .and_then(looks_open)
+                    .map_err(|_| first)
+            });
         let (connection, version, application) = opened.map_err(|error| at(path, error))?;
         if version == 0 {
             return Ok(None);
         }
         if application != APPLICATION_ID {
-            return Err(Error::Foreign { path: path.to_path_buf(), found: application });
+            return Err(Error::Foreign {
+                path: path.to_path_buf(),
+                found: application,
+            });
         }
         let known = MIGRATIONS.len() as u32;
         if version > known {
-            return Err(Error::Newer { path: path.to_path_buf(), found: version, known });
+            return Err(Error::Newer {
+                path: path.to_path_buf(),
+                found: version,
+                known,
+            });
         }
         if version < known {
             return Ok(None);
         }
         connection.set_prepared_statement_cache_capacity(64);
-        Ok(Some(Catalogue { connection, path: path.to_path_buf() }))
+        Ok(Some(Catalogue {
+            connection,
+            path: path.to_path_buf(),
+        }))
     }
 
     /// The database file.
@@ -196,14 +257,19 @@ impl Catalogue {
 }
 
 pub(super) fn at(path: &Path, error: rusqlite::Error) -> Error {
-    Error::Sqlite { path: path.to_path_buf(), error }
+    Error::Sqlite {
+        path: path.to_path_buf(),
+        error,
+    }
 }
 
 fn escape_uri(path: &Path) -> String {
     let mut out = String::new();
     for byte in path.to_string_lossy().bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => out.push(char::from(byte)),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                out.push(char::from(byte))
+            }
             other => out.push_str(&format!("%{other:02X}")),
         }
     }

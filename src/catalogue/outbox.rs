@@ -30,7 +30,10 @@ impl Catalogue {
     /// The catalogue's epoch and the highest batch it ever stamped.
     pub fn epoch(&self) -> Result<(String, i64), Error> {
         self.told(
-            self.connection.query_row("SELECT epoch, last_batch FROM _store", [], |r| Ok((r.get(0)?, r.get(1)?))),
+            self.connection
+                .query_row("SELECT epoch, last_batch FROM _store", [], |r| {
+                    Ok((r.get(0)?, r.get(1)?))
+                }),
         )
     }
 
@@ -38,8 +41,12 @@ impl Catalogue {
     pub fn settle_batches(&self, done: i64) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
             for table in ["_outbox", "_dead"] {
-                self.connection.execute(&format!("DELETE FROM {table} WHERE batch <= ?1"), [done])?;
-                self.connection.execute(&format!("UPDATE {table} SET batch = NULL WHERE batch > ?1"), [done])?;
+                self.connection
+                    .execute(&format!("DELETE FROM {table} WHERE batch <= ?1"), [done])?;
+                self.connection.execute(
+                    &format!("UPDATE {table} SET batch = NULL WHERE batch > ?1"),
+                    [done],
+                )?;
             }
             Ok(())
         };
@@ -62,7 +69,11 @@ impl Catalogue {
     }
 
     /// The next work, at most `bytes` of it and at least one item: prose before output, newest sessions first.
-    pub fn next_work(&self, bytes: u64, except: &std::collections::HashSet<i64>) -> Result<Vec<Item>, Error> {
+    pub fn next_work(
+        &self,
+        bytes: u64,
+        except: &std::collections::HashSet<i64>,
+    ) -> Result<Vec<Item>, Error> {
         let run = || -> rusqlite::Result<Vec<Item>> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT item, source, first, last, class, bytes FROM _outbox WHERE batch IS NULL
@@ -105,8 +116,16 @@ impl Catalogue {
     pub fn dead(&self, done: i64) -> Result<Vec<Dead>, Error> {
         let run = || -> rusqlite::Result<Vec<Dead>> {
             self.connection
-                .prepare_cached("SELECT item, first, last FROM _dead WHERE batch IS NULL OR batch > ?1")?
-                .query_map([done], |r| Ok(Dead { item: r.get(0)?, first: r.get(1)?, last: r.get(2)? }))?
+                .prepare_cached(
+                    "SELECT item, first, last FROM _dead WHERE batch IS NULL OR batch > ?1",
+                )?
+                .query_map([done], |r| {
+                    Ok(Dead {
+                        item: r.get(0)?,
+                        first: r.get(1)?,
+                        last: r.get(2)?,
+                    })
+                })?
                 .collect()
         };
         self.told(run())
@@ -138,8 +157,11 @@ impl Catalogue {
             c.pragma_update(None, "synchronous", "FULL")?;
             let stamped = (|| {
                 c.execute_batch("BEGIN IMMEDIATE")?;
-                let batch: i64 =
-                    c.query_row("UPDATE _store SET last_batch = last_batch + 1 RETURNING last_batch", [], |r| r.get(0))?;
+                let batch: i64 = c.query_row(
+                    "UPDATE _store SET last_batch = last_batch + 1 RETURNING last_batch",
+                    [],
+                    |r| r.get(0),
+                )?;
                 for item in work {
                     c.prepare_cached("UPDATE _outbox SET batch = ?2 WHERE item = ?1")?
                         .execute(params![item.item, batch])?;
@@ -167,7 +189,11 @@ fn item_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Item> {
         source: row.get(1)?,
         first: row.get(2)?,
         last: row.get(3)?,
-        class: if row.get::<_, i64>(4)? == 0 { Class::Prose } else { Class::Output },
+        class: if row.get::<_, i64>(4)? == 0 {
+            Class::Prose
+        } else {
+            Class::Output
+        },
         bytes: row.get::<_, i64>(5)? as u64,
     })
 }

@@ -78,8 +78,7 @@ pub struct StoredRoot {
     pub newest_ms: Option<i64>,
 }
 
-const ENTRY: &str =
-    "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
+const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
 
 impl Catalogue {
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
@@ -133,7 +132,9 @@ impl Catalogue {
     pub fn strays(&self, root: i64) -> Result<Vec<(String, String)>, Error> {
         let run = || -> rusqlite::Result<Vec<(String, String)>> {
             self.connection
-                .prepare_cached("SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative")?
+                .prepare_cached(
+                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
+                )?
                 .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
                 .collect()
         };
@@ -142,9 +143,11 @@ impl Catalogue {
 
     /// The format and label a root was last scanned with.
     pub fn root_is(&self, root: i64) -> Result<(String, Option<String>, bool), Error> {
-        self.told(self.connection.query_row("SELECT format, label, flat FROM _roots WHERE root = ?1", [root], |r| {
-            Ok((r.get(0)?, r.get(1)?, r.get(2)?))
-        }))
+        self.told(self.connection.query_row(
+            "SELECT format, label, flat FROM _roots WHERE root = ?1",
+            [root],
+            |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)),
+        ))
     }
 
     /// Number of a root, if it was ever scanned.
@@ -162,7 +165,11 @@ impl Catalogue {
 
     /// The device a root was on when it was last read.
     pub fn root_device(&self, root: i64) -> Result<Option<i64>, Error> {
-        self.told(self.connection.query_row("SELECT device FROM _roots WHERE root = ?1", [root], |r| r.get(0)))
+        self.told(self.connection.query_row(
+            "SELECT device FROM _roots WHERE root = ?1",
+            [root],
+            |r| r.get(0),
+        ))
     }
 
     /// All sessions of these roots, those the agent lists first; each agent's order.
@@ -170,7 +177,10 @@ impl Catalogue {
         let list = numbers(roots);
         let query = format!("{SESSION} WHERE s.root IN ({list})");
         let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            self.connection.prepare_cached(&query)?.query_map([], stored_session)?.collect()
+            self.connection
+                .prepare_cached(&query)?
+                .query_map([], stored_session)?
+                .collect()
         };
         self.told(run())
     }
@@ -179,7 +189,10 @@ impl Catalogue {
     pub fn sessions_by_number(&self, sessions: &[i64]) -> Result<Vec<StoredSession>, Error> {
         let query = format!("{SESSION} WHERE s.session IN ({})", numbers(sessions));
         let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            self.connection.prepare(&query)?.query_map([], stored_session)?.collect()
+            self.connection
+                .prepare(&query)?
+                .query_map([], stored_session)?
+                .collect()
         };
         self.told(run())
     }
@@ -228,7 +241,16 @@ impl Catalogue {
     pub fn children(
         &self,
         key: i64,
-    ) -> Result<(Vec<Call>, Option<Usage>, Vec<FileTouch>, Option<Label>, Option<Compaction>), Error> {
+    ) -> Result<
+        (
+            Vec<Call>,
+            Option<Usage>,
+            Vec<FileTouch>,
+            Option<Label>,
+            Option<Compaction>,
+        ),
+        Error,
+    > {
         let run = || -> rusqlite::Result<_> {
             let c = &self.connection;
             let calls = c
@@ -271,16 +293,35 @@ impl Catalogue {
                 })
                 .optional()?;
             let files = c
-                .prepare_cached("SELECT path, modified FROM _files WHERE key = ?1 ORDER BY ordinal")?
-                .query_map([key], |r| Ok(FileTouch { path: r.get(0)?, modified: r.get(1)? }))?
+                .prepare_cached(
+                    "SELECT path, modified FROM _files WHERE key = ?1 ORDER BY ordinal",
+                )?
+                .query_map([key], |r| {
+                    Ok(FileTouch {
+                        path: r.get(0)?,
+                        modified: r.get(1)?,
+                    })
+                })?
                 .collect::<Result<Vec<_>, _>>()?;
             let label = c
                 .prepare_cached("SELECT target, text FROM _labels WHERE key = ?1")?
-                .query_row([key], |r| Ok(Label { target: r.get(0)?, text: r.get(1)? }))
+                .query_row([key], |r| {
+                    Ok(Label {
+                        target: r.get(0)?,
+                        text: r.get(1)?,
+                    })
+                })
                 .optional()?;
             let compaction = c
-                .prepare_cached("SELECT first_kept, tokens_before FROM _compactions WHERE key = ?1")?
-                .query_row([key], |r| Ok(Compaction { first_kept: r.get(0)?, tokens_before: r.get(1)? }))
+                .prepare_cached(
+                    "SELECT first_kept, tokens_before FROM _compactions WHERE key = ?1",
+                )?
+                .query_row([key], |r| {
+                    Ok(Compaction {
+                        first_kept: r.get(0)?,
+                        tokens_before: r.get(1)?,
+                    })
+                })
                 .optional()?;
             Ok((calls, usage, files, label, compaction))
         };
@@ -291,19 +332,47 @@ impl Catalogue {
     pub fn orphans(&self) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         for (table, owner, what) in [
-            ("_entries", "key >> 24 IN (SELECT session FROM _sessions) AND source IN (SELECT source FROM _sources)", "session or source"),
+            (
+                "_entries",
+                "key >> 24 IN (SELECT session FROM _sessions) AND source IN (SELECT source FROM _sources)",
+                "session or source",
+            ),
             ("_calls", "key IN (SELECT key FROM _entries)", "entry"),
             ("_usage", "key IN (SELECT key FROM _entries)", "entry"),
             ("_files", "key IN (SELECT key FROM _entries)", "entry"),
             ("_labels", "key IN (SELECT key FROM _entries)", "entry"),
             ("_compactions", "key IN (SELECT key FROM _entries)", "entry"),
-            ("_problems", "source IN (SELECT source FROM _sources)", "source"),
-            ("_sessions", "session IN (SELECT session FROM _session_sources)", "source"),
-            ("_sources", "source IN (SELECT source FROM _session_sources)", "session"),
-            ("_session_sources", "source IN (SELECT source FROM _sources) AND session IN (SELECT session FROM _sessions)", "session or source"),
+            (
+                "_problems",
+                "source IN (SELECT source FROM _sources)",
+                "source",
+            ),
+            (
+                "_sessions",
+                "session IN (SELECT session FROM _session_sources)",
+                "source",
+            ),
+            (
+                "_sources",
+                "source IN (SELECT source FROM _session_sources)",
+                "session",
+            ),
+            (
+                "_session_sources",
+                "source IN (SELECT source FROM _sources) AND session IN (SELECT session FROM _sessions)",
+                "session or source",
+            ),
             ("_strays", "root IN (SELECT root FROM _roots)", "root"),
-            ("_calls", "ordinal < (SELECT count(*) FROM _calls c WHERE c.key = _calls.key)", "place in its entry"),
-            ("_files", "ordinal < (SELECT count(*) FROM _files f WHERE f.key = _files.key)", "place in its entry"),
+            (
+                "_calls",
+                "ordinal < (SELECT count(*) FROM _calls c WHERE c.key = _calls.key)",
+                "place in its entry",
+            ),
+            (
+                "_files",
+                "ordinal < (SELECT count(*) FROM _files f WHERE f.key = _files.key)",
+                "place in its entry",
+            ),
         ] {
             let rows: i64 = self.told(self.connection.query_row(
                 &format!("SELECT count(*) FROM {table} WHERE NOT ({owner})"),
@@ -318,7 +387,12 @@ impl Catalogue {
     }
 
     /// Entries of one source whose keys lie in `first..=last`, in file order.
-    pub fn entries_between(&self, source: i64, first: i64, last: i64) -> Result<Vec<StoredEntry>, Error> {
+    pub fn entries_between(
+        &self,
+        source: i64,
+        first: i64,
+        last: i64,
+    ) -> Result<Vec<StoredEntry>, Error> {
         let run = || -> rusqlite::Result<Vec<StoredEntry>> {
             self.connection
                 .prepare_cached(&format!(
@@ -469,7 +543,11 @@ impl Catalogue {
     pub fn parent_of(&self, path: &str) -> Result<Option<String>, Error> {
         self.told(
             self.connection
-                .query_row("SELECT parent_session FROM _sessions WHERE path = ?1", [path], |r| r.get(0))
+                .query_row(
+                    "SELECT parent_session FROM _sessions WHERE path = ?1",
+                    [path],
+                    |r| r.get(0),
+                )
                 .optional(),
         )
         .map(Option::flatten)
@@ -522,7 +600,11 @@ impl Catalogue {
 
     /// SQLite's own check of the file; `None` when all is well.
     pub fn integrity(&self) -> Result<Option<String>, Error> {
-        let said: String = self.told(self.connection.query_row("PRAGMA integrity_check(1)", [], |r| r.get(0)))?;
+        let said: String = self.told(self.connection.query_row(
+            "PRAGMA integrity_check(1)",
+            [],
+            |r| r.get(0),
+        ))?;
         Ok((said != "ok").then_some(said))
     }
 }
@@ -551,7 +633,9 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             created: r.get::<_, Option<i64>>(13)?.and_then(crate::model::iso),
             modified: crate::model::iso(modified_ms),
             message_count: r.get::<_, i64>(14)? as u64,
-            first_message: r.get::<_, Option<String>>(15)?.unwrap_or_else(|| "(no messages)".into()),
+            first_message: r
+                .get::<_, Option<String>>(15)?
+                .unwrap_or_else(|| "(no messages)".into()),
             all_messages_text: None,
             listed_by_agent: hidden.is_none(),
             reason: hidden,
@@ -588,5 +672,8 @@ fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
 }
 
 fn numbers(list: &[i64]) -> String {
-    list.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
+    list.iter()
+        .map(i64::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
 }

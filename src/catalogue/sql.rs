@@ -21,7 +21,10 @@ impl Catalogue {
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
         // A connection of its own: what is forbidden here stays allowed for our own statements.
         let Some(mut own) = Catalogue::open_readable(self.path())? else {
-            return Ok(Rows { columns: Vec::new(), rows: Vec::new() });
+            return Ok(Rows {
+                columns: Vec::new(),
+                rows: Vec::new(),
+            });
         };
         let run = |connection: &mut rusqlite::Connection| -> rusqlite::Result<Rows> {
             connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
@@ -29,12 +32,18 @@ impl Catalogue {
                 | AuthAction::Read { .. }
                 | AuthAction::Function { .. }
                 | AuthAction::Recursive => Authorization::Allow,
-                AuthAction::Pragma { pragma_name, pragma_value: None }
-                    if ["table_info", "table_list", "user_version", "data_version"].contains(&pragma_name) =>
+                AuthAction::Pragma {
+                    pragma_name,
+                    pragma_value: None,
+                } if ["table_info", "table_list", "user_version", "data_version"]
+                    .contains(&pragma_name) =>
                 {
                     Authorization::Allow
                 }
-                AuthAction::Pragma { pragma_name: "table_info" | "table_xinfo", .. } => Authorization::Allow,
+                AuthAction::Pragma {
+                    pragma_name: "table_info" | "table_xinfo",
+                    ..
+                } => Authorization::Allow,
                 _ => Authorization::Deny,
             }))?;
             let mut statement = connection.prepare(query)?;
@@ -49,7 +58,9 @@ impl Catalogue {
                         ValueRef::Integer(i) => Value::from(i),
                         ValueRef::Real(f) => Value::from(f),
                         ValueRef::Text(t) => Value::from(String::from_utf8_lossy(t).into_owned()),
-                        ValueRef::Blob(b) => Value::from(b.iter().map(|b| format!("{b:02x}")).collect::<String>()),
+                        ValueRef::Blob(b) => {
+                            Value::from(b.iter().map(|b| format!("{b:02x}")).collect::<String>())
+                        }
                     });
                 }
                 out.push(values);

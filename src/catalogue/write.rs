@@ -144,13 +144,17 @@ impl Catalogue {
             }
             let known: Vec<(String, String)> = self
                 .connection
-                .prepare_cached("SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative")?
+                .prepare_cached(
+                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
+                )?
                 .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
                 .collect::<Result<_, _>>()?;
             if known != strays {
-                self.connection.execute("DELETE FROM _strays WHERE root = ?1", [root])?;
-                let mut add =
-                    self.connection.prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
+                self.connection
+                    .execute("DELETE FROM _strays WHERE root = ?1", [root])?;
+                let mut add = self
+                    .connection
+                    .prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
                 for (relative, reason) in strays {
                     add.execute(params![root, relative, reason])?;
                 }
@@ -162,10 +166,10 @@ impl Catalogue {
 
     /// A file below a root that is no source, or could not be read.
     pub fn note_stray(&self, root: i64, relative: &str, reason: &str) -> Result<(), Error> {
-        self.told(
-            self.connection
-                .execute("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)", params![root, relative, reason]),
-        )
+        self.told(self.connection.execute(
+            "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)",
+            params![root, relative, reason],
+        ))
         .map(|_| ())
     }
 
@@ -215,9 +219,10 @@ impl Catalogue {
 
     /// A known source that could not be read: its rows stay.
     pub fn note_unread(&self, source: i64, reason: &str) -> Result<(), Error> {
-        self.told(
-            self.connection.execute("UPDATE _sources SET unread = ?2 WHERE source = ?1", params![source, reason]),
-        )
+        self.told(self.connection.execute(
+            "UPDATE _sources SET unread = ?2 WHERE source = ?1",
+            params![source, reason],
+        ))
         .map(|_| ())
     }
 
@@ -228,7 +233,9 @@ impl Catalogue {
     pub fn apply(&self, chunk: &Chunk, format: &dyn Format) -> Result<(), Error> {
         let arrivals = self.told(self.arrivals(chunk))?;
         if arrivals + chunk.entries.len() as i64 > MOST_ARRIVALS {
-            return Err(Error::Full { relative: chunk.relative.clone() });
+            return Err(Error::Full {
+                relative: chunk.relative.clone(),
+            });
         }
         self.told(self.apply_rows(chunk, format))
     }
@@ -237,10 +244,16 @@ impl Catalogue {
     fn arrivals(&self, chunk: &Chunk) -> rusqlite::Result<i64> {
         let c = &self.connection;
         let known: Option<(i64, i64)> = c
-            .prepare_cached("SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2")?
-            .query_row(params![chunk.root, chunk.place], |r| Ok((r.get(0)?, r.get(1)?)))
+            .prepare_cached(
+                "SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2",
+            )?
+            .query_row(params![chunk.root, chunk.place], |r| {
+                Ok((r.get(0)?, r.get(1)?))
+            })
             .optional()?;
-        let Some((session, arrivals)) = known else { return Ok(0) };
+        let Some((session, arrivals)) = known else {
+            return Ok(0);
+        };
         if arrivals < MOST_ARRIVALS / 2 || chunk.forget_from != Some(0) {
             return Ok(arrivals);
         }
@@ -249,7 +262,9 @@ impl Catalogue {
             .prepare_cached("SELECT source FROM _session_sources WHERE session = ?1")?
             .query_map([session], |r| r.get(0))?
             .collect::<Result<_, _>>()?;
-        let [source] = sources[..] else { return Ok(arrivals) };
+        let [source] = sources[..] else {
+            return Ok(arrivals);
+        };
         self.forget(source, session, 0)?;
         c.execute("DELETE FROM _session_sources WHERE session = ?1", [session])?;
         c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
@@ -262,9 +277,15 @@ impl Catalogue {
         let identity = if chunk.last {
             chunk.identity
         } else {
-            Identity { size: chunk.consumed, mtime_ns: 0, ctime_ns: 0, ..chunk.identity }
+            Identity {
+                size: chunk.consumed,
+                mtime_ns: 0,
+                ctime_ns: 0,
+                ..chunk.identity
+            }
         };
-        let fold = serde_json::to_string(&chunk.fold).map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
+        let fold = serde_json::to_string(&chunk.fold)
+            .map_err(|e| rusqlite::Error::ToSqlConversionFailure(e.into()))?;
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
@@ -302,13 +323,14 @@ impl Catalogue {
             arrival += 1;
         }
         for problem in &chunk.problems {
-            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-                source,
-                problem.start as i64,
-                problem.length as i64,
-                problem.provisional,
-                problem.reason
-            ])?;
+            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![
+                    source,
+                    problem.start as i64,
+                    problem.length as i64,
+                    problem.provisional,
+                    problem.reason
+                ])?;
         }
         self.queue(source, session << ARRIVAL_BITS | first_arrival, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
@@ -323,8 +345,12 @@ impl Catalogue {
     fn ensure_session(&self, chunk: &Chunk, source: i64) -> rusqlite::Result<(i64, i64)> {
         let c = &self.connection;
         let known = c
-            .prepare_cached("SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2")?
-            .query_row(params![chunk.root, chunk.place], |r| Ok((r.get(0)?, r.get(1)?)))
+            .prepare_cached(
+                "SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2",
+            )?
+            .query_row(params![chunk.root, chunk.place], |r| {
+                Ok((r.get(0)?, r.get(1)?))
+            })
             .optional()?;
         let (session, arrival) = match known {
             Some(known) => known,
@@ -365,16 +391,17 @@ impl Catalogue {
                 f.stop_reason
             ])?;
         for (ordinal, call) in f.calls.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?.execute(params![
-                key,
-                ordinal as i64,
-                call.call_id,
-                call.tool,
-                call.is_result,
-                call.is_error,
-                call.subject,
-                call.duration_ms
-            ])?;
+            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
+                .execute(params![
+                    key,
+                    ordinal as i64,
+                    call.call_id,
+                    call.tool,
+                    call.is_result,
+                    call.is_error,
+                    call.subject,
+                    call.duration_ms
+                ])?;
         }
         if let Some(u) = &f.usage {
             c.prepare_cached(
@@ -399,33 +426,30 @@ impl Catalogue {
             ])?;
         }
         for (ordinal, file) in f.files.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-                key,
-                ordinal as i64,
-                file.path,
-                file.modified
-            ])?;
+            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![key, ordinal as i64, file.path, file.modified])?;
         }
         if let Some(label) = &f.label {
-            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?.execute(params![
-                key,
-                label.target,
-                label.text
-            ])?;
+            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?
+                .execute(params![key, label.target, label.text])?;
         }
         if let Some(compaction) = &f.compaction {
-            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?.execute(params![
-                key,
-                compaction.first_kept,
-                compaction.tokens_before
-            ])?;
+            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?
+                .execute(params![
+                    key,
+                    compaction.first_kept,
+                    compaction.tokens_before
+                ])?;
         }
         Ok(())
     }
 
     /// Outbox rows for the chunk's entries; a provisional entry stays out of the words.
     fn queue(&self, source: i64, first_key: i64, chunk: &Chunk) -> rusqlite::Result<()> {
-        let newest_ms = chunk.shown.last_entry_ms.unwrap_or_else(|| chunk.identity.mtime_ms());
+        let newest_ms = chunk
+            .shown
+            .last_entry_ms
+            .unwrap_or_else(|| chunk.identity.mtime_ms());
         let mut add = self.connection.prepare_cached(
             "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
@@ -444,7 +468,9 @@ impl Catalogue {
             }
             let (key, length) = (first_key + at as i64, entry.length as i64);
             run = Some(match run {
-                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => (first, key, bytes + length),
+                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => {
+                    (first, key, bytes + length)
+                }
                 Some(full) => {
                     flush(Some(full))?;
                     (key, key, length)
@@ -466,16 +492,26 @@ impl Catalogue {
             .query_map(params![low, high, source, from as i64], |r| Ok((r.get(0)?, r.get(1)?)))?
             .collect::<Result<_, _>>()?;
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
-            for table in ["_entries", "_calls", "_usage", "_files", "_labels", "_compactions"] {
+            for table in [
+                "_entries",
+                "_calls",
+                "_usage",
+                "_files",
+                "_labels",
+                "_compactions",
+            ] {
                 c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
                     .execute(params![first, last])?;
             }
-            c.prepare_cached("DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3")?
-                .execute(params![source, first, last])?;
+            c.prepare_cached(
+                "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",
+            )?
+            .execute(params![source, first, last])?;
         }
         // Provisional entries were never given to the words.
         for (first, last) in runs(keys.iter().filter(|k| !k.1).map(|k| k.0)) {
-            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?2)")?.execute(params![first, last])?;
+            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?2)")?
+                .execute(params![first, last])?;
         }
         c.prepare_cached("DELETE FROM _problems WHERE source = ?1 AND start >= ?2")?
             .execute(params![source, from as i64])?;
@@ -521,8 +557,15 @@ impl Catalogue {
     }
 
     /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
-    fn refold(&self, session: i64, format: &dyn Format, fresh: Option<(i64, &Fold)>) -> rusqlite::Result<()> {
-        let Some(made) = self.make_session(session, format, fresh)? else { return Ok(()) };
+    fn refold(
+        &self,
+        session: i64,
+        format: &dyn Format,
+        fresh: Option<(i64, &Fold)>,
+    ) -> rusqlite::Result<()> {
+        let Some(made) = self.make_session(session, format, fresh)? else {
+            return Ok(());
+        };
         let c = &self.connection;
         let s = &made.facts;
         c.prepare_cached(
@@ -558,8 +601,10 @@ impl Catalogue {
             s.hidden,
             made.path
         ])?;
-        c.prepare_cached("INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)")?
-            .execute(params![session, s.id, made.path])?;
+        c.prepare_cached(
+            "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
+        )?
+        .execute(params![session, s.id, made.path])?;
         Ok(())
     }
 
@@ -609,7 +654,9 @@ impl Catalogue {
                 })
             })?
             .collect::<Result<_, _>>()?;
-        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else { return Ok(None) };
+        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else {
+            return Ok(None);
+        };
         let facts: Vec<SourceFacts<'_>> = rows
             .iter()
             .map(|r| SourceFacts {
@@ -623,15 +670,27 @@ impl Catalogue {
             .collect();
         Ok(Some(Made {
             facts: format.session(&facts),
-            path: std::path::Path::new(&main.root).join(&main.relative).to_string_lossy().into_owned(),
-            file_ms: rows.iter().map(|r| r.mtime_ns.div_euclid(1_000_000)).max().unwrap_or_default(),
+            path: std::path::Path::new(&main.root)
+                .join(&main.relative)
+                .to_string_lossy()
+                .into_owned(),
+            file_ms: rows
+                .iter()
+                .map(|r| r.mtime_ns.div_euclid(1_000_000))
+                .max()
+                .unwrap_or_default(),
             problems: rows.iter().map(|r| r.problems as i64).sum(),
             bytes: rows.iter().map(|r| r.size).sum(),
         }))
     }
 
     /// Whether the row of the source's session says something else than its files (for `verify`).
-    pub fn session_differs(&self, source: i64, format: &dyn Format, fresh: &Fold) -> Result<Option<String>, Error> {
+    pub fn session_differs(
+        &self,
+        source: i64,
+        format: &dyn Format,
+        fresh: &Fold,
+    ) -> Result<Option<String>, Error> {
         let run = || -> rusqlite::Result<Option<String>> {
             let c = &self.connection;
             let sessions: Vec<i64> = c
@@ -642,7 +701,9 @@ impl Catalogue {
                 return Ok(Some("it belongs to no session".into()));
             }
             for session in sessions {
-                let Some(made) = self.make_session(session, format, Some((source, fresh)))? else { continue };
+                let Some(made) = self.make_session(session, format, Some((source, fresh)))? else {
+                    continue;
+                };
                 let s = &made.facts;
                 let equal: bool = c
                     .prepare_cached(
@@ -684,7 +745,10 @@ impl Catalogue {
                     )?
                     == 1;
                 if !equal {
-                    return Ok(Some(format!("the row of session {} differs from its files", s.id)));
+                    return Ok(Some(format!(
+                        "the row of session {} differs from its files",
+                        s.id
+                    )));
                 }
             }
             Ok(None)
@@ -693,7 +757,12 @@ impl Catalogue {
     }
 
     /// The file's mtime moved though its content did not: what the session shows may depend on it.
-    pub fn refold_source(&self, source: i64, format: &dyn Format, shown: Option<&Fold>) -> Result<(), Error> {
+    pub fn refold_source(
+        &self,
+        source: i64,
+        format: &dyn Format,
+        shown: Option<&Fold>,
+    ) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
             let sessions: Vec<i64> = self
                 .connection

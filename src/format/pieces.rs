@@ -29,17 +29,32 @@ impl Pieces {
 
     /// Every text and number of a tool's arguments: here an "id" is what the tool was asked about.
     pub fn leaves_of_arguments(&mut self, value: &Raw<'_>) {
-        walk(&mut self.output, value.0.unwrap_or_default(), usize::MAX, is_signature);
+        walk(
+            &mut self.output,
+            value.0.unwrap_or_default(),
+            usize::MAX,
+            is_signature,
+        );
     }
 
     /// Every text and number of `details` and the like.
     pub fn leaves(&mut self, value: &Raw<'_>) {
-        walk(&mut self.output, value.0.unwrap_or_default(), usize::MAX, is_no_text);
+        walk(
+            &mut self.output,
+            value.0.unwrap_or_default(),
+            usize::MAX,
+            is_no_text,
+        );
     }
 
     /// The same, as long as the pieces stay within `limit` bytes together.
     pub fn leaves_up_to(&mut self, value: &Raw<'_>, limit: usize) {
-        walk(&mut self.output, value.0.unwrap_or_default(), limit, is_no_text);
+        walk(
+            &mut self.output,
+            value.0.unwrap_or_default(),
+            limit,
+            is_no_text,
+        );
     }
 
     /// Every text and number of a record or block of unknown type, but its type.
@@ -62,8 +77,17 @@ impl Pieces {
 fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
     match value.text() {
         Some(text) if is_encoded(&text) => {}
-        Some(text) => pieces.extend(without_data_urls(text.into_owned()).into_iter().filter(|piece| !piece.is_empty())),
-        None => walk(pieces, value.0.unwrap_or_default(), usize::MAX, is_no_text_or_type),
+        Some(text) => pieces.extend(
+            without_data_urls(text.into_owned())
+                .into_iter()
+                .filter(|piece| !piece.is_empty()),
+        ),
+        None => walk(
+            pieces,
+            value.0.unwrap_or_default(),
+            usize::MAX,
+            is_no_text_or_type,
+        ),
     }
 }
 
@@ -92,11 +116,23 @@ fn walk(pieces: &mut Vec<String>, json: &str, limit: usize, skip: fn(&str) -> bo
 fn is_signature(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     key.ends_with("signature")
-        || matches!(key.as_str(), "encrypted_content" | "encryptedcontent" | "resumetoken" | "resume_token" | "approvalurl" | "approval_url")
+        || matches!(
+            key.as_str(),
+            "encrypted_content"
+                | "encryptedcontent"
+                | "resumetoken"
+                | "resume_token"
+                | "approvalurl"
+                | "approval_url"
+        )
 }
 
 fn is_no_text(key: &str) -> bool {
-    is_signature(key) || key == "id" || key.ends_with("Id") || key.ends_with("_id") || key.ends_with("ID")
+    is_signature(key)
+        || key == "id"
+        || key.ends_with("Id")
+        || key.ends_with("_id")
+        || key.ends_with("ID")
 }
 
 fn is_no_text_or_type(key: &str) -> bool {
@@ -105,7 +141,8 @@ fn is_no_text_or_type(key: &str) -> bool {
 
 /// A `data:` URL, or one long run of base64 letters.
 fn is_encoded(text: &str) -> bool {
-    text.starts_with("data:") && text.contains(";base64,") && !text.contains(' ') || text.len() >= BASE64_RUN && is_base64(text)
+    text.starts_with("data:") && text.contains(";base64,") && !text.contains(' ')
+        || text.len() >= BASE64_RUN && is_base64(text)
 }
 
 /// Base64 is one line, or lines of one length but for the last; words below each other are not.
@@ -117,7 +154,11 @@ fn is_base64(text: &str) -> bool {
         return false;
     }
     while let Some(line) = lines.next() {
-        let fits = if lines.peek().is_some() { line.len() == width } else { line.len() <= width };
+        let fits = if lines.peek().is_some() {
+            line.len() == width
+        } else {
+            line.len() <= width
+        };
         if !fits || !line.bytes().all(is_letter) {
             return false;
         }
@@ -134,10 +175,19 @@ fn without_data_urls(text: String) -> Vec<String> {
     let mut rest = text.as_str();
     while let Some(mark) = rest.find(";base64,") {
         let payload = mark + ";base64,".len();
-        let length = rest[payload..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'%')).count();
+        let length = rest[payload..]
+            .bytes()
+            .take_while(|byte| {
+                byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'%')
+            })
+            .count();
         // The media type before the mark is short and has no spaces.
         let head = &rest[..mark];
-        let url = head.rfind("data:").filter(|at| !head[*at..].contains(char::is_whitespace)).unwrap_or(mark);
+        let url = head
+            .rfind("data:")
+            .filter(|at| !head[*at..].contains(char::is_whitespace))
+            .unwrap_or(mark);
         parts.push(rest[..url].to_owned());
         rest = &rest[payload + length..];
     }
@@ -151,7 +201,8 @@ mod tests {
 
     #[test]
     fn data_urls_leave_only_the_text_around_them() {
-        let parts = without_data_urls("see ![x](data:image/png;base64,iVBORw0KGgo=) there".to_owned());
+        let parts =
+            without_data_urls("see ![x](data:image/png;base64,iVBORw0KGgo=) there".to_owned());
         assert_eq!(parts, ["see ![x](", ") there"]);
     }
 
@@ -159,7 +210,10 @@ mod tests {
     fn long_base64_is_no_text_and_long_prose_is() {
         assert!(is_encoded(&"QUJD".repeat(100)));
         assert!(!is_encoded(&"ABC ".repeat(100)));
-        assert!(is_encoded(&format!("{0}\n{0}\n{0}\n{0}\nQUI=", "QUJD".repeat(19))));
+        assert!(is_encoded(&format!(
+            "{0}\n{0}\n{0}\n{0}\nQUI=",
+            "QUJD".repeat(19)
+        )));
         assert!(!is_encoded(&"apple\npear\n".repeat(40)));
     }
 }

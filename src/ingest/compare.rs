@@ -47,7 +47,9 @@ pub fn compare_source(
     };
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut cost = Cost::default();
-    match read_source(&plan, &mut Vec::new(), &mut cost, &mut |chunk| chunks.push(chunk)) {
+    match read_source(&plan, &mut Vec::new(), &mut cost, &mut |chunk| {
+        chunks.push(chunk)
+    }) {
         Ok(_) => {}
         Err(error) => {
             if !known.unread {
@@ -58,15 +60,29 @@ pub fn compare_source(
     }
     result.bytes_read = cost.bytes_read;
     let observed = chunks.last().map(|c| c.identity).unwrap_or_default();
-    let same = Identity { ctime_ns: 0, ..observed } == Identity { ctime_ns: 0, ..known.stored.identity };
+    let same = Identity {
+        ctime_ns: 0,
+        ..observed
+    } == Identity {
+        ctime_ns: 0,
+        ..known.stored.identity
+    };
     let stored = catalogue.entries_of_source(known.source)?;
     let problems = catalogue.problems(known.source)?;
     let entries: Vec<_> = chunks.iter().flat_map(|c| &c.entries).collect();
     result.entries = entries.len() as u64;
     tiles(&chunks, path, &mut result);
     if stored.len() != entries.len() {
-        let when = if same { "" } else { " (the file changed since the last sync)" };
-        result.differences.push(format!("{} entries in the file, {} rows{when}", entries.len(), stored.len()));
+        let when = if same {
+            ""
+        } else {
+            " (the file changed since the last sync)"
+        };
+        result.differences.push(format!(
+            "{} entries in the file, {} rows{when}",
+            entries.len(),
+            stored.len()
+        ));
     }
     for (row, entry) in stored.iter().zip(&entries) {
         let f = &entry.facts;
@@ -83,21 +99,38 @@ pub fn compare_source(
             && row.flags == entry.flags
             && row.stop_reason == f.stop_reason;
         if !equal {
-            result.differences.push(format!("line {}: the row differs from the entry at byte {}", entry.line, entry.start));
+            result.differences.push(format!(
+                "line {}: the row differs from the entry at byte {}",
+                entry.line, entry.start
+            ));
         }
         let children = catalogue.children(row.key)?;
-        let expected = (f.calls.clone(), f.usage.clone(), f.files.clone(), f.label.clone(), f.compaction.clone());
+        let expected = (
+            f.calls.clone(),
+            f.usage.clone(),
+            f.files.clone(),
+            f.label.clone(),
+            f.compaction.clone(),
+        );
         if children != expected {
-            result.differences.push(format!("line {}: calls, usage, files, label or compaction differ", entry.line));
+            result.differences.push(format!(
+                "line {}: calls, usage, files, label or compaction differ",
+                entry.line
+            ));
         }
     }
     let fresh: Vec<_> = chunks.iter().flat_map(|c| &c.problems).collect();
     let equal = fresh.len() == problems.len()
         && fresh.iter().zip(&problems).all(|(a, b)| {
-            (a.start, a.length, a.provisional, &a.reason) == (b.start, b.length, b.provisional, &b.reason)
+            (a.start, a.length, a.provisional, &a.reason)
+                == (b.start, b.length, b.provisional, &b.reason)
         });
     if !equal {
-        result.differences.push(format!("{} problems in the file, {} rows, or others", fresh.len(), problems.len()));
+        result.differences.push(format!(
+            "{} problems in the file, {} rows, or others",
+            fresh.len(),
+            problems.len()
+        ));
     }
     if let Some(last) = chunks.last() {
         let fold = serde_json::to_string(&last.fold).unwrap_or_default();
@@ -119,11 +152,16 @@ pub fn compare_source(
 
 /// Entries, problems and separators tile the file exactly.
 fn tiles(chunks: &[Chunk], path: &Path, result: &mut Comparison) {
-    let Ok(bytes) = std::fs::read(path) else { return };
+    let Ok(bytes) = std::fs::read(path) else {
+        return;
+    };
     let mut ranges: Vec<(u64, u64)> = chunks
         .iter()
         .flat_map(|c| {
-            c.entries.iter().map(|e| (e.start, e.length)).chain(c.problems.iter().map(|p| (p.start, p.length)))
+            c.entries
+                .iter()
+                .map(|e| (e.start, e.length))
+                .chain(c.problems.iter().map(|p| (p.start, p.length)))
         })
         .collect();
     ranges.sort_unstable();
@@ -131,22 +169,42 @@ fn tiles(chunks: &[Chunk], path: &Path, result: &mut Comparison) {
     let size = bytes.len() as u64;
     for (start, length) in ranges.into_iter().chain([(size, 0)]) {
         if start < at || start + length > size {
-            result.differences.push(format!("byte {start} is accounted for twice, or not in the file"));
+            result.differences.push(format!(
+                "byte {start} is accounted for twice, or not in the file"
+            ));
             return;
         }
         let gap = &bytes[at as usize..start as usize];
-        let blank = String::from_utf8_lossy(gap).chars().all(|c| c.is_ascii_whitespace() || c == '\0' || c == '\u{feff}');
+        let blank = String::from_utf8_lossy(gap)
+            .chars()
+            .all(|c| c.is_ascii_whitespace() || c == '\0' || c == '\u{feff}');
         if !blank {
-            result.differences.push(format!("bytes {at} to {start} are accounted for by nothing"));
+            result.differences.push(format!(
+                "bytes {at} to {start} are accounted for by nothing"
+            ));
         }
         at = start + length;
     }
 }
 
-fn passages(path: &Path, format: &dyn Format, stored: &[crate::catalogue::read::StoredEntry], result: &mut Comparison) {
-    let Ok(bytes) = std::fs::read(path) else { return };
+fn passages(
+    path: &Path,
+    format: &dyn Format,
+    stored: &[crate::catalogue::read::StoredEntry],
+    result: &mut Comparison,
+) {
+    let Ok(bytes) = std::fs::read(path) else {
+        return;
+    };
     for row in stored.iter().filter(|r| r.flags & flag::PROVISIONAL == 0) {
-        let Some(record) = bytes.get(row.start as usize..(row.start + row.length) as usize) else { continue };
-        result.passages.extend(format.passages(record).into_iter().map(|p| (row.key as u64, p.class)));
+        let Some(record) = bytes.get(row.start as usize..(row.start + row.length) as usize) else {
+            continue;
+        };
+        result.passages.extend(
+            format
+                .passages(record)
+                .into_iter()
+                .map(|p| (row.key as u64, p.class)),
+        );
     }
 }

@@ -6,7 +6,7 @@ mod reading;
 mod sync;
 mod words;
 
-pub use sync::{Event, count_pending, sync_catalogue};
 pub use compare::compare_source;
 pub use reading::entry_bytes;
+pub use sync::{Event, count_pending, sync_catalogue};
 pub use words::{Wanted, WordsStage, index_words, open_words, owed_documents};

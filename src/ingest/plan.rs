@@ -50,7 +50,8 @@ pub fn plan<'a>(
     known: &'a [Known],
 ) -> Work<'a> {
     let mut work = Work::default();
-    let by_path: std::collections::HashMap<&str, &Known> = known.iter().map(|k| (k.relative.as_str(), k)).collect();
+    let by_path: std::collections::HashMap<&str, &Known> =
+        known.iter().map(|k| (k.relative.as_str(), k)).collect();
     let mut seen = std::collections::HashSet::with_capacity(discovery.found.len());
     for found in &discovery.found {
         seen.insert(found.relative.as_str());
@@ -71,8 +72,10 @@ pub fn plan<'a>(
             mtime_ns: found.identity.mtime_ns,
         });
     }
-    work.gone =
-        known.iter().filter(|k| !seen.contains(k.relative.as_str()) && !discovery.hides(&k.relative)).collect();
+    work.gone = known
+        .iter()
+        .filter(|k| !seen.contains(k.relative.as_str()) && !discovery.hides(&k.relative))
+        .collect();
     work
 }
 
@@ -80,6 +83,11 @@ fn is_current(known: Option<&Known>, found: &Found, format: &dyn Format) -> bool
     known.is_some_and(|k| {
         !k.unread
             && k.unlisted == found.unlisted
-            && decide(Some(&k.stored), &found.identity, format.write_mode(), format.revision()) == Decision::Unchanged
+            && decide(
+                Some(&k.stored),
+                &found.identity,
+                format.write_mode(),
+                format.revision(),
+            ) == Decision::Unchanged
     })
 }

@@ -49,11 +49,25 @@ pub fn read_source(
     let identity = Identity::of(&file.metadata()?);
     let racy = identity.is_racy(now_ns());
     let start = resume_point(plan, &mut file, &identity, cost)?;
-    let Start::At { from, proof, fold, tail } = start else {
+    let Start::At {
+        from,
+        proof,
+        fold,
+        tail,
+    } = start
+    else {
         return Ok(Outcome::Same { identity, racy });
     };
     file.seek(SeekFrom::Start(from))?;
-    let reader = Reader { plan, identity, racy, from, proof, fold: *fold, tail };
+    let reader = Reader {
+        plan,
+        identity,
+        racy,
+        from,
+        proof,
+        fold: *fold,
+        tail,
+    };
     match plan.format.shape() {
         Shape::Lines => reader.lines(file, buffer, cost, emit)?,
         Shape::Document => reader.document(file, cost, emit)?,
@@ -64,20 +78,42 @@ pub fn read_source(
 enum Start {
     Same,
     /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one.
-    At { from: u64, proof: Proof, fold: Box<Fold>, tail: Vec<u8> },
+    At {
+        from: u64,
+        proof: Proof,
+        fold: Box<Fold>,
+        tail: Vec<u8>,
+    },
 }
 
 impl Start {
     fn beginning() -> Start {
-        Start::At { from: 0, proof: Proof::default(), fold: Box::default(), tail: Vec::new() }
+        Start::At {
+            from: 0,
+            proof: Proof::default(),
+            fold: Box::default(),
+            tail: Vec::new(),
+        }
     }
 }
 
-fn resume_point(plan: &Plan<'_>, file: &mut File, identity: &Identity, cost: &mut Cost) -> std::io::Result<Start> {
+fn resume_point(
+    plan: &Plan<'_>,
+    file: &mut File,
+    identity: &Identity,
+    cost: &mut Cost,
+) -> std::io::Result<Start> {
     use checkpoint::Decision;
-    let Some(known) = plan.known else { return Ok(Start::beginning()) };
+    let Some(known) = plan.known else {
+        return Ok(Start::beginning());
+    };
     let stored = &known.stored;
-    let decision = checkpoint::decide(Some(stored), identity, plan.format.write_mode(), plan.format.revision());
+    let decision = checkpoint::decide(
+        Some(stored),
+        identity,
+        plan.format.write_mode(),
+        plan.format.revision(),
+    );
     let saved = || serde_json::from_str::<Box<Fold>>(&known.fold).ok();
     match decision {
         Decision::Unchanged => return Ok(Start::Same),
@@ -86,7 +122,12 @@ fn resume_point(plan: &Plan<'_>, file: &mut File, identity: &Identity, cost: &mu
             let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
-                return Ok(Start::At { from: stored.consumed, proof: stored.proof.clone(), fold, tail });
+                return Ok(Start::At {
+                    from: stored.consumed,
+                    proof: stored.proof.clone(),
+                    fold,
+                    tail,
+                });
             }
         }
         Decision::ProveBlocks(_) => {}
@@ -105,7 +146,12 @@ fn resume_point(plan: &Plan<'_>, file: &mut File, identity: &Identity, cost: &mu
         let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
         cost.proof_bytes += bytes;
         if let Some(tail) = tail {
-            return Ok(Start::At { from: stored.consumed, proof: stored.proof.clone(), fold, tail });
+            return Ok(Start::At {
+                from: stored.consumed,
+                proof: stored.proof.clone(),
+                fold,
+                tail,
+            });
         }
     }
     // A fold cannot be run backwards, so rows before a changed block are read again as well; what is spared is
@@ -196,7 +242,14 @@ impl Reader<'_> {
                 }
             } else {
                 let mut provisional = self.fold.clone();
-                add_line(line, at, flag::PROVISIONAL, format, &mut chunk, &mut provisional);
+                add_line(
+                    line,
+                    at,
+                    flag::PROVISIONAL,
+                    format,
+                    &mut chunk,
+                    &mut provisional,
+                );
                 shown = Some(provisional);
             }
         }
@@ -207,7 +260,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn document(mut self, mut file: File, cost: &mut Cost, emit: &mut dyn FnMut(Chunk)) -> std::io::Result<()> {
+    fn document(
+        mut self,
+        mut file: File,
+        cost: &mut Cost,
+        emit: &mut dyn FnMut(Chunk),
+    ) -> std::io::Result<()> {
         let mut bytes = Vec::with_capacity(self.identity.size as usize);
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
@@ -222,7 +280,14 @@ impl Reader<'_> {
 }
 
 /// Cut one line into entries and problems. The same for a whole document.
-fn add_line(line: &[u8], at: u64, flags: i64, format: &dyn Format, chunk: &mut Chunk, fold: &mut Fold) {
+fn add_line(
+    line: &[u8],
+    at: u64,
+    flags: i64,
+    format: &dyn Format,
+    chunk: &mut Chunk,
+    fold: &mut Fold,
+) {
     for piece in split(line) {
         let start = at + piece.range.start as u64;
         let bytes = &line[piece.range.clone()];
@@ -234,7 +299,11 @@ fn add_line(line: &[u8], at: u64, flags: i64, format: &dyn Format, chunk: &mut C
                     start,
                     length: bytes.len() as u64,
                     provisional: torn,
-                    reason: if torn { format!("torn: {reason}") } else { reason.to_string() },
+                    reason: if torn {
+                        format!("torn: {reason}")
+                    } else {
+                        reason.to_string()
+                    },
                 });
             }
             PieceKind::Value { fused } => {
@@ -266,7 +335,13 @@ fn add_line(line: &[u8], at: u64, flags: i64, format: &dyn Format, chunk: &mut C
 }
 
 /// The bytes of one entry, if they still are what was catalogued.
-pub fn entry_bytes(path: &Path, file: &mut Option<File>, start: u64, length: u64, hash: u64) -> std::io::Result<Option<Vec<u8>>> {
+pub fn entry_bytes(
+    path: &Path,
+    file: &mut Option<File>,
+    start: u64,
+    length: u64,
+    hash: u64,
+) -> std::io::Result<Option<Vec<u8>>> {
     let handle = match file {
         Some(handle) => handle,
         None => file.insert(File::open(path)?),

@@ -57,7 +57,11 @@ pub fn sync_catalogue(
     let mut scanned = Vec::new();
     for spec in roots {
         let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
-            report.notes.push(format!("{}: no format is named {}", spec.path.display(), spec.format));
+            report.notes.push(format!(
+                "{}: no format is named {}",
+                spec.path.display(),
+                spec.format
+            ));
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
@@ -78,14 +82,27 @@ pub fn sync_catalogue(
             discovery.error = Some("empty, and on another device than before: not mounted?".into());
         }
         if let Some(error) = &discovery.error {
-            report.notes.push(format!("{}: {error}; what is known of it is kept", spec.path.display()));
+            report.notes.push(format!(
+                "{}: {error}; what is known of it is kept",
+                spec.path.display()
+            ));
         }
         for (relative, error) in &discovery.unreadable {
-            report.notes.push(format!("{}: {error}", spec.path.join(relative).display()));
+            report
+                .notes
+                .push(format!("{}: {error}", spec.path.join(relative).display()));
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
         report.files_seen += discovery.found.len() as u64;
-        scanned.push((spec, *format, Scanned { root, discovery, known }));
+        scanned.push((
+            spec,
+            *format,
+            Scanned {
+                root,
+                discovery,
+                known,
+            },
+        ));
     }
     report.ms.discover = ms(started);
 
@@ -99,7 +116,10 @@ pub fn sync_catalogue(
     // Newest first: what a person looks for is most often recent.
     work.plans.sort_by_key(|p| std::cmp::Reverse(p.mtime_ns));
     report.files_changed = (work.plans.len() + work.gone.len()) as u64;
-    progress(Event::Discovered { files: work.plans.len() as u64, bytes: work.plans.iter().map(|p| p.size).sum() });
+    progress(Event::Discovered {
+        files: work.plans.len() as u64,
+        bytes: work.plans.iter().map(|p| p.size).sum(),
+    });
     catalogue.begin()?;
     let result = (|| {
         for (spec, format, s) in &scanned {
@@ -108,8 +128,17 @@ pub fn sync_catalogue(
             strays.extend(s.discovery.unreadable.iter().cloned());
             strays.sort();
             strays.dedup_by(|a, b| a.0 == b.0);
-            catalogue.note_root(s.root, s.discovery.device, s.discovery.error.as_deref(), &strays)?;
-            for gone in work.gone.iter().filter(|g| s.known.iter().any(|k| k.source == g.source)) {
+            catalogue.note_root(
+                s.root,
+                s.discovery.device,
+                s.discovery.error.as_deref(),
+                &strays,
+            )?;
+            for gone in work
+                .gone
+                .iter()
+                .filter(|g| s.known.iter().any(|k| k.source == g.source))
+            {
                 if catalogue.remove_source(gone.source, *format)? {
                     report.vanished += 1;
                 }
@@ -135,7 +164,9 @@ pub fn count_pending(
 ) -> Result<u64, Error> {
     let mut pending = 0;
     for spec in roots {
-        let Some(format) = formats.iter().find(|f| f.name() == spec.format) else { continue };
+        let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
+            continue;
+        };
         let discovery = discover(&spec.path, spec.flat, *format);
         let known = match catalogue.root_of(&spec.agent, &spec.path)? {
             Some(root) => catalogue.known_sources(root)?,
@@ -154,10 +185,21 @@ fn read_all(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
-    let mut writer = Writer { catalogue, report, progress, plans, files: 0, bytes: 0, open_entries: 0, full: HashSet::new() };
+    let mut writer = Writer {
+        catalogue,
+        report,
+        progress,
+        plans,
+        files: 0,
+        bytes: 0,
+        open_entries: 0,
+        full: HashSet::new(),
+    };
     if let [_] = plans {
         let (mut chunks, mut cost) = (Vec::new(), Cost::default());
-        let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| chunks.push(chunk));
+        let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| {
+            chunks.push(chunk)
+        });
         for chunk in chunks {
             writer.take(Message::Chunk(0, Box::new(chunk)))?;
         }
@@ -166,14 +208,17 @@ fn read_all(
     rayon::in_place_scope(|scope| {
         let (send, receive) = sync_channel(IN_FLIGHT);
         scope.spawn(move |_| {
-            plans.par_iter().enumerate().with_max_len(1).for_each_init(Vec::new, |buffer, (at, plan)| {
-                let mut cost = Cost::default();
-                // A closed channel means the writer failed; reading on is of no use, and its error is told.
-                let outcome = read_source(plan, buffer, &mut cost, &mut |chunk| {
-                    let _ = send.send(Message::Chunk(at, Box::new(chunk)));
-                });
-                let _ = send.send(Message::Done(at, outcome, cost));
-            });
+            plans.par_iter().enumerate().with_max_len(1).for_each_init(
+                Vec::new,
+                |buffer, (at, plan)| {
+                    let mut cost = Cost::default();
+                    // A closed channel means the writer failed; reading on is of no use, and its error is told.
+                    let outcome = read_source(plan, buffer, &mut cost, &mut |chunk| {
+                        let _ = send.send(Message::Chunk(at, Box::new(chunk)));
+                    });
+                    let _ = send.send(Message::Done(at, outcome, cost));
+                },
+            );
         });
         for message in receive {
             writer.take(message)?;
@@ -226,9 +271,11 @@ impl Writer<'_> {
                     Ok(Outcome::Read) => {}
                     Ok(Outcome::Same { identity, racy }) => {
                         if let Some(known) = plan.known {
-                            self.catalogue.note_identity(known.source, &identity, racy)?;
+                            self.catalogue
+                                .note_identity(known.source, &identity, racy)?;
                             if identity.mtime_ns != known.stored.identity.mtime_ns {
-                                self.catalogue.refold_source(known.source, plan.format, None)?;
+                                self.catalogue
+                                    .refold_source(known.source, plan.format, None)?;
                             }
                         }
                     }
@@ -236,16 +283,27 @@ impl Writer<'_> {
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                     Err(error) => {
                         self.report.files_unreadable += 1;
-                        self.report.notes.push(format!("{}: {error}", plan.path.display()));
+                        self.report
+                            .notes
+                            .push(format!("{}: {error}", plan.path.display()));
                         match plan.known {
-                            Some(known) => self.catalogue.note_unread(known.source, &error.to_string())?,
-                            None => self.catalogue.note_stray(plan.root, plan.relative, &error.to_string())?,
+                            Some(known) => self
+                                .catalogue
+                                .note_unread(known.source, &error.to_string())?,
+                            None => self.catalogue.note_stray(
+                                plan.root,
+                                plan.relative,
+                                &error.to_string(),
+                            )?,
                         }
                     }
                 }
                 self.files += 1;
                 self.bytes += plan.size;
-                (self.progress)(Event::Catalogued { files: self.files, bytes: self.bytes });
+                (self.progress)(Event::Catalogued {
+                    files: self.files,
+                    bytes: self.bytes,
+                });
             }
         }
         Ok(())

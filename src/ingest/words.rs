@@ -45,7 +45,9 @@ fn payload(epoch: &str, batch: i64) -> String {
 
 /// Up to which batch the words are done, if they belong to this catalogue.
 pub fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, String> {
-    let Some(payload) = payload else { return Err("they were never committed".into()) };
+    let Some(payload) = payload else {
+        return Err("they were never committed".into());
+    };
     let mut parts = payload.split(':');
     let (of, batch, revision) = (parts.next(), parts.next(), parts.next());
     if of != Some(epoch) {
@@ -62,7 +64,10 @@ pub fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result
 }
 
 /// The words as a reader finds them, and up to which batch they are done. `None` and 0 when there are none to trust.
-pub fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<(Option<Words>, i64), WordsStage> {
+pub fn open_words(
+    catalogue: &Catalogue,
+    directory: &Path,
+) -> Result<(Option<Words>, i64), WordsStage> {
     let words = match Words::open(directory) {
         Ok(words) => words,
         Err(error) if error.asks_for_rebuild() => return Ok((None, 0)),
@@ -96,9 +101,14 @@ pub fn index_words(
         Ok(done) => (done, false),
         Err(why) => {
             if !why.is_empty() {
-                report.notes.push(format!("the words are built anew: {why}"));
+                report
+                    .notes
+                    .push(format!("the words are built anew: {why}"));
             }
-            let made = directory.exists().then(|| std::fs::remove_dir_all(directory)).transpose();
+            let made = directory
+                .exists()
+                .then(|| std::fs::remove_dir_all(directory))
+                .transpose();
             made.map_err(WordsError::from)?;
             catalogue.begin()?;
             catalogue.owe_everything()?;
@@ -122,7 +132,11 @@ pub fn index_words(
         if budget.is_some_and(|b| started.elapsed() >= b) {
             break Ok(());
         }
-        let bytes = if budget.is_some() { SMALL_BATCH_BYTES } else { BATCH_BYTES };
+        let bytes = if budget.is_some() {
+            SMALL_BATCH_BYTES
+        } else {
+            BATCH_BYTES
+        };
         let work = catalogue.next_work(bytes, &failed)?;
         let dead = catalogue.dead(done)?;
         if work.is_empty() && dead.is_empty() {
@@ -180,11 +194,19 @@ struct Job {
 fn jobs(catalogue: &Catalogue, work: &[Item]) -> Result<Vec<Job>, catalogue::Error> {
     let mut jobs = Vec::with_capacity(work.len());
     for item in work {
-        let Some((path, format)) = catalogue.source_place(item.source)? else { continue };
+        let Some((path, format)) = catalogue.source_place(item.source)? else {
+            continue;
+        };
         let mut entries = catalogue.entries_between(item.source, item.first, item.last)?;
         entries.retain(|e| e.flags & flag::PROVISIONAL == 0);
         let tools = catalogue.tools_between(item.first, item.last)?;
-        jobs.push(Job { item: item.clone(), path, format, entries, tools });
+        jobs.push(Job {
+            item: item.clone(),
+            path,
+            format,
+            entries,
+            tools,
+        });
     }
     Ok(jobs)
 }
@@ -227,7 +249,9 @@ fn documents(
     wanted: &Wanted<'_>,
 ) -> Option<(Vec<Doc>, u64)> {
     let format = formats.iter().find(|f| f.name() == job.format)?;
-    let (Some(first), Some(last)) = (job.entries.first(), job.entries.last()) else { return Some((Vec::new(), 0)) };
+    let (Some(first), Some(last)) = (job.entries.first(), job.entries.last()) else {
+        return Some((Vec::new(), 0));
+    };
     let (start, end) = (first.start, last.start + last.length);
     let mut file = File::open(&job.path).ok()?;
     file.seek(SeekFrom::Start(start)).ok()?;
@@ -245,7 +269,12 @@ fn documents(
         }
         for passage in format.passages(record) {
             if passage.class == job.item.class && (wanted.pieces)(&passage.pieces) {
-                docs.push(doc(entry, passage.class, passage.pieces, job.tools.get(&entry.key)));
+                docs.push(doc(
+                    entry,
+                    passage.class,
+                    passage.pieces,
+                    job.tools.get(&entry.key),
+                ));
             }
         }
     }
@@ -253,7 +282,12 @@ fn documents(
 }
 
 /// A passage with the facts that searches filter by.
-pub fn doc(entry: &StoredEntry, class: Class, pieces: Vec<String>, tools: Option<&Vec<String>>) -> Doc {
+pub fn doc(
+    entry: &StoredEntry,
+    class: Class,
+    pieces: Vec<String>,
+    tools: Option<&Vec<String>>,
+) -> Doc {
     Doc {
         key: entry.key as u64,
         class,
@@ -277,7 +311,10 @@ pub struct Wanted<'a> {
 
 impl Wanted<'_> {
     fn all() -> Wanted<'static> {
-        Wanted { record: &|_| true, pieces: &|_| true }
+        Wanted {
+            record: &|_| true,
+            pieces: &|_| true,
+        }
     }
 }
 
@@ -299,18 +336,42 @@ pub fn owed_documents(
     let mut work = catalogue.owed(done)?;
     for entry in catalogue.provisional_entries()? {
         for class in [Class::Prose, Class::Output] {
-            work.push(Item { item: 0, source: entry.source, first: entry.key, last: entry.key, class, bytes: entry.length });
+            work.push(Item {
+                item: 0,
+                source: entry.source,
+                first: entry.key,
+                last: entry.key,
+                class,
+                bytes: entry.length,
+            });
         }
     }
     let mut jobs = Vec::with_capacity(work.len());
     for item in &work {
-        let Some((path, format)) = catalogue.source_place(item.source)? else { continue };
+        let Some((path, format)) = catalogue.source_place(item.source)? else {
+            continue;
+        };
         let entries = catalogue.entries_between(item.source, item.first, item.last)?;
         let tools = catalogue.tools_between(item.first, item.last)?;
-        jobs.push(Job { item: item.clone(), path, format, entries, tools });
+        jobs.push(Job {
+            item: item.clone(),
+            path,
+            format,
+            entries,
+            tools,
+        });
     }
-    let read: Vec<Option<(Vec<Doc>, u64)>> =
-        jobs.par_iter().map(|job| documents(job, formats, wanted)).collect();
+    let read: Vec<Option<(Vec<Doc>, u64)>> = jobs
+        .par_iter()
+        .map(|job| documents(job, formats, wanted))
+        .collect();
     let failed = read.iter().filter(|r| r.is_none()).count() as u64;
-    Ok(Owed { docs: read.into_iter().flatten().flat_map(|(docs, _)| docs).collect(), failed })
+    Ok(Owed {
+        docs: read
+            .into_iter()
+            .flatten()
+            .flat_map(|(docs, _)| docs)
+            .collect(),
+        failed,
+    })
 }

@@ -14,5 +14,5 @@ pub use answer::{
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Usage};
 pub use query::Expr;
 pub use session::{Fold, Header, SessionFacts};
-pub use time::iso;
 pub use source::{Part, Placement, Range, Record, RecordKind};
+pub use time::iso;

@@ -13,14 +13,25 @@ pub fn iso(ms: i64) -> Option<String> {
     let of_year = of_era - (365 * of_era_years + of_era_years / 4 - of_era_years / 100);
     let from_march = (5 * of_year + 2) / 153;
     let date = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
     let year = era * 400 + of_era_years + i64::from(month <= 2);
     let year = match year {
         0..=9999 => format!("{year:04}"),
         _ => format!("{year:+07}"),
     };
-    let (hour, minute, second, milli) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
-    Some(format!("{year}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"))
+    let (hour, minute, second, milli) = (
+        rest / 3_600_000,
+        rest / 60_000 % 60,
+        rest / 1000 % 60,
+        rest % 1000,
+    );
+    Some(format!(
+        "{year}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z"
+    ))
 }
 
 #[cfg(test)]

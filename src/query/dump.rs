@@ -11,9 +11,13 @@ impl Index {
     /// have an empty path and their key.
     #[doc(hidden)]
     pub fn dump_words(&self) -> Result<Vec<(PathBuf, u64, Class, String)>, Error> {
-        let Some(catalogue) = &self.catalogue else { return Ok(Vec::new()) };
+        let Some(catalogue) = &self.catalogue else {
+            return Ok(Vec::new());
+        };
         let (words, _) = open_words(catalogue, &self.config.words_dir())?;
-        let Some(words) = words else { return Ok(Vec::new()) };
+        let Some(words) = words else {
+            return Ok(Vec::new());
+        };
         let mut places = std::collections::HashMap::new();
         let mut found = Vec::new();
         for (key, class, term) in words.terms()? {

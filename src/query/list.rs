@@ -36,7 +36,12 @@ impl Index {
         let cwd = scope.cwd.as_deref().map(canonical);
         let mut chosen: Vec<StoredSession> = all
             .into_iter()
-            .filter(|s| scope.agent.as_ref().is_none_or(|agent| *agent == s.row.agent))
+            .filter(|s| {
+                scope
+                    .agent
+                    .as_ref()
+                    .is_none_or(|agent| *agent == s.row.agent)
+            })
             .filter(|s| cwd.as_ref().is_none_or(|cwd| places.is_at(&s.row.cwd, cwd)))
             .collect();
         let elsewhere = (total - chosen.len()) as u64;
@@ -44,7 +49,9 @@ impl Index {
         chosen.truncate(scope.limit.unwrap_or(usize::MAX));
         let mut rows = Vec::with_capacity(chosen.len());
         for mut stored in chosen {
-            if scope.with_text && let Some(catalogue) = &self.catalogue {
+            if scope.with_text
+                && let Some(catalogue) = &self.catalogue
+            {
                 stored.row.all_messages_text = Some(self.text_of(catalogue, &stored)?);
             }
             rows.push(stored.row);
@@ -60,7 +67,9 @@ impl Index {
 
     /// All sessions of the roots this index is configured for.
     pub(crate) fn stored_sessions(&self) -> Result<Vec<StoredSession>, Error> {
-        let Some(catalogue) = &self.catalogue else { return Ok(Vec::new()) };
+        let Some(catalogue) = &self.catalogue else {
+            return Ok(Vec::new());
+        };
         Ok(catalogue.sessions(&self.root_numbers(catalogue)?)?)
     }
 
@@ -74,7 +83,9 @@ impl Index {
 
     /// User and assistant text of all branches in file order, joined as the agent joins it.
     fn text_of(&self, catalogue: &Catalogue, stored: &StoredSession) -> Result<String, Error> {
-        let Some(format) = self.config.format(&stored.format) else { return Ok(String::new()) };
+        let Some(format) = self.config.format(&stored.format) else {
+            return Ok(String::new());
+        };
         let mut texts = Vec::new();
         let mut open: HashMap<i64, (PathBuf, Option<File>)> = HashMap::new();
         for entry in catalogue.entries(stored.session)? {
@@ -84,7 +95,9 @@ impl Index {
             let (path, file) = match open.entry(entry.source) {
                 std::collections::hash_map::Entry::Occupied(open) => open.into_mut(),
                 std::collections::hash_map::Entry::Vacant(new) => {
-                    let Some((path, _)) = catalogue.source_place(entry.source)? else { continue };
+                    let Some((path, _)) = catalogue.source_place(entry.source)? else {
+                        continue;
+                    };
                     new.insert((path, None))
                 }
             };
@@ -106,7 +119,9 @@ impl Index {
         };
         let mut roots = Vec::new();
         for spec in &self.config.roots {
-            let known = stored.iter().find(|r| r.agent == spec.agent && r.path == spec.path);
+            let known = stored
+                .iter()
+                .find(|r| r.agent == spec.agent && r.path == spec.path);
             roots.push(RootStatus {
                 agent: spec.agent.clone(),
                 label: spec.label.clone(),
@@ -160,7 +175,11 @@ impl Index {
 /// `modified` descending, ties as pi breaks them; sessions the agents would not list at the end.
 pub(super) fn sort_as_agents_do(sessions: &mut [StoredSession], by_mtime: bool) {
     sessions.sort_by_cached_key(|s| {
-        let name = s.row.path.file_name().map(|n| Collation::of(&n.to_string_lossy()));
+        let name = s
+            .row
+            .path
+            .file_name()
+            .map(|n| Collation::of(&n.to_string_lossy()));
         (
             !s.row.listed_by_agent,
             Reverse(s.modified_ms),
@@ -190,4 +209,3 @@ impl Places {
 pub(super) fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.components().collect())
 }
-

@@ -13,10 +13,21 @@ impl Index {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Ambiguous`] with all candidates.
     pub fn resolve(&self, name: &str, cwd: &Path) -> Result<SessionRow, Error> {
-        let not_found = || Error::NotFound { name: name.to_string() };
+        let not_found = || Error::NotFound {
+            name: name.to_string(),
+        };
         if name == "last" {
-            let scope = ListScope { cwd: Some(cwd.to_path_buf()), limit: Some(1), ..ListScope::default() };
-            return self.list(&scope)?.sessions.into_iter().next().ok_or_else(not_found);
+            let scope = ListScope {
+                cwd: Some(cwd.to_path_buf()),
+                limit: Some(1),
+                ..ListScope::default()
+            };
+            return self
+                .list(&scope)?
+                .sessions
+                .into_iter()
+                .next()
+                .ok_or_else(not_found);
         }
         let sessions = self.stored_sessions()?;
         if name.contains(['/', '\\']) || name.ends_with(".jsonl") {
@@ -27,7 +38,10 @@ impl Index {
         }
         let exact: Vec<&StoredSession> = sessions.iter().filter(|s| s.row.id == name).collect();
         let found = if exact.is_empty() && !name.is_empty() {
-            sessions.iter().filter(|s| s.row.id.starts_with(name)).collect()
+            sessions
+                .iter()
+                .filter(|s| s.row.id.starts_with(name))
+                .collect()
         } else {
             exact
         };
@@ -46,6 +60,8 @@ impl Index {
         self.stored_sessions()?
             .into_iter()
             .find(|s| s.row.path == row.path && s.row.agent == row.agent)
-            .ok_or_else(|| Error::NotFound { name: row.id.clone() })
+            .ok_or_else(|| Error::NotFound {
+                name: row.id.clone(),
+            })
     }
 }

@@ -47,7 +47,9 @@ impl Index {
             total_exact: true,
             ..SearchAnswer::default()
         };
-        let Some(catalogue) = &self.catalogue else { return Ok(answer) };
+        let Some(catalogue) = &self.catalogue else {
+            return Ok(answer);
+        };
         catalogue.snapshot()?;
         let result = self.search_snapshot(catalogue, &query, scope, &mut answer);
         catalogue.end_snapshot();
@@ -76,33 +78,60 @@ impl Index {
             answer.pending_files += owed.failed;
         }
         let overlay = Overlay::build(owed.docs)?;
-        let mut dead: Vec<(u64, u64)> =
-            catalogue.dead(done)?.iter().map(|d| (d.first as u64, d.last as u64)).collect();
+        let mut dead: Vec<(u64, u64)> = catalogue
+            .dead(done)?
+            .iter()
+            .map(|d| (d.first as u64, d.last as u64))
+            .collect();
         dead.sort_unstable();
         let allowed = self.allowed_sessions(catalogue, &query.filters, scope)?;
         let allow = |key: u64| {
-            allowed.as_ref().is_none_or(|sessions| sessions.contains(&((key >> ARRIVAL_BITS) as i64)))
+            allowed
+                .as_ref()
+                .is_none_or(|sessions| sessions.contains(&((key >> ARRIVAL_BITS) as i64)))
         };
         let f = &query.filters;
         let asked = Scope {
             allow: allowed.is_some().then_some(&allow as &dyn Fn(u64) -> bool),
             dead: &dead,
             class: None,
-            kinds: Pick { any: &f.kind.any, none: &f.kind.none },
-            roles: Pick { any: &f.role.any, none: &f.role.none },
-            tools: Pick { any: &f.tool.any, none: &f.tool.none },
+            kinds: Pick {
+                any: &f.kind.any,
+                none: &f.kind.none,
+            },
+            roles: Pick {
+                any: &f.role.any,
+                none: &f.role.none,
+            },
+            tools: Pick {
+                any: &f.tool.any,
+                none: &f.tool.none,
+            },
             error: f.error,
             since_ms: f.since_ms,
             until_ms: f.until_ms,
         };
-        let order = if scope.newest_first { Order::Newest } else { Order::Ranked };
+        let order = if scope.newest_first {
+            Order::Newest
+        } else {
+            Order::Ranked
+        };
         let limit = if scope.limit == 0 { 20 } else { scope.limit };
         let mut want = limit;
         for round in 0..ROUNDS {
-            let found =
-                words::search(disk.as_ref(), Some(&overlay), query.expr.as_ref(), &asked, order, want)?;
+            let found = words::search(
+                disk.as_ref(),
+                Some(&overlay),
+                query.expr.as_ref(),
+                &asked,
+                order,
+                want,
+            )?;
             let exhausted = found.hits.len() >= found.total;
-            let mut page = Page { matcher: matcher.as_ref(), ..Page::new(self, catalogue) };
+            let mut page = Page {
+                matcher: matcher.as_ref(),
+                ..Page::new(self, catalogue)
+            };
             let mut dropped = 0;
             for hit in &found.hits {
                 if page.count == limit {
@@ -125,7 +154,14 @@ impl Index {
         if scope.cwd.is_some() {
             let mut wider = asked;
             wider.allow = None;
-            let all = words::search(disk.as_ref(), Some(&overlay), query.expr.as_ref(), &wider, order, 1)?;
+            let all = words::search(
+                disk.as_ref(),
+                Some(&overlay),
+                query.expr.as_ref(),
+                &wider,
+                order,
+                1,
+            )?;
             answer.elsewhere = Some((all.total as u64).saturating_sub(answer.total));
         }
         Ok(())
@@ -139,7 +175,10 @@ impl Index {
         scope: &SearchScope,
     ) -> Result<Option<HashSet<i64>>, Error> {
         let names = [&f.agent, &f.project, &f.cwd, &f.session];
-        let filtered = scope.cwd.is_some() || names.iter().any(|n| !n.any.is_empty() || !n.none.is_empty());
+        let filtered = scope.cwd.is_some()
+            || names
+                .iter()
+                .any(|n| !n.any.is_empty() || !n.none.is_empty());
         let known = catalogue.roots()?;
         let ours = self.root_numbers(catalogue)?;
         if !filtered && known.iter().all(|r| ours.contains(&r.root)) {
@@ -148,19 +187,33 @@ impl Index {
         let mut places = Places::default();
         let cwd = scope.cwd.as_deref().map(canonical);
         let passes = |names: &syntax::Names, is: &dyn Fn(&str) -> bool| {
-            (names.any.is_empty() || names.any.iter().any(|n| is(n))) && !names.none.iter().any(|n| is(n))
+            (names.any.is_empty() || names.any.iter().any(|n| is(n)))
+                && !names.none.iter().any(|n| is(n))
         };
         let mut allowed = HashSet::new();
         for s in catalogue.sessions(&ours)? {
             let row = &s.row;
-            let folder = row.cwd.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or("");
+            let folder = row
+                .cwd
+                .trim_end_matches(['/', '\\'])
+                .rsplit(['/', '\\'])
+                .next()
+                .unwrap_or("");
             let keep = passes(&f.agent, &|n| row.agent == n)
-                && passes(&f.project, &|n| folder.to_lowercase().contains(&n.to_lowercase()))
+                && passes(&f.project, &|n| {
+                    folder.to_lowercase().contains(&n.to_lowercase())
+                })
                 && passes(&f.cwd, &|n| {
                     let n = n.trim_end_matches('/');
-                    row.cwd == n || row.cwd.strip_prefix(n).is_some_and(|rest| rest.starts_with(['/', '\\']))
+                    row.cwd == n
+                        || row
+                            .cwd
+                            .strip_prefix(n)
+                            .is_some_and(|rest| rest.starts_with(['/', '\\']))
                 })
-                && passes(&f.session, &|n| row.id.starts_with(n) || row.path.to_string_lossy() == n)
+                && passes(&f.session, &|n| {
+                    row.id.starts_with(n) || row.path.to_string_lossy() == n
+                })
                 && cwd.as_ref().is_none_or(|cwd| places.is_at(&row.cwd, cwd));
             if keep {
                 allowed.insert(s.session);
@@ -199,14 +252,20 @@ impl<'a> Page<'a> {
 
     /// Read the hit's line again. `false`: it does not count after all.
     fn add(&mut self, hit: &words::Hit) -> Result<bool, Error> {
-        let Some(entry) = self.catalogue.entry(hit.key as i64)? else { return Ok(false) };
+        let Some(entry) = self.catalogue.entry(hit.key as i64)? else {
+            return Ok(false);
+        };
         let place = match self.open.entry(entry.source) {
             std::collections::hash_map::Entry::Occupied(open) => open.into_mut(),
             std::collections::hash_map::Entry::Vacant(new) => new.insert(
-                self.catalogue.source_place(entry.source)?.map(|(path, format)| (path, format, None)),
+                self.catalogue
+                    .source_place(entry.source)?
+                    .map(|(path, format)| (path, format, None)),
             ),
         };
-        let Some((path, format, file)) = place else { return Ok(false) };
+        let Some((path, format, file)) = place else {
+            return Ok(false);
+        };
         let record = match entry_bytes(path, file, entry.start, entry.length, entry.hash) {
             Ok(Some(record)) => record,
             // Changed since it was catalogued: what it says now is for the next check to find.
@@ -215,7 +274,9 @@ impl<'a> Page<'a> {
                 return Ok(false);
             }
         };
-        let Some(format) = self.index.config.format(format) else { return Ok(false) };
+        let Some(format) = self.index.config.format(format) else {
+            return Ok(false);
+        };
         let pieces = format
             .passages(&record)
             .into_iter()
@@ -257,14 +318,19 @@ impl<'a> Page<'a> {
             .collect();
         let mut groups = Vec::new();
         for number in &self.order {
-            let Some(session) = sessions.remove(number) else { continue };
+            let Some(session) = sessions.remove(number) else {
+                continue;
+            };
             let mut hits = Vec::new();
             for (entry, mut hit) in self.hits.remove(number).unwrap_or_default() {
                 hit.entry = super::show::address(&entry);
                 hit.address = format!("{}:{}", session.row.id, hit.entry);
                 hits.push(hit);
             }
-            groups.push(HitGroup { session: session.row, hits });
+            groups.push(HitGroup {
+                session: session.row,
+                hits,
+            });
         }
         Ok(groups)
     }
@@ -274,19 +340,38 @@ impl<'a> Page<'a> {
 fn snippet(matcher: Option<&Matcher>, pieces: &[String]) -> (String, Vec<(usize, usize)>) {
     let first = pieces
         .iter()
-        .map(|piece| (piece, matcher.map(|m| m.highlights(piece)).unwrap_or_default()))
+        .map(|piece| {
+            (
+                piece,
+                matcher.map(|m| m.highlights(piece)).unwrap_or_default(),
+            )
+        })
         .find(|(_, found)| !found.is_empty());
-    let Some((piece, found)) = first.or_else(|| pieces.first().map(|piece| (piece, Vec::new()))) else { return (String::new(), Vec::new()) };
+    let Some((piece, found)) = first.or_else(|| pieces.first().map(|piece| (piece, Vec::new())))
+    else {
+        return (String::new(), Vec::new());
+    };
     let middle = found.first().map_or(0, |r| r.start);
-    let start = piece[..middle].char_indices().rev().take(BEFORE).last().map_or(middle, |(at, _)| at);
-    let end = piece[middle..].char_indices().nth(AFTER).map_or(piece.len(), |(at, _)| middle + at);
+    let start = piece[..middle]
+        .char_indices()
+        .rev()
+        .take(BEFORE)
+        .last()
+        .map_or(middle, |(at, _)| at);
+    let end = piece[middle..]
+        .char_indices()
+        .nth(AFTER)
+        .map_or(piece.len(), |(at, _)| middle + at);
     let mut text = String::new();
     if start > 0 {
         text.push('…');
     }
     let mut marks = Vec::new();
     let mut open: Option<usize> = None;
-    let mut found = found.iter().filter(|r| r.end <= end && r.start >= start).peekable();
+    let mut found = found
+        .iter()
+        .filter(|r| r.end <= end && r.start >= start)
+        .peekable();
     let mut blank = false;
     for (offset, c) in piece[start..end].char_indices() {
         let at = start + offset;

@@ -40,13 +40,22 @@ impl Index {
     /// [`Error::NoEntry`] when the entry or branch asked for is not in the session.
     pub fn show(&self, session: &SessionRow, scope: &ShowScope) -> Result<Transcript, Error> {
         let stored = self.stored(session)?;
-        let Some(catalogue) = &self.catalogue else { return Err(Error::NotFound { name: session.id.clone() }) };
+        let Some(catalogue) = &self.catalogue else {
+            return Err(Error::NotFound {
+                name: session.id.clone(),
+            });
+        };
         let all = catalogue.entries(stored.session)?;
-        let entries: Vec<&StoredEntry> =
-            if scope.all { all.iter().collect() } else { all.iter().filter(|e| e.kind != "session").collect() };
+        let entries: Vec<&StoredEntry> = if scope.all {
+            all.iter().collect()
+        } else {
+            all.iter().filter(|e| e.kind != "session").collect()
+        };
         let find = |name: &str| -> Result<usize, Error> {
-            find(&entries, name)
-                .ok_or_else(|| Error::NoEntry { session: session.id.clone(), entry: name.to_string() })
+            find(&entries, name).ok_or_else(|| Error::NoEntry {
+                session: session.id.clone(),
+                entry: name.to_string(),
+            })
         };
         let focus = scope.entry.as_deref().map(find).transpose()?;
         let chosen: Vec<usize> = if scope.all {
@@ -127,21 +136,31 @@ impl Index {
             return std::fs::read(&session.path).map_err(|e| Error::io(&session.path, e));
         };
         let stored = self.stored(session)?;
-        let no_entry = || Error::NoEntry { session: session.id.clone(), entry: name.to_string() };
-        let Some(catalogue) = &self.catalogue else { return Err(no_entry()) };
+        let no_entry = || Error::NoEntry {
+            session: session.id.clone(),
+            entry: name.to_string(),
+        };
+        let Some(catalogue) = &self.catalogue else {
+            return Err(no_entry());
+        };
         let all = catalogue.entries(stored.session)?;
         let entries: Vec<&StoredEntry> = all.iter().collect();
         let at = find(&entries, name).ok_or_else(no_entry)?;
-        Reader::new(self, catalogue).bytes(entries[at])?.ok_or_else(no_entry)
+        Reader::new(self, catalogue)
+            .bytes(entries[at])?
+            .ok_or_else(no_entry)
     }
 }
 
 /// The entry of that name; with several of one id the last, as pi resolves them.
 fn find(entries: &[&StoredEntry], name: &str) -> Option<usize> {
-    entries.iter().rposition(|e| e.id.as_deref() == Some(name)).or_else(|| {
-        let line: u64 = name.strip_prefix('L')?.parse().ok()?;
-        entries.iter().position(|e| e.line == line)
-    })
+    entries
+        .iter()
+        .rposition(|e| e.id.as_deref() == Some(name))
+        .or_else(|| {
+            let line: u64 = name.strip_prefix('L')?.parse().ok()?;
+            entries.iter().position(|e| e.line == line)
+        })
 }
 
 /// Entries read again from their files, each file opened once.
@@ -153,7 +172,11 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(index: &'a Index, catalogue: &'a Catalogue) -> Reader<'a> {
-        Reader { index, catalogue, open: HashMap::new() }
+        Reader {
+            index,
+            catalogue,
+            open: HashMap::new(),
+        }
     }
 
     /// The bytes, `None` when they are no longer what was catalogued.
@@ -161,19 +184,36 @@ impl<'a> Reader<'a> {
         use std::collections::hash_map::Entry;
         let place = match self.open.entry(entry.source) {
             Entry::Occupied(open) => open.into_mut(),
-            Entry::Vacant(new) => {
-                new.insert(self.catalogue.source_place(entry.source)?.map(|(path, format)| (path, format, None)))
-            }
+            Entry::Vacant(new) => new.insert(
+                self.catalogue
+                    .source_place(entry.source)?
+                    .map(|(path, format)| (path, format, None)),
+            ),
         };
-        let Some((path, _, file)) = place else { return Ok(None) };
-        entry_bytes(path, file, entry.start, entry.length, entry.hash).map_err(|e| Error::io(path, e))
+        let Some((path, _, file)) = place else {
+            return Ok(None);
+        };
+        entry_bytes(path, file, entry.start, entry.length, entry.hash)
+            .map_err(|e| Error::io(path, e))
     }
 
     /// The text by class; empty when the bytes changed.
     pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Vec<(Class, Vec<String>)>, Error> {
-        let Some(record) = self.bytes(entry)? else { return Ok(Vec::new()) };
-        let format = self.open.get(&entry.source).and_then(|p| p.as_ref()).map(|(_, format, _)| format.as_str());
-        let Some(format) = format.and_then(|name| self.index.config.format(name)) else { return Ok(Vec::new()) };
-        Ok(format.passages(&record).into_iter().map(|p| (p.class, p.pieces)).collect())
+        let Some(record) = self.bytes(entry)? else {
+            return Ok(Vec::new());
+        };
+        let format = self
+            .open
+            .get(&entry.source)
+            .and_then(|p| p.as_ref())
+            .map(|(_, format, _)| format.as_str());
+        let Some(format) = format.and_then(|name| self.index.config.format(name)) else {
+            return Ok(Vec::new());
+        };
+        Ok(format
+            .passages(&record)
+            .into_iter()
+            .map(|p| (p.class, p.pieces))
+            .collect())
     }
 }

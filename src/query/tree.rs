@@ -32,9 +32,16 @@ impl Index {
     /// Entries in a cycle hang below their first one in the file, so nothing is hidden.
     pub fn tree(&self, session: &SessionRow, filter: TreeFilter) -> Result<Tree, Error> {
         let stored = self.stored(session)?;
-        let Some(catalogue) = &self.catalogue else { return Err(Error::NotFound { name: session.id.clone() }) };
+        let Some(catalogue) = &self.catalogue else {
+            return Err(Error::NotFound {
+                name: session.id.clone(),
+            });
+        };
         let all = catalogue.entries(stored.session)?;
-        let entries: Vec<&StoredEntry> = all.iter().filter(|e| e.kind != "session" && e.kind != "meta").collect();
+        let entries: Vec<&StoredEntry> = all
+            .iter()
+            .filter(|e| e.kind != "session" && e.kind != "meta")
+            .collect();
         let labels = current_labels(catalogue.labels(stored.session)?);
         let shape = Shape::of(&entries);
         let active = shape.active_branch(&entries);
@@ -106,8 +113,15 @@ impl Index {
 }
 
 fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
-    const SETTINGS: [&str; 7] =
-        ["label", "custom", "model_change", "thinking_level_change", "session_info", "context_edit", "usage"];
+    const SETTINGS: [&str; 7] = [
+        "label",
+        "custom",
+        "model_change",
+        "thinking_level_change",
+        "session_info",
+        "context_edit",
+        "usage",
+    ];
     let role = entry.role.as_deref();
     match filter {
         TreeFilter::All => true,
@@ -115,7 +129,9 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         TreeFilter::UserOnly => role == Some("user"),
         TreeFilter::Default => !SETTINGS.contains(&entry.kind.as_str()),
         TreeFilter::NoTools => {
-            !SETTINGS.contains(&entry.kind.as_str()) && role != Some("toolResult") && entry.kind != "tool_result"
+            !SETTINGS.contains(&entry.kind.as_str())
+                && role != Some("toolResult")
+                && entry.kind != "tool_result"
         }
     }
 }
@@ -133,7 +149,9 @@ pub(super) fn current_labels(all: Vec<(String, Option<String>)>) -> HashMap<Stri
 }
 
 fn one_line(text: &[(Class, Vec<String>)]) -> (String, bool) {
-    let has_prose = text.iter().any(|(class, pieces)| *class == Class::Prose && pieces.iter().any(|p| !p.trim().is_empty()));
+    let has_prose = text.iter().any(|(class, pieces)| {
+        *class == Class::Prose && pieces.iter().any(|p| !p.trim().is_empty())
+    });
     let mut line = String::new();
     'all: for (_, pieces) in text {
         for word in pieces.iter().flat_map(|p| p.split_whitespace()) {
@@ -142,7 +160,10 @@ fn one_line(text: &[(Class, Vec<String>)]) -> (String, bool) {
             }
             line.push_str(word);
             if line.len() >= TEXT {
-                let cut = line.char_indices().nth(TEXT).map_or(line.len(), |(at, _)| at);
+                let cut = line
+                    .char_indices()
+                    .nth(TEXT)
+                    .map_or(line.len(), |(at, _)| at);
                 line.truncate(cut);
                 break 'all;
             }
@@ -163,8 +184,11 @@ impl Shape {
     /// form one line.
     pub(super) fn of(entries: &[&StoredEntry]) -> Shape {
         let linear = entries.iter().all(|e| e.id.is_none());
-        let by_id: HashMap<&str, usize> =
-            entries.iter().enumerate().filter_map(|(at, e)| Some((e.id.as_deref()?, at))).collect();
+        let by_id: HashMap<&str, usize> = entries
+            .iter()
+            .enumerate()
+            .filter_map(|(at, e)| Some((e.id.as_deref()?, at)))
+            .collect();
         let parent: Vec<Option<usize>> = entries
             .iter()
             .enumerate()
@@ -193,7 +217,11 @@ impl Shape {
                 (Some(_), None) => std::cmp::Ordering::Greater,
             });
         }
-        Shape { parent, children, roots }
+        Shape {
+            parent,
+            children,
+            roots,
+        }
     }
 
     /// Every entry once, parents before children, with its parent in this walk.
@@ -207,7 +235,12 @@ impl Shape {
                     continue;
                 }
                 order.push((at, above));
-                stack.extend(self.children[at].iter().rev().map(|child| (*child, Some(at))));
+                stack.extend(
+                    self.children[at]
+                        .iter()
+                        .rev()
+                        .map(|child| (*child, Some(at))),
+                );
             }
         };
         for root in &self.roots {
@@ -239,7 +272,9 @@ impl Shape {
 
     /// From the leaf (last entry that the agent sees) up to the root.
     pub(super) fn active_branch(&self, entries: &[&StoredEntry]) -> Vec<usize> {
-        match (0..entries.len()).rev().find(|at| entries[*at].agent_sees && entries[*at].flags & flag::PROVISIONAL == 0)
+        match (0..entries.len())
+            .rev()
+            .find(|at| entries[*at].agent_sees && entries[*at].flags & flag::PROVISIONAL == 0)
             .max((0..entries.len()).rev().find(|at| entries[*at].agent_sees))
         {
             Some(leaf) => self.branch(leaf),

@@ -15,9 +15,16 @@ use crate::words::Words;
 impl Index {
     /// Read every file again and compare: bytes tiled by entries and problems, rows, session values, passages.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
-        let mut found = Verification { schema_version: SCHEMA_VERSION, ..Verification::default() };
+        let mut found = Verification {
+            schema_version: SCHEMA_VERSION,
+            ..Verification::default()
+        };
         let Some(catalogue) = &self.catalogue else {
-            found.differences.push(difference("catalogue", None, "there is no catalogue".into()));
+            found.differences.push(difference(
+                "catalogue",
+                None,
+                "there is no catalogue".into(),
+            ));
             return Ok(found);
         };
         if let Some(said) = catalogue.integrity()? {
@@ -27,8 +34,12 @@ impl Index {
         let (words, done) = open_words(catalogue, &self.config.words_dir())?;
         let mut expected: BTreeSet<(u64, Class)> = BTreeSet::new();
         for spec in &self.config.roots {
-            let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else { continue };
-            let Some(format) = self.config.format(&spec.format) else { continue };
+            let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
+                continue;
+            };
+            let Some(format) = self.config.format(&spec.format) else {
+                continue;
+            };
             let known_sources = catalogue.known_sources(root)?;
             self.verify_root(catalogue, root, spec, format, &known_sources, &mut found)?;
             for known in known_sources {
@@ -38,9 +49,12 @@ impl Index {
                 found.bytes_read += outcome.bytes_read;
                 found.entries += outcome.entries;
                 expected.extend(outcome.passages);
-                found
-                    .differences
-                    .extend(outcome.differences.into_iter().map(|what| difference("catalogue", Some(path.clone()), what)));
+                found.differences.extend(
+                    outcome
+                        .differences
+                        .into_iter()
+                        .map(|what| difference("catalogue", Some(path.clone()), what)),
+                );
             }
         }
         found.passages = expected.len() as u64;
@@ -63,7 +77,9 @@ impl Index {
     ) -> Result<(), Error> {
         if catalogue.root_is(root)? != (spec.format.clone(), spec.label.clone(), spec.flat) {
             let what = "its format, label or shape differs from what is asked for".to_string();
-            found.differences.push(difference("catalogue", Some(spec.path.clone()), what));
+            found
+                .differences
+                .push(difference("catalogue", Some(spec.path.clone()), what));
         }
         let discovery = discover(&spec.path, spec.flat, format);
         if discovery.error.is_some() {
@@ -72,20 +88,32 @@ impl Index {
         let mut stored: BTreeMap<String, String> = catalogue.strays(root)?.into_iter().collect();
         let sources: BTreeSet<&str> = known.iter().map(|k| k.relative.as_str()).collect();
         let mut tell = |relative: &str, what: &str| {
-            found.differences.push(difference("catalogue", Some(spec.path.join(relative)), what.to_string()));
+            found.differences.push(difference(
+                "catalogue",
+                Some(spec.path.join(relative)),
+                what.to_string(),
+            ));
         };
         for file in &discovery.found {
             // A new file that could not be read is told as a stray.
-            if !sources.contains(file.relative.as_str()) && stored.remove(&file.relative).is_none() {
+            if !sources.contains(file.relative.as_str()) && stored.remove(&file.relative).is_none()
+            {
                 tell(&file.relative, "is not in the catalogue");
             }
         }
         // Of two reasons for one path the first is kept.
-        let expected: BTreeMap<&String, &String> =
-            discovery.unreadable.iter().chain(&discovery.strays).map(|(path, why)| (path, why)).collect();
+        let expected: BTreeMap<&String, &String> = discovery
+            .unreadable
+            .iter()
+            .chain(&discovery.strays)
+            .map(|(path, why)| (path, why))
+            .collect();
         for (relative, reason) in expected {
             if stored.remove(relative).as_ref() != Some(reason) {
-                tell(relative, "is not told as a file that is no source, or for another reason");
+                tell(
+                    relative,
+                    "is not told as a file that is no source, or for another reason",
+                );
             }
         }
         for relative in stored.keys() {
@@ -101,38 +129,61 @@ impl Index {
         expected: BTreeSet<(u64, Class)>,
         found: &mut Verification,
     ) -> Result<(), Error> {
-        let Some(catalogue) = &self.catalogue else { return Ok(()) };
+        let Some(catalogue) = &self.catalogue else {
+            return Ok(());
+        };
         let mut owed: HashMap<Class, Vec<(u64, u64)>> = HashMap::new();
         for item in catalogue.owed(done)? {
-            owed.entry(item.class).or_default().push((item.first as u64, item.last as u64));
+            owed.entry(item.class)
+                .or_default()
+                .push((item.first as u64, item.last as u64));
         }
         let dead = catalogue.dead(done)?;
         let is_owed = |key: u64, class: Class| {
-            owed.get(&class).is_some_and(|ranges| ranges.iter().any(|(first, last)| (*first..=*last).contains(&key)))
+            owed.get(&class).is_some_and(|ranges| {
+                ranges
+                    .iter()
+                    .any(|(first, last)| (*first..=*last).contains(&key))
+            })
         };
         let mut have = BTreeSet::new();
         if let Some(words) = words {
             let damaged = words.damaged_files()?;
             for name in &damaged {
-                found.differences.push(difference("words", None, format!("{name} is damaged")));
+                found
+                    .differences
+                    .push(difference("words", None, format!("{name} is damaged")));
             }
             // Reading on in files that lie about their own shape makes tantivy panic.
             if !damaged.is_empty() {
                 return Ok(());
             }
             for (key, class) in words.keys()? {
-                if dead.iter().any(|d| (d.first as u64..=d.last as u64).contains(&key)) {
+                if dead
+                    .iter()
+                    .any(|d| (d.first as u64..=d.last as u64).contains(&key))
+                {
                     continue;
                 }
                 if !have.insert((key, class)) {
-                    found.differences.push(difference("words", None, format!("entry {key} is there twice")));
+                    found.differences.push(difference(
+                        "words",
+                        None,
+                        format!("entry {key} is there twice"),
+                    ));
                 }
             }
         }
         for (key, class) in &expected {
-            let provisional = catalogue.entry(*key as i64)?.is_some_and(|e| e.flags & flag::PROVISIONAL != 0);
+            let provisional = catalogue
+                .entry(*key as i64)?
+                .is_some_and(|e| e.flags & flag::PROVISIONAL != 0);
             if !have.contains(&(*key, *class)) && !provisional && !is_owed(*key, *class) {
-                found.differences.push(difference("words", None, format!("entry {key} ({class:?}) is missing")));
+                found.differences.push(difference(
+                    "words",
+                    None,
+                    format!("entry {key} ({class:?}) is missing"),
+                ));
             }
         }
         for (key, class) in &have {
@@ -150,5 +201,9 @@ impl Index {
 }
 
 fn difference(store: &str, source: Option<std::path::PathBuf>, what: String) -> Difference {
-    Difference { store: store.to_string(), source, what }
+    Difference {
+        store: store.to_string(),
+        source,
+        what,
+    }
 }

@@ -85,17 +85,27 @@ impl Proof {
             word.copy_from_slice(c);
             u64::from_le_bytes(word)
         });
-        let (Some(tail), Some(filled)) = (words.next(), words.next()) else { return Proof::default() };
+        let (Some(tail), Some(filled)) = (words.next(), words.next()) else {
+            return Proof::default();
+        };
         let blocks: Vec<u64> = words.collect();
         if filled as usize >= BLOCK || (blocks.is_empty() && filled != 0) {
             return Proof::default();
         }
-        Proof { blocks, filled: filled as usize, tail }
+        Proof {
+            blocks,
+            filled: filled as usize,
+            tail,
+        }
     }
 
     /// The proof of the first `blocks` full blocks.
     fn shortened(&self, blocks: usize) -> Proof {
-        Proof { blocks: self.blocks[..blocks].to_vec(), filled: 0, tail: 0 }
+        Proof {
+            blocks: self.blocks[..blocks].to_vec(),
+            filled: 0,
+            tail: 0,
+        }
     }
 }
 
@@ -143,8 +153,15 @@ pub enum Decision {
 }
 
 /// Decide what to do with a file.
-pub fn decide(stored: Option<&Stored>, observed: &Identity, mode: WriteMode, revision: u32) -> Decision {
-    let Some(stored) = stored else { return Decision::Reread(Reason::New) };
+pub fn decide(
+    stored: Option<&Stored>,
+    observed: &Identity,
+    mode: WriteMode,
+    revision: u32,
+) -> Decision {
+    let Some(stored) = stored else {
+        return Decision::Reread(Reason::New);
+    };
     if stored.revision != revision {
         return Decision::Reread(Reason::Revision);
     }
@@ -153,7 +170,11 @@ pub fn decide(stored: Option<&Stored>, observed: &Identity, mode: WriteMode, rev
         return Decision::Unchanged;
     }
     if mode == WriteMode::Rename {
-        return Decision::Reread(if was == *observed { Reason::Racy } else { Reason::Replaced });
+        return Decision::Reread(if was == *observed {
+            Reason::Racy
+        } else {
+            Reason::Replaced
+        });
     }
     if was == *observed {
         return Decision::ProveBlocks(Reason::Racy);
@@ -174,7 +195,10 @@ pub fn decide(stored: Option<&Stored>, observed: &Identity, mode: WriteMode, rev
 }
 
 /// The last bytes before `consumed`, if they are still there; and the bytes read.
-pub fn tail_holds<R: Read + Seek>(file: &mut R, stored: &Stored) -> std::io::Result<(Option<Vec<u8>>, u64)> {
+pub fn tail_holds<R: Read + Seek>(
+    file: &mut R,
+    stored: &Stored,
+) -> std::io::Result<(Option<Vec<u8>>, u64)> {
     let length = stored.consumed.min(TAIL as u64);
     let mut bytes = vec![0u8; length as usize];
     file.seek(SeekFrom::Start(stored.consumed - length))?;
@@ -184,14 +208,21 @@ pub fn tail_holds<R: Read + Seek>(file: &mut R, stored: &Stored) -> std::io::Res
 }
 
 /// The proven prefix: its length in bytes, its proof, and the bytes read. All of `consumed` when every block is equal.
-pub fn prove_blocks<R: Read + Seek>(file: &mut R, stored: &Stored) -> std::io::Result<(u64, Proof, u64)> {
+pub fn prove_blocks<R: Read + Seek>(
+    file: &mut R,
+    stored: &Stored,
+) -> std::io::Result<(u64, Proof, u64)> {
     file.seek(SeekFrom::Start(0))?;
     let mut buffer = vec![0u8; BLOCK];
     let mut read = 0u64;
     let blocks = &stored.proof.blocks;
     for (at, expected) in blocks.iter().enumerate() {
         let last = at + 1 == blocks.len();
-        let want = if last && stored.proof.filled != 0 { stored.proof.filled } else { BLOCK };
+        let want = if last && stored.proof.filled != 0 {
+            stored.proof.filled
+        } else {
+            BLOCK
+        };
         let got = read_full(file, &mut buffer[..want])?;
         read += got as u64;
         if got < want || extend_state(None, &buffer[..want]) != *expected {
@@ -224,8 +255,19 @@ mod tests {
         let mut proof = Proof::default();
         proof.extend(bytes);
         proof.set_tail(bytes);
-        let identity = Identity { size: bytes.len() as u64, inode: 1, ctime_ns: 5, ..Identity::default() };
-        Stored { identity, racy: false, revision: 1, consumed: bytes.len() as u64, proof }
+        let identity = Identity {
+            size: bytes.len() as u64,
+            inode: 1,
+            ctime_ns: 5,
+            ..Identity::default()
+        };
+        Stored {
+            identity,
+            racy: false,
+            revision: 1,
+            consumed: bytes.len() as u64,
+            proof,
+        }
     }
 
     #[test]
@@ -247,11 +289,20 @@ mod tests {
     fn blocks_prove_up_to_the_first_changed_one() {
         let mut bytes: Vec<u8> = vec![b'x'; BLOCK * 3 + 100];
         let before = stored(&bytes);
-        assert_eq!(prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0, bytes.len() as u64);
+        assert_eq!(
+            prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0,
+            bytes.len() as u64
+        );
         bytes[BLOCK + 5] = b'y';
-        assert_eq!(prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0, BLOCK as u64);
+        assert_eq!(
+            prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0,
+            BLOCK as u64
+        );
         bytes.truncate(BLOCK / 2);
-        assert_eq!(prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0, 0);
+        assert_eq!(
+            prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0,
+            0
+        );
     }
 
     #[test]
@@ -260,12 +311,31 @@ mod tests {
         let same = before.identity;
         let decide = |id: Identity, mode| decide(Some(&before), &id, mode, 1);
         assert_eq!(decide(same, WriteMode::Append), Decision::Unchanged);
-        let grown = Identity { size: 20, ctime_ns: 6, ..same };
-        assert_eq!(decide(grown, WriteMode::Append), Decision::ProveTail(Reason::Grown));
-        assert_eq!(decide(grown, WriteMode::Overwrite), Decision::ProveBlocks(Reason::Grown));
-        let restored = Identity { ctime_ns: 6, ..same };
-        assert_eq!(decide(restored, WriteMode::Append), Decision::ProveBlocks(Reason::Touched));
+        let grown = Identity {
+            size: 20,
+            ctime_ns: 6,
+            ..same
+        };
+        assert_eq!(
+            decide(grown, WriteMode::Append),
+            Decision::ProveTail(Reason::Grown)
+        );
+        assert_eq!(
+            decide(grown, WriteMode::Overwrite),
+            Decision::ProveBlocks(Reason::Grown)
+        );
+        let restored = Identity {
+            ctime_ns: 6,
+            ..same
+        };
+        assert_eq!(
+            decide(restored, WriteMode::Append),
+            Decision::ProveBlocks(Reason::Touched)
+        );
         let other = Identity { inode: 2, ..grown };
-        assert_eq!(decide(other, WriteMode::Append), Decision::ProveBlocks(Reason::Replaced));
+        assert_eq!(
+            decide(other, WriteMode::Append),
+            Decision::ProveBlocks(Reason::Replaced)
+        );
     }
 }

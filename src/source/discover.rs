@@ -43,7 +43,9 @@ impl Discovery {
         self.error.is_some()
             || self.unreadable.iter().any(|(below, _)| {
                 relative == below
-                    || relative.strip_prefix(below.as_str()).is_some_and(|rest| rest.starts_with('/'))
+                    || relative
+                        .strip_prefix(below.as_str())
+                        .is_some_and(|rest| rest.starts_with('/'))
             })
     }
 
@@ -58,13 +60,31 @@ impl Discovery {
 pub fn discover(path: &Path, flat: bool, format: &dyn Format) -> Discovery {
     let metadata = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => metadata,
-        Ok(_) => return Discovery { error: Some("not a directory".into()), ..Discovery::default() },
-        Err(error) => return Discovery { error: Some(error.to_string()), ..Discovery::default() },
+        Ok(_) => {
+            return Discovery {
+                error: Some("not a directory".into()),
+                ..Discovery::default()
+            };
+        }
+        Err(error) => {
+            return Discovery {
+                error: Some(error.to_string()),
+                ..Discovery::default()
+            };
+        }
     };
-    let walk = Walk { root: path, flat, format };
+    let walk = Walk {
+        root: path,
+        flat,
+        format,
+    };
     let identity = Identity::of(&metadata);
     let mut all = walk.directory(path.to_path_buf(), &[(identity.device, identity.inode)]);
-    if let Some(at) = all.unreadable.iter().position(|(relative, _)| relative.is_empty()) {
+    if let Some(at) = all
+        .unreadable
+        .iter()
+        .position(|(relative, _)| relative.is_empty())
+    {
         let (_, error) = all.unreadable.swap_remove(at);
         all.error = Some(error);
     }
@@ -89,7 +109,8 @@ impl Walk<'_> {
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
             Err(error) => {
-                here.unreadable.push((self.relative(&directory), error.to_string()));
+                here.unreadable
+                    .push((self.relative(&directory), error.to_string()));
                 return here;
             }
         };
@@ -97,7 +118,8 @@ impl Walk<'_> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    here.unreadable.push((self.relative(&directory), error.to_string()));
+                    here.unreadable
+                        .push((self.relative(&directory), error.to_string()));
                     continue;
                 }
             };
@@ -105,7 +127,10 @@ impl Walk<'_> {
                 Ok(metadata) if metadata.is_symlink() => match fs::metadata(entry.path()) {
                     Ok(metadata) => metadata,
                     Err(error) => {
-                        here.strays.push((self.relative(&entry.path()), format!("link that leads nowhere: {error}")));
+                        here.strays.push((
+                            self.relative(&entry.path()),
+                            format!("link that leads nowhere: {error}"),
+                        ));
                         continue;
                     }
                 },
@@ -113,7 +138,8 @@ impl Walk<'_> {
                 // Gone between the listing and the look.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    here.unreadable.push((self.relative(&entry.path()), error.to_string()));
+                    here.unreadable
+                        .push((self.relative(&entry.path()), error.to_string()));
                     continue;
                 }
             };
@@ -123,7 +149,10 @@ impl Walk<'_> {
                 // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
                 let is_link = entry.file_type().is_ok_and(|t| t.is_symlink());
                 if is_link && (own == (0, 0) || above.contains(&own)) {
-                    here.strays.push((self.relative(&entry.path()), "link to a folder above it".into()));
+                    here.strays.push((
+                        self.relative(&entry.path()),
+                        "link to a folder above it".into(),
+                    ));
                 } else {
                     below.push((entry.path(), own));
                 }
@@ -148,12 +177,22 @@ impl Walk<'_> {
     fn file(&self, path: &Path, metadata: &fs::Metadata, here: &mut Discovery) {
         let identity = Identity::of(metadata);
         let below = path.strip_prefix(self.root).unwrap_or(path);
-        let Some(relative) = below.to_str().map(|p| p.replace('\\', if cfg!(windows) { "/" } else { "\\" })) else {
-            here.strays.push((below.to_string_lossy().into_owned(), "name is not UTF-8".into()));
+        let Some(relative) = below
+            .to_str()
+            .map(|p| p.replace('\\', if cfg!(windows) { "/" } else { "\\" }))
+        else {
+            here.strays.push((
+                below.to_string_lossy().into_owned(),
+                "name is not UTF-8".into(),
+            ));
             return;
         };
         match self.format.place(below, self.flat) {
-            Placement::Source { session, part, unlisted } => here.found.push(Found {
+            Placement::Source {
+                session,
+                part,
+                unlisted,
+            } => here.found.push(Found {
                 relative,
                 identity,
                 place: session,
@@ -165,6 +204,9 @@ impl Walk<'_> {
     }
 
     fn relative(&self, path: &Path) -> String {
-        path.strip_prefix(self.root).unwrap_or(path).to_string_lossy().into_owned()
+        path.strip_prefix(self.root)
+            .unwrap_or(path)
+            .to_string_lossy()
+            .into_owned()
     }
 }

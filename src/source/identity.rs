@@ -35,8 +35,17 @@ impl Identity {
         }
         #[cfg(not(unix))]
         {
-            let mtime_ns = metadata.modified().map(nanoseconds_since_epoch).unwrap_or(0);
-            Identity { device: 0, inode: 0, size: metadata.len(), mtime_ns, ctime_ns: mtime_ns }
+            let mtime_ns = metadata
+                .modified()
+                .map(nanoseconds_since_epoch)
+                .unwrap_or(0);
+            Identity {
+                device: 0,
+                inode: 0,
+                size: metadata.len(),
+                mtime_ns,
+                ctime_ns: mtime_ns,
+            }
         }
     }
 

@@ -28,7 +28,15 @@ impl<R: Read> Lines<R> {
         if buffer.len() < CHUNK {
             buffer.resize(CHUNK, 0);
         }
-        Lines { file, buffer, start: 0, end: 0, ended: false, bytes_read: 0, giant: None }
+        Lines {
+            file,
+            buffer,
+            start: 0,
+            end: 0,
+            ended: false,
+            bytes_read: 0,
+            giant: None,
+        }
     }
 
     /// Give the buffer back, cut down after a giant line.
@@ -69,7 +77,11 @@ impl<R: Read> Lines<R> {
         }
         if self.end == self.buffer.len() {
             if self.buffer.len() >= GIANT && self.giant.is_none() {
-                self.giant = Some(GIANTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
+                self.giant = Some(
+                    GIANTS
+                        .lock()
+                        .unwrap_or_else(|poisoned| poisoned.into_inner()),
+                );
             }
             // A quarter more, not twice as much: a giant line must not cost more than twice its size.
             let more = (self.buffer.len() / 4).max(CHUNK);
@@ -104,7 +116,10 @@ mod tests {
         while let Some((line, ended)) = lines.next_line().unwrap() {
             found.push((line.len(), ended));
         }
-        assert_eq!(found, [(1, true), (0, true), (CHUNK * 3 + 5, true), (4, false)]);
+        assert_eq!(
+            found,
+            [(1, true), (0, true), (CHUNK * 3 + 5, true), (4, false)]
+        );
         assert_eq!(lines.bytes_read, text.len() as u64);
     }
 }

@@ -18,7 +18,11 @@ impl Words {
         for reader in self.searcher.segment_readers() {
             let columns = Columns::open(reader)?;
             for doc in reader.doc_ids_alive() {
-                found.push((columns.key(doc), columns.class(doc), format!("time:{}", columns.time.get_val(doc))));
+                found.push((
+                    columns.key(doc),
+                    columns.class(doc),
+                    format!("time:{}", columns.time.get_val(doc)),
+                ));
             }
             for (name, field) in [
                 ("kind", fields.kind),
@@ -32,13 +36,19 @@ impl Words {
                 let mut terms = inverted.terms().stream()?;
                 while let Some((term, info)) = terms.next() {
                     let term = String::from_utf8_lossy(term).into_owned();
-                    let mut postings =
-                        inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions)?;
+                    let mut postings = inverted.read_postings_from_terminfo(
+                        info,
+                        IndexRecordOption::WithFreqsAndPositions,
+                    )?;
                     let mut doc = postings.doc();
                     while doc != TERMINATED {
-                        if reader.alive_bitset().is_none_or(|alive| alive.is_alive(doc)) {
+                        if reader
+                            .alive_bitset()
+                            .is_none_or(|alive| alive.is_alive(doc))
+                        {
                             postings.positions(&mut positions);
-                            let said = format!("{name}:{term} {} {positions:?}", postings.term_freq());
+                            let said =
+                                format!("{name}:{term} {} {positions:?}", postings.term_freq());
                             found.push((columns.key(doc), columns.class(doc), said));
                         }
                         doc = postings.advance();

@@ -185,7 +185,9 @@ pub fn search(
     };
     if let Some(searcher) = both.disk {
         let covered = overlay.map_or(&[][..], Overlay::passages);
-        let gone = |key: u64, class: Class| is_within(scope.dead, key) || covered.binary_search(&(key, class)).is_ok();
+        let gone = |key: u64, class: Class| {
+            is_within(scope.dead, key) || covered.binary_search(&(key, class)).is_ok()
+        };
         collect(searcher, &*query, &both, scope, &gone, &mut top)?;
     }
     if let Some(searcher) = both.overlay {

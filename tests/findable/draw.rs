@@ -25,14 +25,22 @@ pub fn query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query {
             4 => prefix(oracle, random),
             5 => cjk(oracle, random).map(quoted),
             _ => {
-                let (Some(one), Some(two)) = (term(oracle, random), term(oracle, random)) else { continue };
+                let (Some(one), Some(two)) = (term(oracle, random), term(oracle, random)) else {
+                    continue;
+                };
                 Some(match kind {
-                    6 => Query { typed: format!("{} {}", one.typed, two.typed), meant: Expr::And(vec![one.meant, two.meant]) },
+                    6 => Query {
+                        typed: format!("{} {}", one.typed, two.typed),
+                        meant: Expr::And(vec![one.meant, two.meant]),
+                    },
                     7 => Query {
                         typed: format!("{} -{}", one.typed, two.typed),
                         meant: Expr::And(vec![one.meant, Expr::Not(Box::new(two.meant))]),
                     },
-                    _ => Query { typed: format!("{} OR {}", one.typed, two.typed), meant: Expr::Or(vec![one.meant, two.meant]) },
+                    _ => Query {
+                        typed: format!("{} OR {}", one.typed, two.typed),
+                        meant: Expr::Or(vec![one.meant, two.meant]),
+                    },
                 })
             }
         };
@@ -43,11 +51,17 @@ pub fn query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query {
 }
 
 fn quoted(text: String) -> Query {
-    Query { typed: format!("\"{text}\""), meant: Expr::Phrase(text) }
+    Query {
+        typed: format!("\"{text}\""),
+        meant: Expr::Phrase(text),
+    }
 }
 
 fn can_be_quoted(text: &str) -> bool {
-    !text.contains('"') && !text.ends_with('\\') && text.len() < 400 && rules::read(text).positions > 0
+    !text.contains('"')
+        && !text.ends_with('\\')
+        && text.len() < 400
+        && rules::read(text).positions > 0
 }
 
 fn piece<'a>(oracle: &'a Oracle, random: &mut ChaCha8Rng) -> &'a str {
@@ -57,7 +71,11 @@ fn piece<'a>(oracle: &'a Oracle, random: &mut ChaCha8Rng) -> &'a str {
 
 /// Where the chunks between white space are; of long text a part, its end as likely as the rest.
 fn chunks(text: &str, random: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
-    let from = if text.len() > 4000 && random.random_bool(0.5) { text.len() - 500 } else { random.random_range(0..=text.len().saturating_sub(2000)) };
+    let from = if text.len() > 4000 && random.random_bool(0.5) {
+        text.len() - 500
+    } else {
+        random.random_range(0..=text.len().saturating_sub(2000))
+    };
     let from = text.ceil_char_boundary_(from);
     let to = text.ceil_char_boundary_((from + 2000).min(text.len()));
     let part = &text[from..to];
@@ -75,7 +93,9 @@ trait Boundary {
 
 impl Boundary for str {
     fn ceil_char_boundary_(&self, at: usize) -> usize {
-        (at..=self.len()).find(|at| self.is_char_boundary(*at)).unwrap_or(self.len())
+        (at..=self.len())
+            .find(|at| self.is_char_boundary(*at))
+            .unwrap_or(self.len())
     }
 }
 
@@ -89,7 +109,10 @@ fn chunk(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
 /// A chunk in quotes or, where it is plain, as it is, in any case.
 fn term(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
     let chunk = chunk(oracle, random)?;
-    let bare = chunk.chars().all(|c| c.is_alphanumeric() || "_./".contains(c)) && chunk != "OR";
+    let bare = chunk
+        .chars()
+        .all(|c| c.is_alphanumeric() || "_./".contains(c))
+        && chunk != "OR";
     if !bare || random.random_bool(0.3) {
         return Some(quoted(chunk));
     }
@@ -98,7 +121,10 @@ fn term(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
         1 => chunk.to_uppercase(),
         _ => chunk,
     };
-    (chunk != "OR").then(|| Query { typed: chunk.clone(), meant: Expr::Word(chunk) })
+    (chunk != "OR").then(|| Query {
+        typed: chunk.clone(),
+        meant: Expr::Word(chunk),
+    })
 }
 
 /// One token of a piece: a part of an identifier, a CJK bigram, a word of a path.
@@ -122,19 +148,30 @@ fn adjacent(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
 fn prefix(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
     let text = piece(oracle, random);
     let (from, to) = *chunks(text, random).choose(random)?;
-    let words: Vec<&str> = text[from..to].split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text[from..to]
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+        .collect();
     let word: Vec<char> = words.choose(random)?.chars().collect();
     let stem: String = word[..random.random_range(1..=word.len())].iter().collect();
-    let good = stem.chars().count() > 1 && stem.ends_with(char::is_alphanumeric) && rules::read(&stem).positions > 0;
-    good.then(|| Query { typed: format!("{stem}*"), meant: Expr::Prefix(stem) })
+    let good = stem.chars().count() > 1
+        && stem.ends_with(char::is_alphanumeric)
+        && rules::read(&stem).positions > 0;
+    good.then(|| Query {
+        typed: format!("{stem}*"),
+        meant: Expr::Prefix(stem),
+    })
 }
 
 /// Two CJK characters beside each other.
 fn cjk(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
     let text = piece(oracle, random);
-    let is_cjk = |c: &char| ('\u{3041}'..='\u{9FFF}').contains(c) || ('\u{AC00}'..='\u{D7A3}').contains(c);
+    let is_cjk =
+        |c: &char| ('\u{3041}'..='\u{9FFF}').contains(c) || ('\u{AC00}'..='\u{D7A3}').contains(c);
     let letters: Vec<char> = text.chars().collect();
-    let at: Vec<usize> = (1..letters.len()).filter(|at| letters[at - 1..=*at].iter().all(is_cjk)).collect();
+    let at: Vec<usize> = (1..letters.len())
+        .filter(|at| letters[at - 1..=*at].iter().all(is_cjk))
+        .collect();
     let at = *at.choose(random)?;
     Some(letters[at - 1..=at].iter().collect())
 }

@@ -29,14 +29,20 @@ fn keys_of(value: &Value, keys: &mut BTreeSet<String>) {
 
 fn names_no_text(key: &str) -> bool {
     let key = key.to_lowercase();
-    key == "id" || ["id", "signature", "hash", "data"].iter().any(|end| key.ends_with(end))
+    key == "id"
+        || ["id", "signature", "hash", "data"]
+            .iter()
+            .any(|end| key.ends_with(end))
 }
 
 /// The same line with every text replaced, but for types, roles and what is no text by its key;
 /// these are collected.
 fn neutral(key: &str, value: &Value, within: bool, others: &mut BTreeSet<String>) -> Value {
     match value {
-        Value::Array(members) => members.iter().map(|member| neutral(key, member, within, others)).collect(),
+        Value::Array(members) => members
+            .iter()
+            .map(|member| neutral(key, member, within, others))
+            .collect(),
         Value::Object(members) => {
             // In arguments and unknown places an id may be what the talk is about.
             let within = within || matches!(key, "arguments" | "input");
@@ -54,7 +60,9 @@ fn neutral(key: &str, value: &Value, within: bool, others: &mut BTreeSet<String>
             json!(text)
         }
         Value::String(_) => json!(TEXT),
-        Value::Number(_) if !within && matches!(key, "version" | "v" | "schema_version") => value.clone(),
+        Value::Number(_) if !within && matches!(key, "version" | "v" | "schema_version") => {
+            value.clone()
+        }
         Value::Number(_) => json!(0),
         _ => value.clone(),
     }
@@ -72,7 +80,9 @@ fn neutral_corpus() -> (Place, BTreeSet<String>, BTreeSet<String>) {
             let content = fs::read(&path).unwrap();
             let mut lines = String::new();
             for line in content.split(|byte| *byte == b'\n') {
-                let Ok(value) = serde_json::from_slice::<Value>(line) else { continue };
+                let Ok(value) = serde_json::from_slice::<Value>(line) else {
+                    continue;
+                };
                 keys_of(&value, &mut keys);
                 if value.is_object() {
                     lines.push_str(&format!("{}\n", neutral("", &value, false, &mut others)));
@@ -94,21 +104,49 @@ fn typed(text: &str) -> Option<String> {
 #[test]
 fn no_key_and_no_id_is_found() {
     let (place, keys, others) = neutral_corpus();
-    for known in ["type", "parentId", "toolCallId", "isError", "firstKeptEntryId", "content_hash", "tool_use_id", "cacheRead"] {
+    for known in [
+        "type",
+        "parentId",
+        "toolCallId",
+        "isError",
+        "firstKeptEntryId",
+        "content_hash",
+        "tool_use_id",
+        "cacheRead",
+    ] {
         assert!(keys.contains(known), "the fixtures have no key {known}");
     }
-    assert!(keys.len() > 80 && others.len() > 50, "{} {}", keys.len(), others.len());
+    assert!(
+        keys.len() > 80 && others.len() > 50,
+        "{} {}",
+        keys.len(),
+        others.len()
+    );
     for state in ["nothing indexed", "all indexed"] {
         if state == "all indexed" {
-            Indexer::open(&place.config()).unwrap().sync(&mut |_| {}).unwrap();
+            Indexer::open(&place.config())
+                .unwrap()
+                .sync(&mut |_| {})
+                .unwrap();
         }
         let index = Index::open(&place.config(), Freshness::Check).unwrap();
-        assert!(place.search(&index, TEXT).len() > 200, "{state}: the corpus holds no text");
+        assert!(
+            place.search(&index, TEXT).len() > 200,
+            "{state}: the corpus holds no text"
+        );
         let mut found = Vec::new();
-        for text in keys.iter().chain(&others).filter(|text| text.as_str() != "0" && text.as_str() != TEXT) {
+        for text in keys
+            .iter()
+            .chain(&others)
+            .filter(|text| text.as_str() != "0" && text.as_str() != TEXT)
+        {
             let Some(query) = typed(text) else { continue };
             if let Some((path, entry, _)) = place.search(&index, &query).into_iter().next() {
-                let path = path.strip_prefix(place.root("pi").parent().unwrap()).unwrap().display().to_string();
+                let path = path
+                    .strip_prefix(place.root("pi").parent().unwrap())
+                    .unwrap()
+                    .display()
+                    .to_string();
                 found.push(format!("{text} in {path}:{entry}"));
             }
         }
@@ -130,11 +168,18 @@ fn keys_are_found_as_words_of_text_only() {
         }
     }
     let oracle = Oracle::read(&place);
-    Indexer::open(&place.config()).unwrap().sync(&mut |_| {}).unwrap();
+    Indexer::open(&place.config())
+        .unwrap()
+        .sync(&mut |_| {})
+        .unwrap();
     let index = Index::open(&place.config(), Freshness::Check).unwrap();
     for key in &keys {
         let Some(query) = typed(key) else { continue };
-        assert_eq!(place.search(&index, &query), oracle.search(&Expr::Phrase(key.clone())), "{key}");
+        assert_eq!(
+            place.search(&index, &query),
+            oracle.search(&Expr::Phrase(key.clone())),
+            "{key}"
+        );
     }
 }
 
@@ -143,7 +188,11 @@ fn keys_are_found_as_words_of_text_only() {
 fn escapes_signatures_and_base64_are_not_found() {
     let place = Place::new();
     let letters = "QWxhZGRpbjpvcGVuIHNlc2FtZQ".repeat(20);
-    let wrapped: String = letters.as_bytes().chunks(76).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
+    let wrapped: String = letters
+        .as_bytes()
+        .chunks(76)
+        .map(|line| format!("{}\n", String::from_utf8_lossy(line)))
+        .collect();
     let lines = [
         json!({"type": "session", "version": 3, "id": "sessionid77", "cwd": "/w", "timestamp": "2026-01-05T09:00:01.000Z"}),
         json!({"type": "message", "id": "entryid77", "parentId": "parentid77", "message": {"role": "assistant", "responseId": "resp77", "content": [
@@ -170,19 +219,68 @@ fn escapes_signatures_and_base64_are_not_found() {
 
     for state in ["nothing indexed", "all indexed"] {
         if state == "all indexed" {
-            Indexer::open(&place.config()).unwrap().sync(&mut |_| {}).unwrap();
+            Indexer::open(&place.config())
+                .unwrap()
+                .sync(&mut |_| {})
+                .unwrap();
         }
         let index = Index::open(&place.config(), Freshness::Check).unwrap();
-        for text in ["eclair", "foo", "bar", "baz", "qux", "end", "plain", "see", "here", "read", "one", "two", "three", "hello", "four", "five", "done"] {
-            assert!(!place.search(&index, text).is_empty(), "{state}: {text} is not found");
+        for text in [
+            "eclair", "foo", "bar", "baz", "qux", "end", "plain", "see", "here", "read", "one",
+            "two", "three", "hello", "four", "five", "done",
+        ] {
+            assert!(
+                !place.search(&index, text).is_empty(),
+                "{state}: {text} is not found"
+            );
         }
         let nothing = [
-            "sessionid77", "entryid77", "parentid77", "resp77", "thinksig77", "textsig77", "thoughtsig77", "callid77", "taskid77", "sealed77",
-            "resume77", "approve77", "targetid77", "keptid77", "entryid81", "clidoid77", "useid77", "hash77", "77", "aW1hZ2U3Nw", "aW1hZ2VkYXRh",
-            "QWxh*", "image", "png", "base64", "u00e9clair", "u00e9", "00e9", "nfoo", "tbar", "rbaz", "n", "t", "true", "false", "null", "inner", "tool_result",
-            "toolresult", "assistant", "webp",
+            "sessionid77",
+            "entryid77",
+            "parentid77",
+            "resp77",
+            "thinksig77",
+            "textsig77",
+            "thoughtsig77",
+            "callid77",
+            "taskid77",
+            "sealed77",
+            "resume77",
+            "approve77",
+            "targetid77",
+            "keptid77",
+            "entryid81",
+            "clidoid77",
+            "useid77",
+            "hash77",
+            "77",
+            "aW1hZ2U3Nw",
+            "aW1hZ2VkYXRh",
+            "QWxh*",
+            "image",
+            "png",
+            "base64",
+            "u00e9clair",
+            "u00e9",
+            "00e9",
+            "nfoo",
+            "tbar",
+            "rbaz",
+            "n",
+            "t",
+            "true",
+            "false",
+            "null",
+            "inner",
+            "tool_result",
+            "toolresult",
+            "assistant",
+            "webp",
         ];
-        let found: Vec<&str> = nothing.into_iter().filter(|text| !place.search(&index, text).is_empty()).collect();
+        let found: Vec<&str> = nothing
+            .into_iter()
+            .filter(|text| !place.search(&index, text).is_empty())
+            .collect();
         assert!(found.is_empty(), "{state}: {found:?}");
     }
 }

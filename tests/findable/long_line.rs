@@ -19,7 +19,14 @@ fn peak(command: &mut Command) -> u64 {
     let mut peak = 0;
     loop {
         let text = fs::read_to_string(&status).unwrap_or_default();
-        let now = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse().ok());
+        let now = text.lines().find_map(|line| {
+            line.strip_prefix("VmHWM:")?
+                .trim()
+                .strip_suffix(" kB")?
+                .trim()
+                .parse()
+                .ok()
+        });
         peak = now.unwrap_or(0).max(peak);
         if let Some(exit) = child.try_wait().unwrap() {
             assert!(exit.success(), "{exit}");
@@ -33,17 +40,23 @@ fn peak(command: &mut Command) -> u64 {
 fn write(path: &Path, megabytes: usize) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut file = BufWriter::new(File::create(path).unwrap());
-    file.write_all(b"{\"type\":\"session\",\"version\":3,\"id\":\"giant\",\"cwd\":\"/w\"}\n").unwrap();
+    file.write_all(b"{\"type\":\"session\",\"version\":3,\"id\":\"giant\",\"cwd\":\"/w\"}\n")
+        .unwrap();
     file.write_all(b"{\"type\":\"message\",\"id\":\"g1\",\"parentId\":null,\"message\":{\"role\":\"toolResult\",\"toolCallId\":\"c\",\"toolName\":\"bash\",\"content\":[{\"type\":\"text\",\"text\":\"").unwrap();
     let mut number = 0u64;
     let mut written = 0;
     while written < megabytes << 20 {
-        let line = format!("{number:06} error in src/module_{}/file.rs at \\\"line\\\" {}\\n", number % 977, number * 7919 % 10007);
+        let line = format!(
+            "{number:06} error in src/module_{}/file.rs at \\\"line\\\" {}\\n",
+            number % 977,
+            number * 7919 % 10007
+        );
         file.write_all(line.as_bytes()).unwrap();
         written += line.len();
         number += 1;
     }
-    file.write_all(b"and at its very end tourmaline\"}],\"isError\":false}}\n").unwrap();
+    file.write_all(b"and at its very end tourmaline\"}],\"isError\":false}}\n")
+        .unwrap();
     file.write_all(b"{\"type\":\"message\",\"id\":\"g2\",\"parentId\":\"g1\",\"message\":{\"role\":\"user\",\"content\":\"afterwards jasper\"}}\n").unwrap();
     file.flush().unwrap();
 }
@@ -51,9 +64,15 @@ fn write(path: &Path, megabytes: usize) {
 /// 40 MB; `FINDABLE_LINE_MB=100` for the size that is promised.
 #[test]
 fn a_giant_line_costs_no_more_than_twice_its_size() {
-    let megabytes: usize = std::env::var("FINDABLE_LINE_MB").ok().and_then(|number| number.parse().ok()).unwrap_or(40);
+    let megabytes: usize = std::env::var("FINDABLE_LINE_MB")
+        .ok()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(40);
     let sandbox = Sandbox::new();
-    write(&sandbox.home.join(".pi/agent/sessions/--w--/giant.jsonl"), megabytes);
+    write(
+        &sandbox.home.join(".pi/agent/sessions/--w--/giant.jsonl"),
+        megabytes,
+    );
     let line_kb = megabytes as u64 * 1024;
 
     let started = Instant::now();

@@ -33,19 +33,29 @@ impl Oracle {
             let content = fs::read(&path).unwrap();
             for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
                 // A torn last line is no entry yet.
-                let Ok(value) = serde_json::from_slice::<Value>(line) else { continue };
+                let Ok(value) = serde_json::from_slice::<Value>(line) else {
+                    continue;
+                };
                 let entry = match (format, &value["id"]) {
                     ("pi", Value::String(id)) if !id.is_empty() => id.clone(),
                     ("pi", Value::Number(id)) => id.to_string(),
                     _ => format!("L{}", number + 1),
                 };
-                let pieces = if format == "pi" { text::pi(&value) } else { text::clido(&value) };
+                let pieces = if format == "pi" {
+                    text::pi(&value)
+                } else {
+                    text::clido(&value)
+                };
                 for (class, pieces) in pieces.passages() {
                     let mut tokens: BTreeMap<String, Vec<u32>> = BTreeMap::new();
                     for (position, token) in rules::read_pieces(&pieces) {
                         tokens.entry(token).or_default().push(position);
                     }
-                    passages.push(Passage { address: (path.clone(), entry.clone(), class), pieces, tokens });
+                    passages.push(Passage {
+                        address: (path.clone(), entry.clone(), class),
+                        pieces,
+                        tokens,
+                    });
                 }
             }
         }
@@ -55,13 +65,20 @@ impl Oracle {
     /// The passages that match.
     pub fn search(&self, expr: &Expr) -> BTreeSet<Address> {
         let asked = Asked::new(expr);
-        self.passages.iter().filter(|passage| asked.holds(passage)).map(|passage| passage.address.clone()).collect()
+        self.passages
+            .iter()
+            .filter(|passage| asked.holds(passage))
+            .map(|passage| passage.address.clone())
+            .collect()
     }
 }
 
 /// An expression with its texts read once.
 enum Asked {
-    Text { reading: rules::Reading, prefix: bool },
+    Text {
+        reading: rules::Reading,
+        prefix: bool,
+    },
     All(Vec<Asked>),
     Any(Vec<Asked>),
     Not(Box<Asked>),
@@ -70,8 +87,14 @@ enum Asked {
 impl Asked {
     fn new(expr: &Expr) -> Asked {
         match expr {
-            Expr::Word(text) | Expr::Phrase(text) => Asked::Text { reading: rules::read(text), prefix: false },
-            Expr::Prefix(text) => Asked::Text { reading: rules::read(text), prefix: true },
+            Expr::Word(text) | Expr::Phrase(text) => Asked::Text {
+                reading: rules::read(text),
+                prefix: false,
+            },
+            Expr::Prefix(text) => Asked::Text {
+                reading: rules::read(text),
+                prefix: true,
+            },
             Expr::And(members) => Asked::All(members.iter().map(Asked::new).collect()),
             Expr::Or(members) => Asked::Any(members.iter().map(Asked::new).collect()),
             Expr::Not(inner) => Asked::Not(Box::new(Asked::new(inner))),
@@ -92,17 +115,32 @@ impl Asked {
 fn said(asked: &rules::Reading, prefix: bool, passage: &Passage) -> bool {
     let positions = |token: &str, open: bool| -> BTreeSet<u32> {
         let from = passage.tokens.range(token.to_owned()..);
-        let fits = from.take_while(|(known, _)| if open { known.starts_with(token) } else { known.as_str() == token });
-        fits.flat_map(|(_, positions)| positions.iter().copied()).collect()
+        let fits = from.take_while(|(known, _)| {
+            if open {
+                known.starts_with(token)
+            } else {
+                known.as_str() == token
+            }
+        });
+        fits.flat_map(|(_, positions)| positions.iter().copied())
+            .collect()
     };
-    if asked.whole.as_ref().is_some_and(|whole| !positions(whole, prefix).is_empty()) {
+    if asked
+        .whole
+        .as_ref()
+        .is_some_and(|whole| !positions(whole, prefix).is_empty())
+    {
         return true;
     }
-    let Some((last, _)) = asked.spelled.last() else { return false };
+    let Some((last, _)) = asked.spelled.last() else {
+        return false;
+    };
     let mut starts: Option<BTreeSet<u32>> = None;
     for (at, token) in &asked.spelled {
-        let found: BTreeSet<u32> =
-            positions(token, prefix && at == last).into_iter().filter_map(|position| position.checked_sub(*at)).collect();
+        let found: BTreeSet<u32> = positions(token, prefix && at == last)
+            .into_iter()
+            .filter_map(|position| position.checked_sub(*at))
+            .collect();
         starts = Some(match starts {
             Some(before) => before.intersection(&found).copied().collect(),
             None => found,

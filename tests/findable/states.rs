@@ -34,7 +34,10 @@ const HARD: &str = r###"{"type":"session","version":3,"id":"019b8d5e-7c80-7000-8
 fn long_lines() -> String {
     let mut lines = String::new();
     for (number, word) in ["heliotrope", "Zebrafish", "終端語"].iter().enumerate() {
-        let text = format!("start{number} {} the end is {word}", "lorem ipsum\tdolor \"sit\" ".repeat(2500));
+        let text = format!(
+            "start{number} {} the end is {word}",
+            "lorem ipsum\tdolor \"sit\" ".repeat(2500)
+        );
         let line = json!({"type": "message", "id": format!("long{number}"), "parentId": null,
             "message": {"role": "toolResult", "toolCallId": "c", "content": [{"type": "text", "text": text}]}});
         lines.push_str(&format!("{line}\n"));
@@ -44,7 +47,15 @@ fn long_lines() -> String {
 
 fn small_corpus() -> Place {
     let place = Place::new();
-    corpus::write(&place.root("pi"), corpus::Spec { bytes: 160_000, files: 7, seed: 11 }).unwrap();
+    corpus::write(
+        &place.root("pi"),
+        corpus::Spec {
+            bytes: 160_000,
+            files: 7,
+            seed: 11,
+        },
+    )
+    .unwrap();
     place.write("hard/hard.jsonl", HARD);
     place.write("hard/long.jsonl", long_lines());
     copy_fixtures(&place);
@@ -54,7 +65,10 @@ fn small_corpus() -> Place {
 
 /// The number of queries at each state; more on request.
 fn rounds(default: usize) -> usize {
-    std::env::var("FINDABLE_QUERIES").ok().and_then(|number| number.parse().ok()).unwrap_or(default)
+    std::env::var("FINDABLE_QUERIES")
+        .ok()
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(default)
 }
 
 fn compare(place: &Place, index: &Index, state: &str, seed: u64, rounds: usize) {
@@ -69,18 +83,39 @@ fn compare(place: &Place, index: &Index, state: &str, seed: u64, rounds: usize) 
         hits += wanted.len();
         if wanted != found {
             let show = |set: BTreeSet<&super::Address>| -> Vec<String> {
-                let short = |path: &Path| path.strip_prefix(place.folder.path()).unwrap_or(path).display().to_string();
-                set.iter().take(3).map(|(path, entry, of)| format!("{}:{entry} {}", short(path), class(*of))).collect()
+                let short = |path: &Path| {
+                    path.strip_prefix(place.folder.path())
+                        .unwrap_or(path)
+                        .display()
+                        .to_string()
+                };
+                set.iter()
+                    .take(3)
+                    .map(|(path, entry, of)| format!("{}:{entry} {}", short(path), class(*of)))
+                    .collect()
             };
             let missing = show(wanted.difference(&found).collect());
             let surplus = show(found.difference(&wanted).collect());
-            wrong.push(format!("{}\n  missing {missing:?}\n  surplus {surplus:?}", query.typed));
+            wrong.push(format!(
+                "{}\n  missing {missing:?}\n  surplus {surplus:?}",
+                query.typed
+            ));
         }
     }
     let first: Vec<&String> = wrong.iter().take(12).collect();
-    assert!(wrong.is_empty(), "{state}: {} of {rounds} queries differ: {first:#?}", wrong.len());
-    assert!(hits > rounds, "the queries find too little to show anything: {hits}");
-    eprintln!("{state}: {rounds} queries, {hits} hits, {} passages", oracle.passages.len());
+    assert!(
+        wrong.is_empty(),
+        "{state}: {} of {rounds} queries differ: {first:#?}",
+        wrong.len()
+    );
+    assert!(
+        hits > rounds,
+        "the queries find too little to show anything: {hits}"
+    );
+    eprintln!(
+        "{state}: {rounds} queries, {hits} hits, {} passages",
+        oracle.passages.len()
+    );
 }
 
 fn indexed(place: &Place) {
@@ -96,14 +131,20 @@ fn checked(place: &Place) -> Index {
 #[test]
 fn nothing_indexed() {
     let place = small_corpus();
-    compare(&place, &checked(&place), "nothing indexed", 1, rounds(400));
+    compare(&place, &checked(&place), "nothing indexed", 1, rounds(150));
 }
 
 #[test]
 fn everything_indexed() {
     let place = small_corpus();
     indexed(&place);
-    compare(&place, &checked(&place), "everything indexed", 2, rounds(1500));
+    compare(
+        &place,
+        &checked(&place),
+        "everything indexed",
+        2,
+        rounds(500),
+    );
 }
 
 /// A third of the files is indexed, the others came later.
@@ -123,32 +164,63 @@ fn some_files_indexed() {
     for (from, to) in moved {
         fs::rename(from, to).unwrap();
     }
-    compare(&place, &checked(&place), "some files indexed", 3, rounds(400));
+    compare(
+        &place,
+        &checked(&place),
+        "some files indexed",
+        3,
+        rounds(150),
+    );
 }
 
 /// The words stage was stopped in the midst of its work.
 #[test]
 fn some_words_indexed() {
     let place = Place::new();
-    corpus::write(&place.root("pi"), corpus::Spec { bytes: 7_000_000, files: 9, seed: 12 }).unwrap();
+    corpus::write(
+        &place.root("pi"),
+        corpus::Spec {
+            bytes: 7_000_000,
+            files: 9,
+            seed: 12,
+        },
+    )
+    .unwrap();
     place.write("hard/hard.jsonl", HARD);
     let mut indexer = Indexer::open(&place.config()).unwrap();
     indexer.sync_catalogue(&mut |_| {}).unwrap();
     // With no time at all nothing is done, and what is owed is not yet counted.
     let mut report = Report::default();
-    indexer.index_words(Some(Duration::ZERO), &mut |_| {}, &mut report).unwrap();
+    indexer
+        .index_words(Some(Duration::ZERO), &mut |_| {}, &mut report)
+        .unwrap();
     let all = report.outstanding;
     assert!(all > 0, "nothing is owed");
     let mut budget = 1;
     while report.outstanding * 10 > all * 8 {
-        indexer.index_words(Some(Duration::from_millis(budget)), &mut |_| {}, &mut report).unwrap();
+        indexer
+            .index_words(
+                Some(Duration::from_millis(budget)),
+                &mut |_| {},
+                &mut report,
+            )
+            .unwrap();
         budget += 3;
     }
-    assert!(report.outstanding > 0, "a budget of {budget} ms was enough for everything");
+    assert!(
+        report.outstanding > 0,
+        "a budget of {budget} ms was enough for everything"
+    );
     drop(indexer);
     let index = Index::open(&place.config(), Freshness::AsCommitted).unwrap();
     let share = 100 - report.outstanding * 100 / all;
-    compare(&place, &index, &format!("{share} % of the words indexed"), 4, rounds(60));
+    compare(
+        &place,
+        &index,
+        &format!("{share} % of the words indexed"),
+        4,
+        rounds(30),
+    );
 }
 
 /// Lines came after the words were indexed: whole ones, one without its newline, and a torn one.
@@ -172,7 +244,7 @@ fn mid_append() {
         }
     }
     let index = checked(&place);
-    compare(&place, &index, "mid-append", 5, rounds(700));
+    compare(&place, &index, "mid-append", 5, rounds(250));
     let found = place.search(&index, "\"appended later\" halfway");
     assert!(found.len() > 20, "{}", found.len());
     assert!(place.search(&index, "\"torn off\"").is_empty());

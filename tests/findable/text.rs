@@ -20,7 +20,11 @@ impl Pieces {
             Value::Number(number) => number.to_string(),
             _ => return self.leaves_of(class, "", value, is_id_or_type),
         };
-        let list = if class == Class::Prose { &mut self.prose } else { &mut self.output };
+        let list = if class == Class::Prose {
+            &mut self.prose
+        } else {
+            &mut self.output
+        };
         list.extend(without_data_urls(&text));
     }
 
@@ -31,9 +35,13 @@ impl Pieces {
 
     fn leaves_of(&mut self, class: Class, key: &str, value: &Value, skip: fn(&str) -> bool) {
         match value {
-            Value::Array(members) => members.iter().for_each(|member| self.leaves_of(class, key, member, skip)),
+            Value::Array(members) => members
+                .iter()
+                .for_each(|member| self.leaves_of(class, key, member, skip)),
             Value::Object(members) => {
-                members.iter().for_each(|(key, member)| self.leaves_of(class, key, member, skip));
+                members
+                    .iter()
+                    .for_each(|(key, member)| self.leaves_of(class, key, member, skip));
             }
             Value::String(text) if is_base64(text) => {}
             Value::String(_) | Value::Number(_) if !skip(key) => self.add(class, value),
@@ -52,7 +60,8 @@ impl Pieces {
 
 fn is_signature(key: &str) -> bool {
     let key = key.to_ascii_lowercase().replace('_', "");
-    key.ends_with("signature") || ["encryptedcontent", "resumetoken", "approvalurl"].contains(&key.as_str())
+    key.ends_with("signature")
+        || ["encryptedcontent", "resumetoken", "approvalurl"].contains(&key.as_str())
 }
 
 fn is_id(key: &str) -> bool {
@@ -65,12 +74,17 @@ fn is_id_or_type(key: &str) -> bool {
 
 /// Base64 is one line of letters, or lines of one length; words below each other are not.
 fn is_base64(text: &str) -> bool {
-    let letters = |line: &str| line.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c));
+    let letters = |line: &str| {
+        line.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c))
+    };
     let lines: Vec<&str> = text.lines().collect();
     let width = lines.first().map_or(0, |line| line.len());
     text.len() >= 256
         && width >= 40
-        && lines.iter().all(|line| letters(line) && line.len() <= width)
+        && lines
+            .iter()
+            .all(|line| letters(line) && line.len() <= width)
         && lines.iter().rev().skip(1).all(|line| line.len() == width)
 }
 
@@ -146,7 +160,12 @@ fn content(content: &Value, class: Class, pieces: &mut Pieces) {
     if content.is_string() {
         pieces.add(class, content);
     }
-    for block in content.as_array().into_iter().flatten().filter(|block| block.is_object()) {
+    for block in content
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|block| block.is_object())
+    {
         match block["type"].as_str().unwrap_or_default() {
             "text" => pieces.add(class, &block["text"]),
             "thinking" => pieces.add(class, &block["thinking"]),
@@ -172,7 +191,12 @@ pub fn clido(line: &Value) -> Pieces {
             if line["content"].is_string() {
                 pieces.add(Class::Prose, &line["content"]);
             }
-            for block in line["content"].as_array().into_iter().flatten().filter(|block| block.is_object()) {
+            for block in line["content"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter(|block| block.is_object())
+            {
                 match block["type"].as_str().unwrap_or_default() {
                     "text" => pieces.add(Class::Prose, &block["text"]),
                     "thinking" => pieces.add(Class::Prose, &block["thinking"]),

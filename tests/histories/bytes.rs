@@ -9,8 +9,30 @@ use sessionary::{Config, Freshness, Index, Indexer};
 use super::dump::{catalogue, clean, dump, fresh, root, same};
 
 const FIXTURES: [(&str, &[&str]); 2] = [
-    ("pi", &["fused", "crlf", "torn-tail", "labels", "nul-run", "lone-surrogates", "bom", "no-final-newline", "fused-compaction"]),
-    ("clido", &["fused", "several-results-and-titles", "torn-tail", "crlf-blank-lines-no-final-newline", "run-once"]),
+    (
+        "pi",
+        &[
+            "fused",
+            "crlf",
+            "torn-tail",
+            "labels",
+            "nul-run",
+            "lone-surrogates",
+            "bom",
+            "no-final-newline",
+            "fused-compaction",
+        ],
+    ),
+    (
+        "clido",
+        &[
+            "fused",
+            "several-results-and-titles",
+            "torn-tail",
+            "crlf-blank-lines-no-final-newline",
+            "run-once",
+        ],
+    ),
 ];
 
 const BY_HAND: &[u8] = "{\"type\":\"session\",\"version\":3,\"id\":\"héllo\",\"cwd\":\"/w\"}\r\n{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"日本語 😀 \\ud83d\\ude00 naïve\"}}{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"fused\"}}\n\n 17 \n{\"type\":\"mess\n[1]\n{\"type\":\"custom\",\"id\":\"c\",\"data\":1}\n\0\0\0{\"type\":\"label\",\"id\":\"d\",\"targetId\":\"a\",\"label\":\"ü\"}\n{\"torn\":\"ü"
@@ -29,10 +51,16 @@ fn growing_by_single_bytes_gives_the_same_index() {
                 .map(|entry| entry.unwrap().path())
                 .find(|path| path.extension().is_some_and(|e| e == "jsonl"))
                 .unwrap();
-            files.push((place.path().join(format).join(name).join("session.jsonl"), fs::read(session).unwrap()));
+            files.push((
+                place.path().join(format).join(name).join("session.jsonl"),
+                fs::read(session).unwrap(),
+            ));
         }
     }
-    files.push((place.path().join("pi/by-hand/session.jsonl"), BY_HAND.to_vec()));
+    files.push((
+        place.path().join("pi/by-hand/session.jsonl"),
+        BY_HAND.to_vec(),
+    ));
     for (path, _) in &files {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
     }
@@ -43,7 +71,13 @@ fn growing_by_single_bytes_gives_the_same_index() {
     assert!(longest > 1000);
     for at in 0..longest {
         for (path, bytes) in files.iter().filter(|(_, bytes)| at < bytes.len()) {
-            OpenOptions::new().append(true).create(true).open(path).unwrap().write_all(&bytes[at..=at]).unwrap();
+            OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .unwrap()
+                .write_all(&bytes[at..=at])
+                .unwrap();
         }
         indexer.sync_catalogue(&mut |_| {}).unwrap();
         if at % 101 == 0 {
@@ -52,11 +86,19 @@ fn growing_by_single_bytes_gives_the_same_index() {
         if at % 307 == 0 {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             let expected = fresh(&config, &place.path().join(format!("fresh{at}")));
-            same(&catalogue(&index), &catalogue(&expected), &format!("{at} bytes"));
+            same(
+                &catalogue(&index),
+                &catalogue(&expected),
+                &format!("{at} bytes"),
+            );
         }
     }
     indexer.sync(&mut |_| {}).unwrap();
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-    same(&dump(&index), &dump(&fresh(&config, &place.path().join("fresh"))), "at the end");
+    same(
+        &dump(&index),
+        &dump(&fresh(&config, &place.path().join("fresh"))),
+        "at the end",
+    );
     clean(&index, "at the end");
 }

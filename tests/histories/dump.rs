@@ -36,7 +36,9 @@ pub fn dump(index: &Index) -> Vec<String> {
             .dump_words()
             .unwrap()
             .into_iter()
-            .map(|(path, start, class, term)| format!("words {} {start} {class:?} {term}", path.display())),
+            .map(|(path, start, class, term)| {
+                format!("words {} {start} {class:?} {term}", path.display())
+            }),
     );
     lines
 }
@@ -47,12 +49,12 @@ pub fn catalogue(index: &Index) -> Vec<String> {
     for (name, from) in QUERIES {
         let query = match from {
             view @ ("calls" | "usage" | "labels") => located(view),
-            query if query.starts_with("SELECT key AS entry") => {
-                located(&format!("({query})"))
-            }
+            query if query.starts_with("SELECT key AS entry") => located(&format!("({query})")),
             query => query.to_string(),
         };
-        let rows = index.sql(&query).unwrap_or_else(|error| panic!("{query}: {error}"));
+        let rows = index
+            .sql(&query)
+            .unwrap_or_else(|error| panic!("{query}: {error}"));
         for row in rows.rows {
             let mut line = name.to_string();
             for (column, value) in rows.columns.iter().zip(row) {
@@ -76,7 +78,10 @@ fn located(view: &str) -> String {
 
 /// A fresh index of the same roots, in a folder of its own.
 pub fn fresh(config: &Config, index_dir: &Path) -> Index {
-    let config = Config { index_dir: index_dir.to_path_buf(), ..config.clone() };
+    let config = Config {
+        index_dir: index_dir.to_path_buf(),
+        ..config.clone()
+    };
     Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
     Index::open(&config, Freshness::AsCommitted).unwrap()
 }
@@ -89,7 +94,11 @@ pub fn same(got: &[String], expected: &[String], when: &str) {
     let (have, want): (std::collections::BTreeSet<_>, std::collections::BTreeSet<_>) =
         (got.iter().collect(), expected.iter().collect());
     let show = |lines: Vec<&&String>| -> String {
-        lines.iter().take(6).map(|l| format!("  {}\n", l.chars().take(1500).collect::<String>())).collect()
+        lines
+            .iter()
+            .take(6)
+            .map(|l| format!("  {}\n", l.chars().take(1500).collect::<String>()))
+            .collect()
     };
     panic!(
         "{when}: {} lines, {} expected\nonly in this index:\n{}only in a fresh one:\n{}",
@@ -103,7 +112,11 @@ pub fn same(got: &[String], expected: &[String], when: &str) {
 /// Panics when `verify` finds anything.
 pub fn clean(index: &Index, when: &str) {
     let found = index.verify(&mut |_| {}).unwrap().differences;
-    assert!(found.is_empty(), "{when}: verify: {:#?}", &found[..found.len().min(6)]);
+    assert!(
+        found.is_empty(),
+        "{when}: verify: {:#?}",
+        &found[..found.len().min(6)]
+    );
 }
 
 /// A root for one agent.

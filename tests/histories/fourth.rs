@@ -33,9 +33,19 @@ impl Format for Mine {
         if relative.extension().is_none_or(|e| e != "json") {
             return Placement::Ignore("no document");
         }
-        let Some(session) = relative.components().next() else { return Placement::Ignore("a folder") };
-        let part = if relative.ends_with("session.json") { Part::Main } else { Part::Side };
-        Placement::Source { session: session.as_os_str().to_string_lossy().into_owned(), part, unlisted: None }
+        let Some(session) = relative.components().next() else {
+            return Placement::Ignore("a folder");
+        };
+        let part = if relative.ends_with("session.json") {
+            Part::Main
+        } else {
+            Part::Side
+        };
+        Placement::Source {
+            session: session.as_os_str().to_string_lossy().into_owned(),
+            part,
+            unlisted: None,
+        }
     }
     fn facts(&self, record: &[u8]) -> Facts {
         let value: Value = serde_json::from_slice(record).unwrap_or_default();
@@ -54,7 +64,12 @@ impl Format for Mine {
     fn passages(&self, record: &[u8]) -> Vec<Passage> {
         let value: Value = serde_json::from_slice(record).unwrap_or_default();
         let text = value["text"].as_str().or(value["name"].as_str());
-        text.map(|text| Passage { class: Class::Prose, pieces: vec![text.to_owned()] }).into_iter().collect()
+        text.map(|text| Passage {
+            class: Class::Prose,
+            pieces: vec![text.to_owned()],
+        })
+        .into_iter()
+        .collect()
     }
     fn fold(&self, fold: &mut Fold, facts: &Facts, _offset: u64) {
         fold.entries += 1;
@@ -65,9 +80,13 @@ impl Format for Mine {
     }
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
         let main = sources.iter().find(|s| s.part == Part::Main);
-        let id = main.or(sources.first()).and_then(|s| s.relative.components().next());
+        let id = main
+            .or(sources.first())
+            .and_then(|s| s.relative.components().next());
         SessionFacts {
-            id: id.map(|id| id.as_os_str().to_string_lossy().into_owned()).unwrap_or_default(),
+            id: id
+                .map(|id| id.as_os_str().to_string_lossy().into_owned())
+                .unwrap_or_default(),
             cwd: "/w".into(),
             name: main.and_then(|s| s.fold.name.clone()),
             modified_ms: sources.iter().map(|s| s.mtime_ms).max().unwrap_or_default(),
@@ -93,16 +112,32 @@ fn a_fourth_format_needs_the_public_api_alone() {
         fs::rename(&beside, &to).unwrap();
     };
     let message = |id: &str, text: &str| {
-        serde_json::to_string_pretty(&serde_json::json!({ "kind": "message", "role": "user", "id": id, "text": text })).unwrap()
+        serde_json::to_string_pretty(
+            &serde_json::json!({ "kind": "message", "role": "user", "id": id, "text": text }),
+        )
+        .unwrap()
     };
     for session in ["one", "two"] {
-        put(&format!("{session}/session.json"), &format!("{{\"kind\":\"session\",\n \"name\":\"called {session}\"}}\n"));
-        put(&format!("{session}/messages/1.json"), &message("m1", &format!("the walrus of {session}")));
-        put(&format!("{session}/messages/2.json"), &message("m2", "plain speech"));
+        put(
+            &format!("{session}/session.json"),
+            &format!("{{\"kind\":\"session\",\n \"name\":\"called {session}\"}}\n"),
+        );
+        put(
+            &format!("{session}/messages/1.json"),
+            &message("m1", &format!("the walrus of {session}")),
+        );
+        put(
+            &format!("{session}/messages/2.json"),
+            &message("m2", "plain speech"),
+        );
     }
     put("one/messages/draft.tmp", "half");
     put("two/messages/3.json", "{\"kind\":\"mess");
-    let config = Config::new(place.path().join("index"), vec![root("mine", "mine", &base)]).with_format(&MINE);
+    let config = Config::new(
+        place.path().join("index"),
+        vec![root("mine", "mine", &base)],
+    )
+    .with_format(&MINE);
 
     let mut checks = 0;
     let mut check = |words: &[(&str, u64)], sessions: usize| {
@@ -110,17 +145,32 @@ fn a_fourth_format_needs_the_public_api_alone() {
         let when = format!("check {checks}");
         // The overlay answers first, then the words.
         let index = Index::open(&config, Freshness::Check).unwrap();
-        let scope = SearchScope { now_ms: 0, ..SearchScope::default() };
+        let scope = SearchScope {
+            now_ms: 0,
+            ..SearchScope::default()
+        };
         for (word, total) in words {
-            assert_eq!(index.search(word, &scope).unwrap().total, *total, "{when}: {word}, overlay");
+            assert_eq!(
+                index.search(word, &scope).unwrap().total,
+                *total,
+                "{when}: {word}, overlay"
+            );
         }
         Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         for (word, total) in words {
-            assert_eq!(index.search(word, &scope).unwrap().total, *total, "{when}: {word}, words");
+            assert_eq!(
+                index.search(word, &scope).unwrap().total,
+                *total,
+                "{when}: {word}, words"
+            );
         }
         clean(&index, &when);
-        same(&dump(&index), &dump(&fresh(&config, &place.path().join(&when))), &when);
+        same(
+            &dump(&index),
+            &dump(&fresh(&config, &place.path().join(&when))),
+            &when,
+        );
         let listing = index.list(&ListScope::default()).unwrap();
         assert_eq!(listing.sessions.len(), sessions, "{when}: {listing:?}");
         index
@@ -129,11 +179,27 @@ fn a_fourth_format_needs_the_public_api_alone() {
     let index = check(&[("walrus", 2), ("\"plain speech\"", 2), ("called", 2)], 2);
     let rows = index.list(&ListScope::default()).unwrap().sessions;
     let one = rows.iter().find(|row| row.id == "one").unwrap();
-    assert_eq!((one.message_count, one.entries, one.name.as_deref()), (2, 3, Some("called one")));
+    assert_eq!(
+        (one.message_count, one.entries, one.name.as_deref()),
+        (2, 3, Some("called one"))
+    );
     assert_eq!(rows.iter().find(|row| row.id == "two").unwrap().problems, 1);
-    let shown = index.show(one, &ShowScope { all: true, ..ShowScope::default() }).unwrap();
-    let said: Vec<&str> =
-        shown.entries.iter().flat_map(|e| &e.text).flat_map(|(_, pieces)| pieces).map(String::as_str).collect();
+    let shown = index
+        .show(
+            one,
+            &ShowScope {
+                all: true,
+                ..ShowScope::default()
+            },
+        )
+        .unwrap();
+    let said: Vec<&str> = shown
+        .entries
+        .iter()
+        .flat_map(|e| &e.text)
+        .flat_map(|(_, pieces)| pieces)
+        .map(String::as_str)
+        .collect();
     assert_eq!(said.len(), 3, "{shown:?}");
     assert!(said.contains(&"the walrus of one"), "{said:?}");
 

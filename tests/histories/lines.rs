@@ -5,8 +5,24 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 const WORDS: [&str; 18] = [
-    "walrus", "fooBar", "snake_case", "src/main.rs", "1.2.3", "v10", "日本語", "検索", "naïve", "STRASSE", "straße", "0xdeadbeef",
-    "don't", "😀", "\\u00e9t\\u00e9", "\\\"quoted\\\"", "a\\nb", "error",
+    "walrus",
+    "fooBar",
+    "snake_case",
+    "src/main.rs",
+    "1.2.3",
+    "v10",
+    "日本語",
+    "検索",
+    "naïve",
+    "STRASSE",
+    "straße",
+    "0xdeadbeef",
+    "don't",
+    "😀",
+    "\\u00e9t\\u00e9",
+    "\\\"quoted\\\"",
+    "a\\nb",
+    "error",
 ];
 
 pub fn text(rng: &mut ChaCha8Rng) -> String {
@@ -15,14 +31,22 @@ pub fn text(rng: &mut ChaCha8Rng) -> String {
         1..4 => 700,
         _ => rng.random_range(0..7),
     };
-    (0..count).map(|_| *WORDS.choose(rng).unwrap()).collect::<Vec<_>>().join(" ")
+    (0..count)
+        .map(|_| *WORDS.choose(rng).unwrap())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// One line without its newline. `id` makes it unlike others.
 pub fn pi(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     let said = text(rng);
-    let base = format!(r#""id":"e{id:07}","parentId":"e{:07}","timestamp":"2026-01-{:02}T09:00:{:02}.{:03}Z""#,
-        id.saturating_sub(rng.random_range(1..4)), rng.random_range(1..28), rng.random_range(0..60), rng.random_range(0..1000));
+    let base = format!(
+        r#""id":"e{id:07}","parentId":"e{:07}","timestamp":"2026-01-{:02}T09:00:{:02}.{:03}Z""#,
+        id.saturating_sub(rng.random_range(1..4)),
+        rng.random_range(1..28),
+        rng.random_range(0..60),
+        rng.random_range(0..1000)
+    );
     let cost = rng.random::<f64>() / 7.0;
     match rng.random_range(0..16) {
         0 => format!(r#"{{"type":"session","version":3,"id":"s{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/home/ada/work{}"}}"#, rng.random_range(0..3)),

@@ -33,13 +33,28 @@ enum Kind {
 impl World {
     pub fn new(base: &Path) -> World {
         let mut files = Vec::new();
-        for (agent, kind) in [("pi", Kind::Pi), ("indusagi", Kind::Pi), ("clido", Kind::Clido)] {
+        for (agent, kind) in [
+            ("pi", Kind::Pi),
+            ("indusagi", Kind::Pi),
+            ("clido", Kind::Clido),
+        ] {
             fs::create_dir_all(base.join(agent)).unwrap();
-            for name in ["--work--/one.jsonl", "--work--/two.jsonl", "--play--/three.jsonl", "four.jsonl"] {
+            for name in [
+                "--work--/one.jsonl",
+                "--work--/two.jsonl",
+                "--play--/three.jsonl",
+                "four.jsonl",
+            ] {
                 files.push((base.join(agent).join(name), kind));
             }
         }
-        World { base: base.to_path_buf(), files, torn: Vec::new(), guarded: HashSet::new(), next: 1 }
+        World {
+            base: base.to_path_buf(),
+            files,
+            torn: Vec::new(),
+            guarded: HashSet::new(),
+            next: 1,
+        }
     }
 
     /// All files were looked at.
@@ -66,7 +81,11 @@ impl World {
         let mut bytes = Vec::new();
         for _ in 0..rng.random_range(1..6) {
             bytes.extend(self.line(rng, kind));
-            bytes.extend(if rng.random_ratio(1, 12) { &b"\r\n"[..] } else { b"\n" });
+            bytes.extend(if rng.random_ratio(1, 12) {
+                &b"\r\n"[..]
+            } else {
+                b"\n"
+            });
         }
         bytes
     }
@@ -152,15 +171,30 @@ impl World {
             }
             62..68 => {
                 let to = rng.random_range(0..=old.len());
-                OpenOptions::new().write(true).open(&path).unwrap().set_len(to as u64).unwrap();
+                OpenOptions::new()
+                    .write(true)
+                    .open(&path)
+                    .unwrap()
+                    .set_len(to as u64)
+                    .unwrap();
                 in_place = true;
                 "truncate"
             }
             68..73 => {
                 // Back to the end of some line, then on: one step.
-                let ends: Vec<usize> = old.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+                let ends: Vec<usize> = old
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, b)| **b == b'\n')
+                    .map(|(at, _)| at + 1)
+                    .collect();
                 let to = ends.choose(rng).copied().unwrap_or(0);
-                OpenOptions::new().write(true).open(&path).unwrap().set_len(to as u64).unwrap();
+                OpenOptions::new()
+                    .write(true)
+                    .open(&path)
+                    .unwrap()
+                    .set_len(to as u64)
+                    .unwrap();
                 if kind == Kind::Clido {
                     let bytes = self.some_lines(rng, kind);
                     append(&path, &bytes);
@@ -184,7 +218,11 @@ impl World {
             }
             80..85 => {
                 let beside = self.base.join("beside.tmp");
-                let mut bytes = if rng.random() { old.clone() } else { Vec::new() };
+                let mut bytes = if rng.random() {
+                    old.clone()
+                } else {
+                    Vec::new()
+                };
                 bytes.extend(self.new_content(rng, kind));
                 fs::write(&beside, bytes).unwrap();
                 fs::rename(&beside, &path).unwrap();
@@ -195,18 +233,29 @@ impl World {
                 let times = fs::metadata(&path).unwrap();
                 let mut bytes = old.clone();
                 for _ in 0..rng.random_range(1..4) {
-                    if let Some(at) = (!bytes.is_empty()).then(|| rng.random_range(0..bytes.len())) {
-                        bytes[at] = if bytes[at] == b'\n' { b' ' } else { *b"aZ09 \n{}".choose(rng).unwrap() };
+                    if let Some(at) = (!bytes.is_empty()).then(|| rng.random_range(0..bytes.len()))
+                    {
+                        bytes[at] = if bytes[at] == b'\n' {
+                            b' '
+                        } else {
+                            *b"aZ09 \n{}".choose(rng).unwrap()
+                        };
                     }
                 }
                 let mut file = OpenOptions::new().write(true).open(&path).unwrap();
                 file.write_all(&bytes).unwrap();
-                file.set_times(FileTimes::new().set_modified(times.modified().unwrap())).unwrap();
+                file.set_times(FileTimes::new().set_modified(times.modified().unwrap()))
+                    .unwrap();
                 in_place = true;
                 "same size, mtime restored"
             }
             91..93 => {
-                File::options().write(true).open(&path).unwrap().set_modified(SystemTime::now()).unwrap();
+                File::options()
+                    .write(true)
+                    .open(&path)
+                    .unwrap()
+                    .set_modified(SystemTime::now())
+                    .unwrap();
                 "touch"
             }
             93..96 => {
@@ -225,7 +274,10 @@ impl World {
                 "a folder in its place"
             }
             _ => {
-                let folder = path.parent().unwrap().join(format!("copy{}.jsonl", rng.random_range(0..2)));
+                let folder = path
+                    .parent()
+                    .unwrap()
+                    .join(format!("copy{}.jsonl", rng.random_range(0..2)));
                 fs::write(&folder, &old).unwrap();
                 fs::write(path.parent().unwrap().join("notes.txt"), b"no session").unwrap();
                 if !self.files.iter().any(|(known, _)| *known == folder) {
@@ -251,5 +303,10 @@ impl World {
 }
 
 fn append(path: &Path, bytes: &[u8]) {
-    OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
+    OpenOptions::new()
+        .append(true)
+        .open(path)
+        .unwrap()
+        .write_all(bytes)
+        .unwrap();
 }

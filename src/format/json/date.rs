@@ -76,7 +76,9 @@ impl Date {
     fn iso(&mut self, scan: &mut Scanner<'_>) -> Option<Option<Token>> {
         if scan.peeked.is_sign() {
             let sign = scan.next();
-            let Some(year) = scan.peeked.digits(6) else { return Some(Some(sign)) };
+            let Some(year) = scan.peeked.digits(6) else {
+                return Some(Some(sign));
+            };
             scan.next();
             let negative = sign == Token::Symbol('-');
             if negative && year == 0 {
@@ -93,7 +95,11 @@ impl Date {
             if !scan.skip('-') {
                 break;
             }
-            match scan.peeked.digits(2).filter(|value| (1..=most).contains(value)) {
+            match scan
+                .peeked
+                .digits(2)
+                .filter(|value| (1..=most).contains(value))
+            {
                 Some(value) => self.days.push(value),
                 None => return Some(Some(scan.next())),
             }
@@ -116,7 +122,8 @@ impl Date {
 
     /// After the T all has to be ISO 8601.
     fn iso_time(&mut self, scan: &mut Scanner<'_>) -> Option<()> {
-        let two = |scan: &mut Scanner<'_>, most| scan.next().digits(2).filter(|value| *value <= most);
+        let two =
+            |scan: &mut Scanner<'_>, most| scan.next().digits(2).filter(|value| *value <= most);
         let hour = two(scan, 24)?;
         self.times.push(hour);
         scan.skip(':').then_some(())?;
@@ -125,7 +132,9 @@ impl Date {
         if scan.skip(':') {
             self.times.push(two(scan, most)?);
             if scan.skip('.') {
-                let Token::Number { value, length } = scan.next() else { return None };
+                let Token::Number { value, length } = scan.next() else {
+                    return None;
+                };
                 if hour == 24 && value > 0 {
                     return None;
                 }
@@ -136,7 +145,11 @@ impl Date {
             scan.next();
             self.set_zone(0);
         } else if scan.peeked.is_sign() {
-            self.sign = Some(if scan.next() == Token::Symbol('+') { 1 } else { -1 });
+            self.sign = Some(if scan.next() == Token::Symbol('+') {
+                1
+            } else {
+                -1
+            });
             let (hours, minutes) = match scan.peeked.digits(4) {
                 Some(both) => {
                     scan.next();
@@ -174,12 +187,13 @@ impl Date {
                     scan.skip('-');
                 }
                 Token::Zone(hours, _) if has_number => self.set_zone(hours),
-                Token::HalfDay(_) | Token::Zone(..) | Token::T | Token::Word => {
-                    // Words may stand before the first number only, and apart from it.
-                    if has_number || matches!(scan.peeked, Token::Number { .. }) {
-                        return None;
-                    }
+                // Words may stand before the first number only, and apart from it.
+                Token::HalfDay(_) | Token::Zone(..) | Token::T | Token::Word
+                    if has_number || matches!(scan.peeked, Token::Number { .. }) =>
+                {
+                    return None;
                 }
+                Token::HalfDay(_) | Token::Zone(..) | Token::T | Token::Word => {}
                 Token::Symbol(sign @ ('+' | '-')) if is_utc || !self.times.is_empty() => {
                     has_number = true;
                     self.offset(scan, if sign == '+' { 1 } else { -1 })?;
@@ -205,7 +219,9 @@ impl Date {
             }
         } else if scan.skip('.') && self.expects_time(value) {
             self.times.push(value);
-            let Token::Number { value, length } = scan.next() else { return None };
+            let Token::Number { value, length } = scan.next() else {
+                return None;
+            };
             self.end_time(milliseconds(value, length));
         } else if self.zone_hour.is_some() && self.zone_minute.is_none() && value < 60 {
             self.zone_minute = Some(value);
@@ -251,7 +267,9 @@ impl Date {
         }
         let is_day = |value: i64| (1..=31).contains(&value);
         self.days.resize(3, 1);
-        let [a, b, c] = self.days[..] else { return None };
+        let [a, b, c] = self.days[..] else {
+            return None;
+        };
         let (mut year, month, day) = match self.month {
             None if self.is_iso || !is_day(a) => (a, b, c),
             None => (c, a, b),
@@ -269,7 +287,9 @@ impl Date {
             return None;
         }
         self.times.resize(4, 0);
-        let [mut hour, minute, second, milli] = self.times[..] else { return None };
+        let [mut hour, minute, second, milli] = self.times[..] else {
+            return None;
+        };
         if let Some(offset) = self.half_day {
             if hour > 12 {
                 return None;

@@ -87,7 +87,11 @@ fn number(value: f64) -> String {
         value.to_string()
     } else {
         let text = format!("{value:e}");
-        if size < 1.0 { text } else { text.replace('e', "e+") }
+        if size < 1.0 {
+            text
+        } else {
+            text.replace('e', "e+")
+        }
     }
 }
 

@@ -23,9 +23,15 @@ pub(super) fn facts(record: &[u8]) -> Facts {
 /// Text of a user or assistant message as pi's list joins it into `allMessagesText`.
 pub(super) fn listed_text(record: &[u8]) -> Option<String> {
     json::tiers(record, |text| {
-        let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? else { return None };
-        let Loose::Object(message) = &line.message else { return None };
-        if line.kind.as_str() != Some("message") || !matches!(message.role.as_str(), Some("user" | "assistant")) {
+        let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? else {
+            return None;
+        };
+        let Loose::Object(message) = &line.message else {
+            return None;
+        };
+        if line.kind.as_str() != Some("message")
+            || !matches!(message.role.as_str(), Some("user" | "assistant"))
+        {
             return None;
         }
         match &message.content {

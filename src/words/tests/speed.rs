@@ -103,7 +103,11 @@ fn indexing() {
     let part: usize = texts.iter().take(400).map(String::len).sum();
     let overlay =
         Overlay::build(some.map(|(key, text)| doc(key as u64, Class::Prose, 0, &[text]))).unwrap();
-    report(&format!("overlay of {}", overlay.passages().len()), start, part);
+    report(
+        &format!("overlay of {}", overlay.passages().len()),
+        start,
+        part,
+    );
 
     let filter = prefilter(&Expr::Word("nowhereToBeFound".into()));
     let start = Instant::now();

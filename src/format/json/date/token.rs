@@ -4,7 +4,10 @@ use crate::format::json::js::is_space;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Token {
-    Number { value: i64, length: usize },
+    Number {
+        value: i64,
+        length: usize,
+    },
     Symbol(char),
     Month(i64),
     /// am: 0, pm: 12.
@@ -76,7 +79,10 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let mut scanner = Self { rest: text, peeked: Token::End };
+        let mut scanner = Self {
+            rest: text,
+            peeked: Token::End,
+        };
         scanner.next();
         scanner
     }
@@ -103,13 +109,18 @@ impl<'a> Scanner<'a> {
     }
 
     fn scan(&mut self) -> Token {
-        let Some(first) = self.rest.chars().next() else { return Token::End };
+        let Some(first) = self.rest.chars().next() else {
+            return Token::End;
+        };
         if first.is_ascii_digit() {
             let digits = self.take(|c| c.is_ascii_digit());
             // Nine digits count, after leading zeros; the others are passed over.
             let value = digits.trim_start_matches('0').bytes().take(9);
             let value = value.fold(0, |value, digit| value * 10 + i64::from(digit - b'0'));
-            return Token::Number { value, length: digits.len() };
+            return Token::Number {
+                value,
+                length: digits.len(),
+            };
         }
         if first >= 'A' && !is_space(first) {
             return word(self.take(|c| c >= 'A' && !is_space(c)));
@@ -146,7 +157,11 @@ impl<'a> Scanner<'a> {
 
 /// Only names of months may be longer than three letters.
 fn word(word: &str) -> Token {
-    let short: String = word.chars().take(3).map(|c| c.to_ascii_lowercase()).collect();
+    let short: String = word
+        .chars()
+        .take(3)
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
     let known = WORDS.iter().find(|(name, _)| *name == short);
     match known {
         Some((_, token @ Token::Month(_))) => *token,
