@@ -44,6 +44,7 @@ fn a_history_leaves_the_index_that_its_end_would_make() {
         None => (0..variable("SESSIONARY_HISTORIES").unwrap_or(60)).collect(),
     };
     let (next, steps) = (AtomicU64::new(0), AtomicU64::new(0));
+    #[allow(clippy::type_complexity)]
     let failed: Mutex<Vec<(u64, Vec<String>, Box<dyn std::any::Any + Send>)>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(2, |n| n.get()) {
