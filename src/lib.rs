@@ -12,7 +12,7 @@
 //!
 //! Two doors: [`Index`] reads, [`Indexer`] writes.
 //!
-//! Rooms: [`model`] plain data · [`format`] how each agent's files are read · `source` which files there
+//! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
 //! the files · `query` answers · [`locations`] where agents keep their sessions.
 //!

@@ -19,7 +19,7 @@ pub struct ListScope {
     pub cwd: Option<PathBuf>,
     /// Only sessions of this agent.
     pub agent: Option<String>,
-    /// Fill [`SessionRow::all_messages_text`], read from the files.
+    /// Fill [`crate::model::SessionRow::all_messages_text`], read from the files.
     pub with_text: bool,
     /// At most so many.
     pub limit: Option<usize>,

@@ -11,7 +11,7 @@
 //! times, `is` only `error`. They hold for the whole query and stand outside of parentheses.
 //! `since` and `until` include the moment, day, month or year they name; `after` and `before` do
 //! not. What looks like a field but has an unknown name is an error, unless it looks like code: see
-//! [`looks_like_code`]. In quotes everything is text, and so it is after the two characters `\:`.
+//! `looks_like_code`. In quotes everything is text, and so it is after the two characters `\:`.
 
 use crate::model::Expr;
 use crate::words::tokenizer::segment;

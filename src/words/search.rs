@@ -23,7 +23,18 @@ pub struct Words {
 
 impl Words {
     /// Open the index in `dir` at its newest commit.
+    ///
+    /// # Errors
+    /// tantivy asserts what damaged files do not keep; that is an unreadable index like any other.
     pub fn open(dir: &Path) -> Result<Self, WordsError> {
+        std::panic::catch_unwind(|| Self::open_undamaged(dir)).unwrap_or_else(|_| {
+            Err(WordsError::Unreadable(
+                tantivy::TantivyError::InternalError("a file is damaged".into()),
+            ))
+        })
+    }
+
+    fn open_undamaged(dir: &Path) -> Result<Self, WordsError> {
         if !dir.join("meta.json").try_exists()? {
             return Err(WordsError::Missing(dir.to_owned()));
         }
