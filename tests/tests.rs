@@ -1,6 +1,7 @@
 //! One binary for all integration tests.
 //!
 //! - `cli`: what the command prints, in a sandbox home
+//! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
@@ -9,6 +10,7 @@
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;
+mod contract;
 mod corpus;
 mod crash;
 mod findable;

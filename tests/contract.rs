@@ -1,0 +1,59 @@
+//! The documented views are the real ones: every view and every column, both ways.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+#[test]
+fn the_contract_is_documented() {
+    let connection = rusqlite::Connection::open_in_memory().unwrap();
+    connection
+        .execute_batch(include_str!("../migrations/0001_catalogue.sql"))
+        .unwrap();
+    let mut real: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut views = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'view'")
+        .unwrap();
+    let names: Vec<String> = views
+        .query_map([], |r| r.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    for name in names {
+        let statement = connection
+            .prepare(&format!("SELECT * FROM {name}"))
+            .unwrap();
+        real.insert(
+            name.clone(),
+            statement.column_names().map(str::to_owned).collect(),
+        );
+    }
+    let mut documented: BTreeMap<String, String> = BTreeMap::new();
+    for line in include_str!("../migrations/README.md").lines() {
+        if let Some(rest) = line.strip_prefix("| `")
+            && let Some((view, columns)) = rest.split_once("` | ")
+        {
+            documented.insert(view.to_owned(), columns.to_owned());
+        }
+    }
+    assert_eq!(
+        real.keys().collect::<Vec<_>>(),
+        documented.keys().collect::<Vec<_>>(),
+        "views"
+    );
+    for (view, columns) in &real {
+        // Words in backquotes that are no values in brackets are columns.
+        let named: BTreeSet<String> = documented[view]
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect();
+        let missing: Vec<_> = columns.difference(&named).collect();
+        assert!(missing.is_empty(), "{view}: not documented: {missing:?}");
+        let values = ["bytes", "file", "unread", "root", "changed", "gone", "NULL"];
+        let unknown: Vec<_> = named
+            .difference(columns)
+            .filter(|n| !values.contains(&n.as_str()))
+            .collect();
+        assert!(unknown.is_empty(), "{view}: no such column: {unknown:?}");
+    }
+}
