@@ -177,7 +177,7 @@ fn tiles(chunks: &[Chunk], path: &Path, result: &mut Comparison) {
         let gap = &bytes[at as usize..start as usize];
         let blank = String::from_utf8_lossy(gap)
             .chars()
-            .all(|c| c.is_ascii_whitespace() || c == '\0' || c == '\u{feff}');
+            .all(|c| c == '\0' || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty());
         if !blank {
             result.differences.push(format!(
                 "bytes {at} to {start} are accounted for by nothing"
