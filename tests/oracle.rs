@@ -25,7 +25,7 @@ const ENOUGH: usize = 2000;
 /// `tree` is asked for every nth session; a process each.
 const EVERY_NTH_TREE: usize = 16;
 /// Lines of complaint printed for one comparison.
-const SHOWN: usize = 40;
+const SHOWN: usize = 12;
 
 /// The output of `run.sh`, and the folder to delete afterwards when it was made here.
 struct Oracle {

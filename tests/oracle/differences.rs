@@ -143,6 +143,7 @@ fn has_lone_carriage_return(file: &File) -> bool {
 /// Shapes whose trees ours shows otherwise than the agent on purpose: it shows entries that the agent drops.
 const OTHER_TREES: &[&str] = &[
     "fused",
+    "bom-inside",
     "cr-inside",
     "cr-only",
     "scalars",
@@ -156,11 +157,21 @@ const OTHER_TREES: &[&str] = &[
     "header-twice",
     "key-twice",
     "entry-type-odd",
+    "almost-json",
+    "nul-run",
+    "space-tail",
+    // Entries of a version 1 file get fresh ids in the agent; ours keeps what ids the file has.
+    "v1-numbered",
+    "version-null",
 ];
+
+/// The two of the four real files that hold fused lines (formats/pi.md, 16), for the same reason.
+const FUSED: &[&str] = &["--real--/compact.jsonl", "--real--/session.jsonl"];
 
 /// Is the agent's tree of this file one that ours must equal?
 pub fn tree_is_comparable(path: &str) -> bool {
-    !OTHER_TREES
-        .iter()
-        .any(|shape| path.contains(&format!("_{shape}")))
+    !FUSED.contains(&path)
+        && !OTHER_TREES
+            .iter()
+            .any(|shape| path.contains(&format!("_{shape}")))
 }
