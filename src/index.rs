@@ -312,16 +312,18 @@ impl Index {
         freshness: Freshness,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
-        let mut complete = freshness == Freshness::AsCommitted;
-        let mut pending_files = 0;
-        let mut report = None;
         if freshness == Freshness::Check {
             match Indexer::open(config) {
                 Ok(mut indexer) => {
-                    let made = indexer.sync_catalogue(progress)?;
-                    complete = made.files_unreadable == 0;
-                    pending_files = made.files_unreadable;
-                    report = Some(made);
+                    let report = indexer.sync_catalogue(progress)?;
+                    return Ok(Index {
+                        config: config.clone(),
+                        // The lock is given up here, the open catalogue is not: opening takes as long as looking.
+                        catalogue: Some(indexer.catalogue),
+                        complete: report.files_unreadable == 0,
+                        pending_files: report.files_unreadable,
+                        report: Some(report),
+                    });
                 }
                 // Another process is at it, or the directory cannot be written: answer from what is there.
                 Err(Error::Busy { .. } | Error::Io { .. }) => {}
@@ -334,21 +336,20 @@ impl Index {
             Err(error) if error.is_damage() => None,
             Err(error) => return Err(error.into()),
         };
-        if freshness == Freshness::Check && report.is_none() {
-            pending_files = match &catalogue {
-                Some(catalogue) => {
-                    ingest::count_pending(catalogue, &config.roots, &config.formats)?
-                }
-                None => 0,
-            };
-            complete = catalogue.is_some() && pending_files == 0;
-        }
+        let (complete, pending_files) = match (freshness, &catalogue) {
+            (Freshness::AsCommitted, _) => (true, 0),
+            (Freshness::Check, Some(catalogue)) => {
+                let pending = ingest::count_pending(catalogue, &config.roots, &config.formats)?;
+                (pending == 0, pending)
+            }
+            (Freshness::Check, None) => (false, 0),
+        };
         Ok(Index {
             config: config.clone(),
             catalogue,
             complete,
             pending_files,
-            report,
+            report: None,
         })
     }
 

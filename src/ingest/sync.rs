@@ -113,6 +113,11 @@ pub fn sync_catalogue(
         work.plans.append(&mut plans);
         work.gone.extend(gone);
     }
+    for plan in &mut work.plans {
+        if let Some(known) = plan.known {
+            plan.checkpoint = catalogue.checkpoint(known.source)?;
+        }
+    }
     // Newest first: what a person looks for is most often recent.
     work.plans.sort_by_key(|p| std::cmp::Reverse(p.mtime_ns));
     report.files_changed = (work.plans.len() + work.gone.len()) as u64;
