@@ -82,6 +82,8 @@ CREATE TABLE _sessions (
     UNIQUE (root, place)
 ) STRICT;
 
+CREATE INDEX _sessions_cwd ON _sessions (cwd);
+
 CREATE TABLE _session_sources (
     session INTEGER NOT NULL REFERENCES _sessions,
     source INTEGER NOT NULL REFERENCES _sources,

@@ -76,7 +76,6 @@ pub struct StoredProblem {
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct StoredRoot {
-    pub root: i64,
     pub agent: String,
     pub path: PathBuf,
     pub error: Option<String>,
@@ -187,6 +186,17 @@ impl Catalogue {
                 )
                 .optional(),
         )
+    }
+
+    /// Every working directory that a session names.
+    pub fn working_directories(&self) -> Result<Vec<String>, Error> {
+        let run = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare_cached("SELECT DISTINCT cwd FROM _sessions WHERE cwd <> ''")?
+                .query_map([], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
     }
 
     /// Numbers of all roots ever scanned.
@@ -601,7 +611,7 @@ impl Catalogue {
         let run = || -> rusqlite::Result<Vec<StoredRoot>> {
             self.connection
                 .prepare_cached(
-                    "SELECT r.root, r.agent, r.label, r.path, r.error,
+                    "SELECT r.agent, r.path, r.error,
                             (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                             (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
                             (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root)
@@ -609,13 +619,12 @@ impl Catalogue {
                 )?
                 .query_map([], |r| {
                     Ok(StoredRoot {
-                        root: r.get(0)?,
-                        agent: r.get(1)?,
-                        path: PathBuf::from(r.get::<_, String>(3)?),
-                        error: r.get(4)?,
-                        files: r.get::<_, i64>(5)? as u64,
-                        sessions: r.get::<_, i64>(6)? as u64,
-                        newest_ms: r.get(7)?,
+                        agent: r.get(0)?,
+                        path: PathBuf::from(r.get::<_, String>(1)?),
+                        error: r.get(2)?,
+                        files: r.get::<_, i64>(3)? as u64,
+                        sessions: r.get::<_, i64>(4)? as u64,
+                        newest_ms: r.get(5)?,
                     })
                 })?
                 .collect()

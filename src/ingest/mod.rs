@@ -3,10 +3,12 @@
 mod compare;
 mod plan;
 mod reading;
+mod single;
 mod sync;
 mod words;
 
 pub use compare::compare_source;
 pub use reading::entry_bytes;
+pub use single::catalogue_file;
 pub use sync::{Event, count_pending, sync_catalogue};
 pub use words::{Wanted, WordsStage, index_words, open_words, owed_documents};
