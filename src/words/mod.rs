@@ -6,6 +6,7 @@
 
 mod compile;
 mod directory;
+mod count;
 mod dump;
 mod error;
 mod excluded;

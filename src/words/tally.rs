@@ -1,11 +1,15 @@
 //! How often does a passage hold the tokens that are asked for? One pass over its text.
 
+use super::count::chunk;
+use super::literal::Literal;
 use super::tokenizer::Segmenter;
 
 /// A token that is asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Term {
     text: String,
+    /// ASCII letters and digits that ASCII text must hold for it; `None` where it cannot hold it.
+    literal: Option<Literal>,
     /// Any token that begins so.
     prefix: bool,
     /// Its positions are asked for as well.
@@ -32,8 +36,13 @@ impl Terms {
             return number;
         }
         let number = self.list.len();
+        let letters = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let longest = letters.max_by_key(|letters| letters.len());
         self.list.push(Term {
             text: text.to_owned(),
+            literal: longest
+                .filter(|letters| !letters.is_empty() && text.is_ascii())
+                .map(|letters| Literal::new(letters.as_bytes())),
             prefix,
             placed,
         });
@@ -82,6 +91,8 @@ pub(super) struct Tally {
     counts: Vec<u32>,
     /// Ascending, by number of the term; empty unless asked for.
     places: Vec<Vec<u32>>,
+    /// Where the literal of each term is next.
+    next: Vec<Option<usize>>,
     segmenter: Segmenter,
 }
 
@@ -92,25 +103,60 @@ impl Tally {
         self.counts.resize(terms.list.len(), 0);
         self.places.resize_with(terms.list.len(), Vec::new);
         self.places.iter_mut().for_each(Vec::clear);
+        self.tokens = 0;
+        let mut first = 0;
+        for piece in pieces {
+            first = self.count_piece(terms, piece.as_ref(), first) + 1;
+        }
+    }
+
+    /// Count the tokens of a piece whose first position is `first`. Returns the end of its
+    /// positions. Most of a text holds nothing that is asked for: there the tokens are not cut.
+    fn count_piece(&mut self, terms: &Terms, piece: &str, mut first: u32) -> u32 {
         let Self {
             tokens,
             counts,
             places,
+            next,
             segmenter,
         } = self;
-        *tokens = 0;
-        let mut first = 0;
-        for piece in pieces {
-            first += 1 + segmenter.run(piece.as_ref(), |token| {
-                *tokens += 1;
-                for number in terms.of(token.text) {
-                    counts[number] += 1;
-                    if terms.list[number].placed {
-                        places[number].push(first + token.position);
+        let bytes = piece.as_bytes();
+        let find = |term: &Term, from: usize| {
+            let literal = term.literal.as_ref()?;
+            let place = literal.places(&bytes[from..]).next()?;
+            Some(from + place)
+        };
+        next.clear();
+        next.extend(terms.list.iter().map(|term| find(term, 0)));
+        let mut at = 0;
+        while at < bytes.len() {
+            let chunk = chunk(bytes, at);
+            let is_here = |next: &Option<usize>| next.is_some_and(|place| place < chunk.end);
+            match chunk.count {
+                Some(count) if !next.iter().any(is_here) => {
+                    *tokens += count.tokens;
+                    first += count.positions;
+                }
+                _ => {
+                    first += segmenter.run(&piece[at..chunk.end], |token| {
+                        *tokens += 1;
+                        for number in terms.of(token.text) {
+                            counts[number] += 1;
+                            if terms.list[number].placed {
+                                places[number].push(first + token.position);
+                            }
+                        }
+                    });
+                    for (term, next) in terms.list.iter().zip(next.iter_mut()) {
+                        if is_here(next) {
+                            *next = find(term, chunk.end);
+                        }
                     }
                 }
-            });
+            }
+            at = chunk.end;
         }
+        first
     }
 
     /// How often the passage holds a term.
