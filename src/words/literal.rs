@@ -25,28 +25,45 @@ impl Literal {
         }
     }
 
+    /// Where `bytes` hold the text, at or after `from`.
+    pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let [(i, a), (j, b)] = self.probes.map(|at| (at, self.text[at]));
+        let starts = (bytes.len() + 1).saturating_sub(self.text.len());
+        let mut at = from;
+        while at < starts {
+            let end = starts.min(at + BLOCK);
+            let (first, second) = (&bytes[at + i..end + i], &bytes[at + j..end + j]);
+            let may_be = match (first.first_chunk::<BLOCK>(), second.first_chunk::<BLOCK>()) {
+                (Some(first), Some(second)) => {
+                    // No early exit: so it is done for many bytes at once.
+                    let mut any = false;
+                    for (x, y) in first.iter().zip(second) {
+                        any |= (x | 0x20 == a) & (y | 0x20 == b);
+                    }
+                    any
+                }
+                _ => true,
+            };
+            let is_here = |at: &usize| {
+                bytes[*at + i] | 0x20 == a
+                    && bytes[*at..*at + self.text.len()].eq_ignore_ascii_case(&self.text)
+            };
+            if may_be && let Some(place) = (at..end).find(is_here) {
+                return Some(place);
+            }
+            at = end;
+        }
+        None
+    }
+
     /// Where `bytes` hold the text, ascending.
     pub fn places<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
-        let starts = (bytes.len() + 1).saturating_sub(self.text.len());
-        let [(first, a), (second, b)] = self
-            .probes
-            .map(|at| (bytes.get(at..).unwrap_or_default(), self.text[at]));
-        let (first, second) = (
-            first.get(..starts).unwrap_or_default(),
-            second.get(..starts).unwrap_or_default(),
-        );
-        let blocks = first.chunks(BLOCK).zip(second.chunks(BLOCK)).enumerate();
-        blocks
-            .filter(move |(_, (first, second))| {
-                // No early exit: so it is done for many bytes at once.
-                let mut any = false;
-                for (x, y) in first.iter().zip(*second) {
-                    any |= (x | 0x20 == a) & (y | 0x20 == b);
-                }
-                any
-            })
-            .flat_map(|(block, (first, _))| block * BLOCK..block * BLOCK + first.len())
-            .filter(|at| bytes[*at..*at + self.text.len()].eq_ignore_ascii_case(&self.text))
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let place = self.find(bytes, from)?;
+            from = place + 1;
+            Some(place)
+        })
     }
 
     pub fn len(&self) -> usize {

@@ -97,7 +97,7 @@ impl Prefilter {
         };
         let bytes = || pieces.iter().map(|piece| piece.as_ref().as_bytes());
         holds(root, &|literal| {
-            bytes().any(|bytes| literal.places(bytes).next().is_some())
+            bytes().any(|bytes| literal.find(bytes, 0).is_some())
         }) || bytes().any(has_hiding)
     }
 

@@ -121,11 +121,7 @@ impl Tally {
             segmenter,
         } = self;
         let bytes = piece.as_bytes();
-        let find = |term: &Term, from: usize| {
-            let literal = term.literal.as_ref()?;
-            let place = literal.places(&bytes[from..]).next()?;
-            Some(from + place)
-        };
+        let find = |term: &Term, from| term.literal.as_ref()?.find(bytes, from);
         next.clear();
         next.extend(terms.list.iter().map(|term| find(term, 0)));
         let mut at = 0;
