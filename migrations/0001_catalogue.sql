@@ -25,7 +25,7 @@ CREATE TABLE _roots (
 ) STRICT;
 
 -- One file. The identity is taken before reading; `consumed` is the byte up to which all is
--- catalogued for good; `proof` holds a CRC-64 for each 64 KiB block before it.
+-- catalogued for good. Every check reads all of these rows: what only a changed file needs is in `_checkpoints`.
 CREATE TABLE _sources (
     source INTEGER PRIMARY KEY AUTOINCREMENT,
     root INTEGER NOT NULL REFERENCES _roots,
@@ -38,11 +38,16 @@ CREATE TABLE _sources (
     racy INTEGER NOT NULL,           -- changed so recently that a later change could share its ctime
     revision INTEGER NOT NULL,       -- of the format that read it
     consumed INTEGER NOT NULL,
-    proof BLOB NOT NULL,
-    fold TEXT NOT NULL,              -- saved fold state at `consumed`, JSON
     unlisted TEXT,                   -- why the agent would not list a session at this path
     unread TEXT,                     -- why it could not be read last time
     UNIQUE (root, relative)
+) STRICT;
+
+-- From where a changed file is read on.
+CREATE TABLE _checkpoints (
+    source INTEGER PRIMARY KEY,
+    proof BLOB NOT NULL,             -- a CRC-64 for each 64 KiB block before `consumed`
+    fold TEXT NOT NULL               -- saved fold state at `consumed`, JSON
 ) STRICT;
 
 -- One session, with all that a list shows.
@@ -76,6 +81,8 @@ CREATE TABLE _sessions (
     path TEXT NOT NULL,              -- of the main source
     UNIQUE (root, place)
 ) STRICT;
+
+CREATE INDEX _sessions_cwd ON _sessions (cwd);
 
 CREATE TABLE _session_sources (
     session INTEGER NOT NULL REFERENCES _sessions,

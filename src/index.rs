@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
@@ -30,6 +31,9 @@ pub struct RootSpec {
     pub why: String,
 }
 
+/// Which further roots follow from sessions of the working directory it is given: agents keep settings there.
+pub type ProjectRoots = Arc<dyn Fn(&Path) -> Vec<RootSpec> + Send + Sync>;
+
 /// Where the index lies, what it covers, and which formats are known.
 #[derive(Clone)]
 pub struct Config {
@@ -37,6 +41,9 @@ pub struct Config {
     pub index_dir: PathBuf,
     /// The places to scan.
     pub roots: Vec<RootSpec>,
+    /// Asked once for every working directory that is met, e.g. with
+    /// [`project_roots`](crate::locations::project_roots).
+    pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
 }
@@ -47,6 +54,7 @@ impl Config {
         Config {
             index_dir: index_dir.into(),
             roots,
+            project_roots: None,
             formats: FORMATS.to_vec(),
         }
     }
@@ -55,6 +63,23 @@ impl Config {
     pub fn with_format(mut self, format: &'static dyn Format) -> Config {
         self.formats.insert(0, format);
         self
+    }
+
+    /// Add the roots that follow from the catalogued sessions; those that are new are returned.
+    fn add_project_roots(&mut self, catalogue: &Catalogue) -> Result<Vec<RootSpec>, Error> {
+        let mut added = Vec::new();
+        if let Some(project_roots) = self.project_roots.clone() {
+            for cwd in catalogue.working_directories()? {
+                for root in project_roots(Path::new(&cwd)) {
+                    let is_known = |r: &RootSpec| r.path == root.path && r.format == root.format;
+                    if !self.roots.iter().any(is_known) {
+                        self.roots.push(root.clone());
+                        added.push(root);
+                    }
+                }
+            }
+        }
+        Ok(added)
     }
 
     fn generation_dir(&self) -> PathBuf {
@@ -104,6 +129,15 @@ pub enum Error {
         /// The index directory.
         index_dir: PathBuf,
     },
+    /// A file in which no format finds anything.
+    #[error("{}: holds no entry of any known format", .path.display())]
+    NoEntries {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no index yet, and none could be made.
+    #[error("there is no index yet")]
+    NoIndex,
     /// No session of that name.
     #[error("no session is named {name:?}")]
     NotFound {
@@ -234,18 +268,9 @@ impl Indexer {
             notes: std::mem::take(&mut self.notes),
             ..Report::default()
         };
-        let run = |catalogue: &Catalogue, report: &mut Report, progress: &mut dyn FnMut(Event)| {
-            ingest::sync_catalogue(
-                catalogue,
-                &self.config.roots,
-                &self.config.formats,
-                progress,
-                report,
-            )
-        };
-        match run(&self.catalogue, &mut report, progress) {
+        match self.sync_roots(progress, &mut report) {
             Ok(()) => {}
-            Err(error) if error.is_damage() => {
+            Err(Error::Catalogue(error)) if error.is_damage() => {
                 let path = self.config.catalogue_path();
                 report = Report {
                     notes: vec![format!("{error}; the catalogue is built anew")],
@@ -253,11 +278,31 @@ impl Indexer {
                 };
                 remove_catalogue(&path)?;
                 self.catalogue = Catalogue::open_writable(&path)?;
-                run(&self.catalogue, &mut report, progress)?;
+                self.sync_roots(progress, &mut report)?;
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
         Ok(report)
+    }
+
+    /// All roots, then those that follow from sessions met for the first time.
+    fn sync_roots(
+        &mut self,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        self.config.add_project_roots(&self.catalogue)?;
+        let mut roots = self.config.roots.clone();
+        while !roots.is_empty() {
+            let before = report.files_changed;
+            let formats = &self.config.formats;
+            ingest::sync_catalogue(&self.catalogue, &roots, formats, progress, report)?;
+            roots = match report.files_changed > before {
+                true => self.config.add_project_roots(&self.catalogue)?,
+                false => Vec::new(),
+            };
+        }
+        Ok(())
     }
 
     /// Give the words what they are owed, for at most `budget`.
@@ -280,9 +325,21 @@ impl Indexer {
 
     /// Throw both stores away and make them from the files.
     pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        let path = self.config.catalogue_path();
-        remove_catalogue(&path)?;
-        self.catalogue = Catalogue::open_writable(&path)?;
+        match self.catalogue.reset() {
+            Ok(()) => {}
+            Err(error) if error.is_damage() => {
+                let path = self.config.catalogue_path();
+                remove_catalogue(&path)?;
+                self.catalogue = Catalogue::open_writable(&path)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let words = self.config.words_dir();
+        match std::fs::remove_dir_all(&words) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(&words, error)),
+        }
         self.sync(progress)
     }
 }
@@ -312,16 +369,18 @@ impl Index {
         freshness: Freshness,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
-        let mut complete = freshness == Freshness::AsCommitted;
-        let mut pending_files = 0;
-        let mut report = None;
         if freshness == Freshness::Check {
             match Indexer::open(config) {
                 Ok(mut indexer) => {
-                    let made = indexer.sync_catalogue(progress)?;
-                    complete = made.files_unreadable == 0;
-                    pending_files = made.files_unreadable;
-                    report = Some(made);
+                    let report = indexer.sync_catalogue(progress)?;
+                    return Ok(Index {
+                        config: indexer.config,
+                        // The lock is given up here, the open catalogue is not: opening takes as long as looking.
+                        catalogue: Some(indexer.catalogue),
+                        complete: report.files_unreadable == 0,
+                        pending_files: report.files_unreadable,
+                        report: Some(report),
+                    });
                 }
                 // Another process is at it, or the directory cannot be written: answer from what is there.
                 Err(Error::Busy { .. } | Error::Io { .. }) => {}
@@ -334,21 +393,47 @@ impl Index {
             Err(error) if error.is_damage() => None,
             Err(error) => return Err(error.into()),
         };
-        if freshness == Freshness::Check && report.is_none() {
-            pending_files = match &catalogue {
-                Some(catalogue) => {
-                    ingest::count_pending(catalogue, &config.roots, &config.formats)?
-                }
-                None => 0,
-            };
-            complete = catalogue.is_some() && pending_files == 0;
+        let mut config = config.clone();
+        if let Some(catalogue) = &catalogue {
+            config.add_project_roots(catalogue)?;
         }
+        let (complete, pending_files) = match (freshness, &catalogue) {
+            (Freshness::AsCommitted, _) => (true, 0),
+            (Freshness::Check, Some(catalogue)) => {
+                let pending = ingest::count_pending(catalogue, &config.roots, &config.formats)?;
+                (pending == 0, pending)
+            }
+            (Freshness::Check, None) => (false, 0),
+        };
         Ok(Index {
-            config: config.clone(),
+            config,
             catalogue,
             complete,
             pending_files,
-            report,
+            report: None,
+        })
+    }
+
+    /// An index of one file alone, wherever it lies: made in memory, and nothing of it is kept.
+    ///
+    /// # Errors
+    /// [`Error::NoEntries`] when no format finds an entry in it.
+    pub fn of_file(config: &Config, path: &Path) -> Result<Index, Error> {
+        let made = ingest::catalogue_file(path, &config.formats)?;
+        let (catalogue, root) =
+            made.map_err(|e| Error::io(path, e))?
+                .ok_or_else(|| Error::NoEntries {
+                    path: path.to_path_buf(),
+                })?;
+        Ok(Index {
+            config: Config {
+                roots: vec![root],
+                ..config.clone()
+            },
+            catalogue: Some(catalogue),
+            complete: true,
+            pending_files: 0,
+            report: None,
         })
     }
 
@@ -379,9 +464,7 @@ impl Index {
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
         match &self.catalogue {
             Some(catalogue) => Ok(catalogue.sql(query)?),
-            None => Err(Error::NotFound {
-                name: "index".into(),
-            }),
+            None => Err(Error::NoIndex),
         }
     }
 

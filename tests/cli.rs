@@ -1,5 +1,7 @@
 //! What does the command print? Snapshots of every verb over a small home.
 
+use std::fs;
+
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -455,4 +457,148 @@ fn help_of_every_verb_has_examples() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn settings_of_a_catalogued_project_name_another_root() {
+    let home = home();
+    // The settings lie in a project that is known only from a session's header.
+    home.write("work/docs/.pi/settings.json", r#"{"sessionDir":"kept"}"#);
+    let line = r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/work/docs"}"#;
+    home.write("work/docs/kept/0c.jsonl", &format!("{line}\n"));
+    home.write("work/docs/kept/deeper/0d.jsonl", &format!("{line}\n"));
+    let paths = |answer: &Value| -> Vec<String> {
+        let rows = answer["sessions"].as_array().expect("a list");
+        rows.iter()
+            .filter_map(|row| row["path"].as_str())
+            .filter(|path| path.contains("/kept/"))
+            .map(|path| path.replace(&home.home.display().to_string(), "~"))
+            .collect()
+    };
+    // In the very first answer, and when it is only looked at again. The folder is flat: pi lists no deeper ones.
+    for _ in 0..2 {
+        assert_eq!(
+            paths(&home.json(&["list", "--all", "--json"])),
+            ["~/work/docs/kept/0c.jsonl"]
+        );
+    }
+    let status = home.json(&["status", "--json"]);
+    let whys = status["roots"].as_array().expect("roots");
+    assert!(
+        whys.iter().any(|root| root["why"]
+            .as_str()
+            .is_some_and(|why| why.contains("docs/.pi/settings.json"))),
+        "{status}"
+    );
+    let verified = home.json(&["verify", "--json"]);
+    assert_eq!(verified["sources"], 5, "{verified}");
+    assert_eq!(verified["differences"], serde_json::json!([]));
+}
+
+#[test]
+fn a_file_in_no_root_is_shown_and_not_kept() {
+    let home = home();
+    let file = home.write(
+        "elsewhere/copy.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"0e","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/gone"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-03T09:00:01.000Z","message":{"role":"user","content":"only here","timestamp":1767430801000}}"#, "\n",
+        ),
+    );
+    let path = file.display().to_string();
+    assert_snapshot!(home.run(&["show", &path]), @r#"
+    only here
+    pi · ~/gone · 2026-01-03 09:00 · 2 entries
+    ~/elsewhere/copy.jsonl
+    not listed by pi: outside the folders that are scanned
+
+    ── user · 2026-01-03 09:00 · a1 ────────────────────────────────────────────────────────────────────
+    only here
+    "#);
+    assert_snapshot!(home.run(&["show", "--raw", &format!("{path}:a1")]), @r#"
+    {"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-03T09:00:01.000Z","message":{"role":"user","content":"only here","timestamp":1767430801000}}
+    "#);
+    let tree = home.json(&["tree", &path, "--json"]);
+    assert_eq!(tree["entries"][0]["id"], "a1", "{tree}");
+    assert_eq!(
+        home.json(&["list", "--all", "--json"])["sessions"]
+            .as_array()
+            .map(Vec::len),
+        Some(4)
+    );
+    home.write("elsewhere/notes.txt", "no session\n");
+    assert_snapshot!(home.run(&["show", "../../elsewhere/notes.txt"]), @r#"
+    --- stderr
+    error: $HOME/work/parser/../../elsewhere/notes.txt: holds no entry of any known format
+    --- exit Some(1)
+    "#);
+}
+
+#[test]
+fn an_empty_list_names_another_working_tree() {
+    let home = Sandbox::new();
+    home.write("work/app/.git/worktrees/parser/commondir", "../..\n");
+    home.write(
+        "work/app/.git/worktrees/parser/gitdir",
+        "~/work/parser/.git\n",
+    );
+    home.write(
+        "work/parser/.git",
+        "gitdir: ~/work/app/.git/worktrees/parser\n",
+    );
+    home.write(
+        ".pi/agent/sessions/--x--/a.jsonl",
+        concat!(r#"{"type":"session","version":3,"id":"0f","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/work/app"}"#, "\n"),
+    );
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    No sessions in ~/work/parser. 1 session in ~/work/app. --all lists 1 session.
+    --- exit Some(1)
+    "#);
+}
+
+#[test]
+fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
+    let home = home();
+    assert_eq!(home.json(&["sync", "--json"])["complete"], true);
+    let lock = fs::File::open(home.home.join(".cache/sessionary/v1/lock")).expect("the lock");
+    lock.lock().expect("it is free");
+    let rows = |answer: &Value| answer["sessions"].as_array().map(Vec::len);
+    // Nothing changed: the answer is complete though nobody could write.
+    let before = home.json(&["list", "--all", "--json"]);
+    assert_eq!(
+        (&before["complete"], &before["pending_files"]),
+        (&Value::Bool(true), &0.into())
+    );
+    let line = r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/work/parser"}"#;
+    home.write(
+        ".pi/agent/sessions/--work-parser--/new.jsonl",
+        &format!("{line}\n"),
+    );
+    let during = home.json(&["list", "--all", "--json"]);
+    assert_eq!(
+        (&during["complete"], &during["pending_files"]),
+        (&Value::Bool(false), &1.into())
+    );
+    assert_eq!(rows(&during), rows(&before));
+    assert_eq!(
+        home.json(&["search", "tokenizer", "--json"])["complete"],
+        false
+    );
+    assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
+    AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
+    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    --- stderr
+    Not everything is in this answer: 1 file not read yet: another sessionary is at work, or the index cannot be written.
+    "#);
+    assert_snapshot!(home.run(&["sync"]), @r#"
+    --- stderr
+    error: another process is writing the index in $HOME/.cache/sessionary
+    hint: another sessionary is writing the index; list and search work meanwhile
+    --- exit Some(2)
+    "#);
+    drop(lock);
+    let after = home.json(&["list", "--all", "--json"]);
+    assert_eq!(after["complete"], true);
+    assert_eq!(rows(&after), rows(&before).map(|rows| rows + 1));
 }

@@ -193,6 +193,48 @@ impl Catalogue {
         Ok(())
     }
 
+    /// A catalogue of nothing that is gone when it is dropped.
+    pub fn in_memory() -> Result<Catalogue, Error> {
+        let path = PathBuf::from(":memory:");
+        let connection = Connection::open_in_memory().map_err(|error| at(&path, error))?;
+        let catalogue = Catalogue { connection, path };
+        for step in MIGRATIONS {
+            catalogue.told(catalogue.connection.execute_batch(step))?;
+        }
+        Ok(catalogue)
+    }
+
+    /// Forget everything, in one transaction: whoever reads meanwhile sees all or nothing.
+    pub fn reset(&self) -> Result<(), Error> {
+        let c = &self.connection;
+        let run = || -> rusqlite::Result<()> {
+            // Dropping a table checks every row that others refer to.
+            c.execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")?;
+            let objects: Vec<(String, String)> = c
+                .prepare(
+                    "SELECT type, name FROM sqlite_schema
+                     WHERE type IN ('view', 'table') AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
+                     ORDER BY type DESC",
+                )?
+                .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            for (of_type, name) in objects {
+                c.execute_batch(&format!("DROP {of_type} \"{name}\""))?;
+            }
+            for step in MIGRATIONS {
+                c.execute_batch(step)?;
+            }
+            c.execute_batch("COMMIT")
+        };
+        let mut done = run();
+        if done.is_err() {
+            self.rollback();
+        }
+        done = done.and(c.execute_batch("PRAGMA foreign_keys = ON"));
+        c.flush_prepared_statement_cache();
+        self.told(done)
+    }
+
     /// Open for reading. `Ok(None)` when there is no catalogue yet.
     pub fn open_readable(path: &Path) -> Result<Option<Catalogue>, Error> {
         if !path.exists() {

@@ -18,10 +18,17 @@ pub struct Known {
     pub source: i64,
     pub relative: String,
     pub stored: Stored,
-    /// Saved fold, JSON.
-    pub fold: String,
     pub unlisted: Option<String>,
     pub unread: bool,
+}
+
+/// From where a changed source is read on.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    /// Proof of the bytes that were read.
+    pub proof: Proof,
+    /// Saved fold, JSON.
+    pub fold: String,
 }
 
 /// A session as stored: its number and its list row.
@@ -69,7 +76,6 @@ pub struct StoredProblem {
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct StoredRoot {
-    pub root: i64,
     pub agent: String,
     pub path: PathBuf,
     pub error: Option<String>,
@@ -92,14 +98,16 @@ impl Catalogue {
         self.rollback();
     }
 
-    /// All sources of a root.
+    /// All sources of a root, sorted by path.
     pub fn known_sources(&self, root: i64) -> Result<Vec<Known>, Error> {
         let run = || -> rusqlite::Result<Vec<Known>> {
-            self.connection
+            // Along the table and sorted here: by the index on paths each row would be looked up for itself.
+            let mut known: Vec<Known> = self
+                .connection
                 .prepare_cached(
-                    "SELECT source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed, proof,
-                            fold, unlisted, unread IS NOT NULL
-                     FROM _sources WHERE root = ?1 ORDER BY relative",
+                    "SELECT source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
+                            unlisted, unread IS NOT NULL
+                     FROM _sources NOT INDEXED WHERE root = ?1",
                 )?
                 .query_map([root], |r| {
                     Ok(Known {
@@ -116,16 +124,33 @@ impl Catalogue {
                             racy: r.get(7)?,
                             revision: r.get(8)?,
                             consumed: r.get::<_, i64>(9)? as u64,
-                            proof: Proof::from_bytes(r.get_ref(10)?.as_blob().unwrap_or_default()),
                         },
-                        fold: r.get(11)?,
-                        unlisted: r.get(12)?,
-                        unread: r.get(13)?,
+                        unlisted: r.get(10)?,
+                        unread: r.get(11)?,
                     })
                 })?
-                .collect()
+                .collect::<Result<_, _>>()?;
+            known.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+            Ok(known)
         };
         self.told(run())
+    }
+
+    /// The checkpoint of a source.
+    pub fn checkpoint(&self, source: i64) -> Result<Option<Checkpoint>, Error> {
+        self.told(
+            self.connection
+                .prepare_cached("SELECT proof, fold FROM _checkpoints WHERE source = ?1")
+                .and_then(|mut s| {
+                    s.query_row([source], |r| {
+                        Ok(Checkpoint {
+                            proof: Proof::from_bytes(r.get_ref(0)?.as_blob().unwrap_or_default()),
+                            fold: r.get(1)?,
+                        })
+                    })
+                    .optional()
+                }),
+        )
     }
 
     /// Files below a root that are no source, and why; sorted by path.
@@ -161,6 +186,28 @@ impl Catalogue {
                 )
                 .optional(),
         )
+    }
+
+    /// Every working directory that a session names.
+    pub fn working_directories(&self) -> Result<Vec<String>, Error> {
+        let run = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare_cached("SELECT DISTINCT cwd FROM _sessions WHERE cwd <> ''")?
+                .query_map([], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Numbers of all roots ever scanned.
+    pub fn root_numbers(&self) -> Result<Vec<i64>, Error> {
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            self.connection
+                .prepare_cached("SELECT root FROM _roots")?
+                .query_map([], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
     }
 
     /// The device a root was on when it was last read.
@@ -348,6 +395,11 @@ impl Catalogue {
                 "source",
             ),
             (
+                "_checkpoints",
+                "source IN (SELECT source FROM _sources)",
+                "source",
+            ),
+            (
                 "_sessions",
                 "session IN (SELECT session FROM _session_sources)",
                 "source",
@@ -407,12 +459,13 @@ impl Catalogue {
     /// Entries of these sessions that are provisional: they live in the overlay only.
     pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
         let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            // A provisional entry is the last of a source whose end is not consumed.
+            // A provisional entry is the last of a source whose end is not consumed. CROSS JOIN keeps this order: the
+            // planner would begin with all entries.
             self.connection
                 .prepare_cached(
                     "SELECT e.key, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role, e.id, e.parent, e.time_ms, e.agent_sees, e.flags, e.stop_reason
-                     FROM _sources s JOIN _session_sources ss USING (source)
-                       JOIN _entries e ON e.key BETWEEN ss.session << 24 AND (ss.session << 24) + 16777215
+                     FROM _sources s CROSS JOIN _session_sources ss USING (source)
+                       CROSS JOIN _entries e ON e.key BETWEEN ss.session << 24 AND (ss.session << 24) + 16777215
                          AND e.source = s.source AND e.flags & 1
                      WHERE s.consumed < s.size",
                 )?
@@ -558,7 +611,7 @@ impl Catalogue {
         let run = || -> rusqlite::Result<Vec<StoredRoot>> {
             self.connection
                 .prepare_cached(
-                    "SELECT r.root, r.agent, r.label, r.path, r.error,
+                    "SELECT r.agent, r.path, r.error,
                             (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                             (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
                             (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root)
@@ -566,13 +619,12 @@ impl Catalogue {
                 )?
                 .query_map([], |r| {
                     Ok(StoredRoot {
-                        root: r.get(0)?,
-                        agent: r.get(1)?,
-                        path: PathBuf::from(r.get::<_, String>(3)?),
-                        error: r.get(4)?,
-                        files: r.get::<_, i64>(5)? as u64,
-                        sessions: r.get::<_, i64>(6)? as u64,
-                        newest_ms: r.get(7)?,
+                        agent: r.get(0)?,
+                        path: PathBuf::from(r.get::<_, String>(1)?),
+                        error: r.get(2)?,
+                        files: r.get::<_, i64>(3)? as u64,
+                        sessions: r.get::<_, i64>(4)? as u64,
+                        newest_ms: r.get(5)?,
                     })
                 })?
                 .collect()

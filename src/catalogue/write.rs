@@ -289,10 +289,10 @@ impl Catalogue {
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-                                       proof, fold, unlisted)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+                                       unlisted)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                  ON CONFLICT (root, relative) DO UPDATE SET device = ?3, inode = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7,
-                     racy = ?8, revision = ?9, consumed = ?10, proof = ?11, fold = ?12, unlisted = ?13, unread = NULL
+                     racy = ?8, revision = ?9, consumed = ?10, unlisted = ?11, unread = NULL
                  RETURNING source",
             )?
             .query_row(
@@ -307,12 +307,12 @@ impl Catalogue {
                     chunk.racy,
                     chunk.revision,
                     chunk.consumed as i64,
-                    chunk.proof.to_bytes(),
-                    fold,
                     chunk.unlisted
                 ],
                 |r| r.get(0),
             )?;
+        c.prepare_cached("INSERT OR REPLACE INTO _checkpoints VALUES (?1, ?2, ?3)")?
+            .execute(params![source, chunk.proof.to_bytes(), fold])?;
         let (session, mut arrival) = self.ensure_session(chunk, source)?;
         if let Some(from) = chunk.forget_from {
             self.forget(source, session, from)?;
@@ -551,6 +551,7 @@ impl Catalogue {
             }
             c.execute("DELETE FROM _outbox WHERE source = ?1", [source])?;
             c.execute("DELETE FROM _sources WHERE source = ?1", [source])?;
+            c.execute("DELETE FROM _checkpoints WHERE source = ?1", [source])?;
             Ok(vanished)
         };
         self.told(run())
@@ -629,10 +630,11 @@ impl Catalogue {
         let c = &self.connection;
         let rows: Vec<Row> = c
             .prepare_cached(
-                "SELECT s.source, s.relative, s.mtime_ns, s.size, s.fold, ss.part, s.unlisted,
+                "SELECT s.source, s.relative, s.mtime_ns, s.size, k.fold, ss.part, s.unlisted,
                         (SELECT count(*) FROM _problems p WHERE p.source = s.source),
                         (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path
-                 FROM _session_sources ss JOIN _sources s USING (source) JOIN _roots r USING (root)
+                 FROM _session_sources ss JOIN _sources s USING (source) JOIN _checkpoints k USING (source)
+                   JOIN _roots r USING (root)
                  WHERE ss.session = ?1 ORDER BY s.relative",
             )?
             .query_map([session], |r| {

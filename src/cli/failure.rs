@@ -171,6 +171,11 @@ impl From<Error> for Failure {
                     "a session is named by id, the beginning of one, a path or `last`".to_owned(),
                 ],
             ),
+            Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
+            Error::NoIndex => (
+                Kind::NotFound,
+                vec!["`sessionary sync` makes one".to_owned()],
+            ),
             Error::NoEntry { session, .. } => {
                 let tree = format!(
                     "`sessionary tree {session} --filter all` shows every entry; L<line> names a line"

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sessionary::format::{AGENTS, FORMATS};
 use sessionary::locations::{self, Environment};
@@ -35,7 +36,26 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
         roots.retain(|other| other.path != root.path || other.format != root.format);
         roots.push(root);
     }
-    Ok(Config::new(index_dir(global)?, roots))
+    let mut config = Config::new(index_dir(global)?, roots);
+    if !global.no_default_roots {
+        config.project_roots = Some(Arc::new(roots_of_project));
+    }
+    Ok(config)
+}
+
+/// The folders that the agents' settings in a project name.
+fn roots_of_project(project: &Path) -> Vec<RootSpec> {
+    if !project.is_absolute() {
+        return Vec::new();
+    }
+    let environment = Environment {
+        home: dirs::home_dir(),
+        data_dir: dirs::data_dir(),
+        var: &|name| env::var_os(name),
+        cwd: project.to_path_buf(),
+        read_settings: true,
+    };
+    locations::project_roots(&environment, project)
 }
 
 fn index_dir(global: &Global) -> Result<PathBuf, Failure> {

@@ -42,6 +42,7 @@ pub fn compare_source(
         unlisted: known.unlisted.clone(),
         format,
         known: None,
+        checkpoint: None,
         size: 0,
         mtime_ns: 0,
     };
@@ -134,10 +135,13 @@ pub fn compare_source(
     }
     if let Some(last) = chunks.last() {
         let fold = serde_json::to_string(&last.fold).unwrap_or_default();
-        if fold != known.fold {
+        let checkpoint = catalogue.checkpoint(known.source)?;
+        if checkpoint.as_ref().is_none_or(|c| c.fold != fold) {
             result.differences.push("the saved fold differs".into());
         }
-        if last.consumed != known.stored.consumed || last.proof != known.stored.proof {
+        if last.consumed != known.stored.consumed
+            || checkpoint.is_none_or(|c| c.proof != last.proof)
+        {
             result.differences.push("the checkpoint differs".into());
         }
         if let Some(what) = catalogue.session_differs(known.source, format, &last.shown)? {

@@ -4,11 +4,13 @@ mod compare;
 mod owed;
 mod plan;
 mod reading;
+mod single;
 mod sync;
 mod words;
 
 pub use compare::compare_source;
 pub use owed::scan_owed;
 pub use reading::entry_bytes;
+pub use single::catalogue_file;
 pub use sync::{Event, count_pending, sync_catalogue};
 pub use words::{WordsStage, index_words, open_words};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalogue::read::Known;
+use crate::catalogue::read::{Checkpoint, Known};
 use crate::format::Format;
 use crate::model::Part;
 use crate::source::checkpoint::{Decision, decide};
@@ -26,6 +26,8 @@ pub struct Plan<'a> {
     pub format: &'a dyn Format,
     /// What is known of it.
     pub known: Option<&'a Known>,
+    /// From where it may be read on. Not for [`plan`] to say, which sees no more than a check needs.
+    pub checkpoint: Option<Checkpoint>,
     /// Size as found.
     pub size: u64,
     /// Modification time as found: newest first.
@@ -50,12 +52,12 @@ pub fn plan<'a>(
     known: &'a [Known],
 ) -> Work<'a> {
     let mut work = Work::default();
-    let by_path: std::collections::HashMap<&str, &Known> =
-        known.iter().map(|k| (k.relative.as_str(), k)).collect();
-    let mut seen = std::collections::HashSet::with_capacity(discovery.found.len());
+    let mut rest = known.iter().peekable();
     for found in &discovery.found {
-        seen.insert(found.relative.as_str());
-        let known = by_path.get(found.relative.as_str()).copied();
+        while let Some(lost) = rest.next_if(|k| k.relative < found.relative) {
+            work.gone.push(lost);
+        }
+        let known = rest.next_if(|k| k.relative == found.relative);
         if is_current(known, found, format) {
             continue;
         }
@@ -68,14 +70,13 @@ pub fn plan<'a>(
             unlisted: found.unlisted.clone(),
             format,
             known,
+            checkpoint: None,
             size: found.identity.size,
             mtime_ns: found.identity.mtime_ns,
         });
     }
-    work.gone = known
-        .iter()
-        .filter(|k| !seen.contains(k.relative.as_str()) && !discovery.hides(&k.relative))
-        .collect();
+    work.gone.extend(rest);
+    work.gone.retain(|k| !discovery.hides(&k.relative));
     work
 }
 

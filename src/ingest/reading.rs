@@ -114,17 +114,24 @@ fn resume_point(
         plan.format.write_mode(),
         plan.format.revision(),
     );
-    let saved = || serde_json::from_str::<Box<Fold>>(&known.fold).ok();
+    let Some(checkpoint) = &plan.checkpoint else {
+        return Ok(Start::beginning());
+    };
+    if checkpoint.proof.covers() != known.stored.consumed {
+        // Damaged, or of another state: it proves nothing.
+        return Ok(Start::beginning());
+    }
+    let saved = || serde_json::from_str::<Box<Fold>>(&checkpoint.fold).ok();
     match decision {
         Decision::Unchanged => return Ok(Start::Same),
         Decision::Reread(_) => return Ok(Start::beginning()),
         Decision::ProveTail(_) => {
-            let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
+            let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
                 return Ok(Start::At {
                     from: stored.consumed,
-                    proof: stored.proof.clone(),
+                    proof: checkpoint.proof.clone(),
                     fold,
                     tail,
                 });
@@ -132,7 +139,7 @@ fn resume_point(
         }
         Decision::ProveBlocks(_) => {}
     }
-    let (proven, _, bytes) = checkpoint::prove_blocks(file, stored)?;
+    let (proven, _, bytes) = checkpoint::prove_blocks(file, &checkpoint.proof)?;
     cost.proof_bytes += bytes;
     if proven == stored.consumed
         && let Some(fold) = saved()
@@ -143,12 +150,12 @@ fn resume_point(
         if whole && plan.unlisted == known.unlisted {
             return Ok(Start::Same);
         }
-        let (tail, bytes) = checkpoint::tail_holds(file, stored)?;
+        let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
         cost.proof_bytes += bytes;
         if let Some(tail) = tail {
             return Ok(Start::At {
                 from: stored.consumed,
-                proof: stored.proof.clone(),
+                proof: checkpoint.proof.clone(),
                 fold,
                 tail,
             });

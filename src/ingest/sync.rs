@@ -104,7 +104,7 @@ pub fn sync_catalogue(
             },
         ));
     }
-    report.ms.discover = ms(started);
+    report.ms.discover += ms(started);
 
     let started = Instant::now();
     let mut work: Work<'_> = Work::default();
@@ -113,9 +113,15 @@ pub fn sync_catalogue(
         work.plans.append(&mut plans);
         work.gone.extend(gone);
     }
+    for plan in &mut work.plans {
+        if let Some(known) = plan.known {
+            plan.checkpoint = catalogue.checkpoint(known.source)?;
+        }
+    }
     // Newest first: what a person looks for is most often recent.
     work.plans.sort_by_key(|p| std::cmp::Reverse(p.mtime_ns));
-    report.files_changed = (work.plans.len() + work.gone.len()) as u64;
+    let changed = (work.plans.len() + work.gone.len()) as u64;
+    report.files_changed += changed;
     progress(Event::Discovered {
         files: work.plans.len() as u64,
         bytes: work.plans.iter().map(|p| p.size).sum(),
@@ -145,14 +151,14 @@ pub fn sync_catalogue(
             }
         }
         read_all(catalogue, &work.plans, progress, report)?;
-        catalogue.note_scan(now_ns() / 1_000_000, report.files_changed > 0)
+        catalogue.note_scan(now_ns() / 1_000_000, changed > 0)
     })();
     if let Err(error) = result {
         catalogue.rollback();
         return Err(error);
     }
     catalogue.commit()?;
-    report.ms.catalogue = ms(started);
+    report.ms.catalogue += ms(started);
     Ok(())
 }
 

@@ -174,19 +174,19 @@ impl Index {
 
 /// `modified` descending, ties as pi breaks them; sessions the agents would not list at the end.
 pub(super) fn sort_as_agents_do(sessions: &mut [StoredSession], by_mtime: bool) {
-    sessions.sort_by_cached_key(|s| {
-        let name = s
-            .row
-            .path
-            .file_name()
-            .map(|n| Collation::of(&n.to_string_lossy()));
+    let times = |s: &StoredSession| {
         (
             !s.row.listed_by_agent,
             Reverse(s.modified_ms),
             Reverse(if by_mtime { s.file_ms } else { 0 }),
-            Reverse(name),
         )
-    });
+    };
+    let name = |s: &StoredSession| {
+        let name = s.row.path.file_name();
+        name.map(|name| Collation::of(&name.to_string_lossy()))
+    };
+    // Names are costly to compare and hardly ever decide.
+    sessions.sort_by(|a, b| times(a).cmp(&times(b)).then_with(|| name(b).cmp(&name(a))));
 }
 
 /// Working directories with links resolved, each looked up once.

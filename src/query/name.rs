@@ -31,8 +31,15 @@ impl Index {
         }
         let sessions = self.stored_sessions()?;
         if name.contains(['/', '\\']) || name.ends_with(".jsonl") {
-            let path = canonical(&cwd.join(name));
-            if let Some(found) = sessions.iter().find(|s| canonical(&s.row.path) == path) {
+            let asked = cwd.join(name);
+            let path = canonical(&asked);
+            let names = [asked.file_name(), path.file_name()];
+            // Links are resolved only where the name fits; a link to the file may have another one.
+            let found = sessions
+                .iter()
+                .find(|s| names.contains(&s.row.path.file_name()) && canonical(&s.row.path) == path)
+                .or_else(|| sessions.iter().find(|s| canonical(&s.row.path) == path));
+            if let Some(found) = found {
                 return Ok(found.row.clone());
             }
         }
@@ -51,6 +58,17 @@ impl Index {
             several => Err(Error::Ambiguous {
                 name: name.to_string(),
                 candidates: several.iter().map(|s| s.row.clone()).collect(),
+            }),
+        }
+    }
+
+    /// The only session of an index of one file.
+    pub fn only(&self) -> Result<SessionRow, Error> {
+        let mut sessions = self.stored_sessions()?;
+        match (sessions.pop(), sessions.is_empty()) {
+            (Some(one), true) => Ok(one.row),
+            _ => Err(Error::NotFound {
+                name: String::new(),
             }),
         }
     }

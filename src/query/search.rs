@@ -179,9 +179,8 @@ impl Index {
             || names
                 .iter()
                 .any(|n| !n.any.is_empty() || !n.none.is_empty());
-        let known = catalogue.roots()?;
         let ours = self.root_numbers(catalogue)?;
-        if !filtered && known.iter().all(|r| ours.contains(&r.root)) {
+        if !filtered && catalogue.root_numbers()?.iter().all(|r| ours.contains(r)) {
             return Ok(None);
         }
         let mut places = Places::default();

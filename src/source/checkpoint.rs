@@ -117,7 +117,6 @@ pub struct Stored {
     pub racy: bool,
     pub revision: u32,
     pub consumed: u64,
-    pub proof: Proof,
 }
 
 /// Why a file is proven or read again.
@@ -194,42 +193,42 @@ pub fn decide(
     Decision::ProveBlocks(Reason::Touched)
 }
 
-/// The last bytes before `consumed`, if they are still there; and the bytes read.
+/// The last bytes that the proof covers, if they are still there; and the bytes read.
 pub fn tail_holds<R: Read + Seek>(
     file: &mut R,
-    stored: &Stored,
+    proof: &Proof,
 ) -> std::io::Result<(Option<Vec<u8>>, u64)> {
-    let length = stored.consumed.min(TAIL as u64);
+    let length = proof.covers().min(TAIL as u64);
     let mut bytes = vec![0u8; length as usize];
-    file.seek(SeekFrom::Start(stored.consumed - length))?;
+    file.seek(SeekFrom::Start(proof.covers() - length))?;
     let got = read_full(file, &mut bytes)?;
-    let holds = got as u64 == length && hash(&bytes) == stored.proof.tail;
+    let holds = got as u64 == length && hash(&bytes) == proof.tail;
     Ok((holds.then_some(bytes), got as u64))
 }
 
 /// The proven prefix: its length in bytes, its proof, and the bytes read. All of `consumed` when every block is equal.
 pub fn prove_blocks<R: Read + Seek>(
     file: &mut R,
-    stored: &Stored,
+    proof: &Proof,
 ) -> std::io::Result<(u64, Proof, u64)> {
     file.seek(SeekFrom::Start(0))?;
     let mut buffer = vec![0u8; BLOCK];
     let mut read = 0u64;
-    let blocks = &stored.proof.blocks;
+    let blocks = &proof.blocks;
     for (at, expected) in blocks.iter().enumerate() {
         let last = at + 1 == blocks.len();
-        let want = if last && stored.proof.filled != 0 {
-            stored.proof.filled
+        let want = if last && proof.filled != 0 {
+            proof.filled
         } else {
             BLOCK
         };
         let got = read_full(file, &mut buffer[..want])?;
         read += got as u64;
         if got < want || extend_state(None, &buffer[..want]) != *expected {
-            return Ok(((at * BLOCK) as u64, stored.proof.shortened(at), read));
+            return Ok(((at * BLOCK) as u64, proof.shortened(at), read));
         }
     }
-    Ok((stored.proof.covers(), stored.proof.clone(), read))
+    Ok((proof.covers(), proof.clone(), read))
 }
 
 /// Read until `buffer` is full or the file ends.
@@ -251,10 +250,14 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    fn stored(bytes: &[u8]) -> Stored {
+    fn proof_of(bytes: &[u8]) -> Proof {
         let mut proof = Proof::default();
         proof.extend(bytes);
         proof.set_tail(bytes);
+        proof
+    }
+
+    fn stored(bytes: &[u8]) -> Stored {
         let identity = Identity {
             size: bytes.len() as u64,
             inode: 1,
@@ -266,14 +269,13 @@ mod tests {
             racy: false,
             revision: 1,
             consumed: bytes.len() as u64,
-            proof,
         }
     }
 
     #[test]
     fn a_proof_made_in_pieces_equals_one_made_at_once() {
         let bytes: Vec<u8> = (0..BLOCK * 2 + 777).map(|i| (i * 7 % 251) as u8).collect();
-        let whole = stored(&bytes).proof;
+        let whole = proof_of(&bytes);
         for piece in [1, 13, 4096, BLOCK - 1, BLOCK, BLOCK + 1] {
             let mut proof = Proof::default();
             for part in bytes.chunks(piece) {
@@ -288,7 +290,7 @@ mod tests {
     #[test]
     fn blocks_prove_up_to_the_first_changed_one() {
         let mut bytes: Vec<u8> = vec![b'x'; BLOCK * 3 + 100];
-        let before = stored(&bytes);
+        let before = proof_of(&bytes);
         assert_eq!(
             prove_blocks(&mut Cursor::new(&bytes), &before).unwrap().0,
             bytes.len() as u64

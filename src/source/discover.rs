@@ -79,7 +79,7 @@ pub fn discover(path: &Path, flat: bool, format: &dyn Format) -> Discovery {
         format,
     };
     let identity = Identity::of(&metadata);
-    let mut all = walk.directory(path.to_path_buf(), &[(identity.device, identity.inode)]);
+    let mut all = walk.directory(Path::new(""), &[(identity.device, identity.inode)]);
     if let Some(at) = all
         .unreadable
         .iter()
@@ -89,7 +89,8 @@ pub fn discover(path: &Path, flat: bool, format: &dyn Format) -> Discovery {
         all.error = Some(error);
     }
     all.device = identity.device;
-    all.found.sort_by(|a, b| a.relative.cmp(&b.relative));
+    all.found
+        .sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
     all.strays.sort();
     all.unreadable.sort();
     all
@@ -102,15 +103,15 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `above`: device and inode of every directory on the way here, so that links cannot lead in circles.
-    fn directory(&self, directory: PathBuf, above: &[(i64, i64)]) -> Discovery {
+    /// `below` is the directory's path below the root; `above` are device and inode of every directory on the way
+    /// here, so that links cannot lead in circles.
+    fn directory(&self, below: &Path, above: &[(i64, i64)]) -> Discovery {
         let mut here = Discovery::default();
-        let mut below = Vec::new();
-        let entries = match fs::read_dir(&directory) {
+        let mut deeper = Vec::new();
+        let entries = match fs::read_dir(self.root.join(below)) {
             Ok(entries) => entries,
             Err(error) => {
-                here.unreadable
-                    .push((self.relative(&directory), error.to_string()));
+                here.unreadable.push((lossy(below), error.to_string()));
                 return here;
             }
         };
@@ -118,19 +119,17 @@ impl Walk<'_> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    here.unreadable
-                        .push((self.relative(&directory), error.to_string()));
+                    here.unreadable.push((lossy(below), error.to_string()));
                     continue;
                 }
             };
+            let path = below.join(entry.file_name());
             let metadata = match entry.metadata() {
                 Ok(metadata) if metadata.is_symlink() => match fs::metadata(entry.path()) {
                     Ok(metadata) => metadata,
                     Err(error) => {
-                        here.strays.push((
-                            self.relative(&entry.path()),
-                            format!("link that leads nowhere: {error}"),
-                        ));
+                        here.strays
+                            .push((lossy(&path), format!("link that leads nowhere: {error}")));
                         continue;
                     }
                 },
@@ -138,8 +137,7 @@ impl Walk<'_> {
                 // Gone between the listing and the look.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    here.unreadable
-                        .push((self.relative(&entry.path()), error.to_string()));
+                    here.unreadable.push((lossy(&path), error.to_string()));
                     continue;
                 }
             };
@@ -147,25 +145,27 @@ impl Walk<'_> {
                 let identity = Identity::of(&metadata);
                 let own = (identity.device, identity.inode);
                 // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
+                if self.flat {
+                    // Often a folder of a project: what lies below it is the project's.
+                    continue;
+                }
                 let is_link = entry.file_type().is_ok_and(|t| t.is_symlink());
                 if is_link && (own == (0, 0) || above.contains(&own)) {
-                    here.strays.push((
-                        self.relative(&entry.path()),
-                        "link to a folder above it".into(),
-                    ));
+                    here.strays
+                        .push((lossy(&path), "link to a folder above it".into()));
                 } else {
-                    below.push((entry.path(), own));
+                    deeper.push((path, own));
                 }
             } else if metadata.is_file() {
-                self.file(&entry.path(), &metadata, &mut here);
+                self.file(path, &metadata, &mut here);
             }
         }
-        let deeper: Vec<Discovery> = below
+        let deeper: Vec<Discovery> = deeper
             .into_par_iter()
             .map(|(path, own)| {
                 let mut above = above.to_vec();
                 above.push(own);
-                self.directory(path, &above)
+                self.directory(&path, &above)
             })
             .collect();
         for each in deeper {
@@ -174,27 +174,27 @@ impl Walk<'_> {
         here
     }
 
-    fn file(&self, path: &Path, metadata: &fs::Metadata, here: &mut Discovery) {
-        let identity = Identity::of(metadata);
-        let below = path.strip_prefix(self.root).unwrap_or(path);
-        let Some(relative) = below
-            .to_str()
-            .map(|p| p.replace('\\', if cfg!(windows) { "/" } else { "\\" }))
-        else {
-            here.strays.push((
-                below.to_string_lossy().into_owned(),
-                "name is not UTF-8".into(),
-            ));
-            return;
+    fn file(&self, path: PathBuf, metadata: &fs::Metadata, here: &mut Discovery) {
+        let placement = self.format.place(&path, self.flat);
+        let relative = match path.into_os_string().into_string() {
+            Ok(relative) if cfg!(windows) => relative.replace('\\', "/"),
+            Ok(relative) => relative,
+            Err(name) => {
+                here.strays.push((
+                    name.to_string_lossy().into_owned(),
+                    "name is not UTF-8".into(),
+                ));
+                return;
+            }
         };
-        match self.format.place(below, self.flat) {
+        match placement {
             Placement::Source {
                 session,
                 part,
                 unlisted,
             } => here.found.push(Found {
                 relative,
-                identity,
+                identity: Identity::of(metadata),
                 place: session,
                 part,
                 unlisted,
@@ -202,11 +202,8 @@ impl Walk<'_> {
             Placement::Ignore(reason) => here.strays.push((relative, reason.to_string())),
         }
     }
+}
 
-    fn relative(&self, path: &Path) -> String {
-        path.strip_prefix(self.root)
-            .unwrap_or(path)
-            .to_string_lossy()
-            .into_owned()
-    }
+fn lossy(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }

@@ -21,8 +21,8 @@ const QUERIES: [(&str, &str); 9] = [
     ("problems", "SELECT * FROM problems"),
     (
         "sources",
-        "SELECT v.*, n.path AS of_session, s.device, s.inode, s.mtime_ns, s.ctime_ns, s.revision, s.proof, s.fold, s.unlisted, s.unread
-         FROM sources v JOIN _sources s USING (source) LEFT JOIN _sessions n ON n.session = v.session",
+        "SELECT v.*, n.path AS of_session, s.device, s.inode, s.mtime_ns, s.ctime_ns, s.revision, k.proof, k.fold, s.unlisted, s.unread
+         FROM sources v JOIN _sources s USING (source) JOIN _checkpoints k USING (source) LEFT JOIN _sessions n ON n.session = v.session",
     ),
     ("files", "SELECT key AS entry, * FROM _files"),
     ("compactions", "SELECT key AS entry, * FROM _compactions"),

@@ -13,7 +13,7 @@ use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
 use crate::output::text::plain_line;
 use crate::output::time::count;
-use crate::places;
+use crate::{places, worktrees};
 
 /// List the sessions of this directory, or all of them
 #[derive(Debug, Args)]
@@ -125,7 +125,8 @@ fn say_scope(
     Ok(())
 }
 
-/// The nearest directory above `cwd` that has sessions, else the one below it with the newest.
+/// The nearest directory above `cwd` that has sessions, else the one below it with the newest, else the newest in
+/// another working tree of its repository.
 fn nearest(cwd: &Path, all: &[SessionRow]) -> Option<(PathBuf, u64)> {
     let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
     let related = |row: &&SessionRow| !row.cwd.is_empty() && canonical.starts_with(&row.cwd);
@@ -139,7 +140,13 @@ fn nearest(cwd: &Path, all: &[SessionRow]) -> Option<(PathBuf, u64)> {
             .map(|row| Path::new(&row.cwd))
             .find(|path| path.starts_with(&canonical))
     };
-    let place = above.or_else(below)?;
+    let beside = || {
+        let trees = worktrees::siblings(&canonical);
+        all.iter()
+            .map(|row| Path::new(&row.cwd))
+            .find(|path| trees.iter().any(|tree| path.starts_with(tree)))
+    };
+    let place = above.or_else(below).or_else(beside)?;
     let number = all
         .iter()
         .filter(|row| Path::new(&row.cwd) == place)

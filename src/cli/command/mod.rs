@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use sessionary::model::SessionRow;
-use sessionary::{Config, Freshness, Index};
+use sessionary::{Config, Error, Freshness, Index};
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
@@ -55,6 +55,18 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
         screen.say(&plain_line(note));
     }
     Ok(index)
+}
+
+/// The session that `name` means. A file that is in no scanned folder gets an index of its own, in `index`'s place.
+fn session(name: &str, index: &mut Index, config: &Config) -> Result<SessionRow, Error> {
+    let cwd = std::env::current_dir().unwrap_or_default();
+    match index.resolve(name, &cwd) {
+        Err(Error::NotFound { .. }) if cwd.join(name).is_file() => {
+            *index = Index::of_file(config, &cwd.join(name))?;
+            index.only()
+        }
+        resolved => resolved,
+    }
 }
 
 /// Says so when an answer is not complete. `pending` is the number of files, where known.

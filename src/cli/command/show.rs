@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use sessionary::index::ShowScope;
 use sessionary::model::{Class, SessionRow, ShownEntry, Transcript};
-use sessionary::{Config, Error, Index};
+use sessionary::{Config, Index};
 
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
@@ -52,7 +52,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         ));
     }
     let mut index = super::open(config, screen)?;
-    let (session, entry) = named(&args.session, &index)?;
+    let (session, entry) = named(&args.session, &mut index, config)?;
     if args.raw {
         screen.bytes(&index.raw(&session, entry.as_deref())?)?;
         return Ok(Outcome::Found);
@@ -81,24 +81,28 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 }
 
 /// The session, and the entry behind the last colon. A colon may belong to the name itself.
-fn named(text: &str, index: &Index) -> Result<(SessionRow, Option<String>), Failure> {
-    let cwd = super::here()?;
-    let whole = || Ok::<_, Error>((index.resolve(text, &cwd)?, None));
+fn named(
+    text: &str,
+    index: &mut Index,
+    config: &Config,
+) -> Result<(SessionRow, Option<String>), Failure> {
     let Some((session, entry)) = text
         .rsplit_once(':')
         .filter(|(session, entry)| !session.is_empty() && !entry.is_empty())
     else {
-        return Ok(whole()?);
+        return Ok((super::session(text, index, config)?, None));
     };
     if Path::new(text).exists() {
-        return Ok(whole()?);
+        return Ok((super::session(text, index, config)?, None));
     }
-    match index.resolve(session, &cwd) {
+    match super::session(session, index, config) {
         Ok(row) => Ok((row, Some(entry.to_owned()))),
         Err(error) => {
             let failure = Failure::from(error);
             if failure.kind() == Kind::NotFound {
-                whole().map_err(|_| failure)
+                super::session(text, index, config)
+                    .map(|row| (row, None))
+                    .map_err(|_| failure)
             } else {
                 Err(failure)
             }

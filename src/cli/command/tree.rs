@@ -63,7 +63,7 @@ impl From<Filter> for TreeFilter {
 
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let session = index.resolve(&args.session, &super::here()?)?;
+    let session = super::session(&args.session, &mut index, config)?;
     let tree = index.tree(&session, args.filter.into())?;
     if screen.json {
         screen.json(&tree)?;

@@ -128,9 +128,23 @@ pub fn prefix(text: &str, width: usize) -> &str {
 /// Escapes what serde_json leaves as it is and a terminal would act on. It only ever stands inside
 /// strings, so the JSON means the same.
 pub fn terminal_safe_json(json: String) -> String {
-    if !json.chars().any(acts) {
-        return json;
+    // What acts is beyond ASCII or DEL: JSON itself writes the other controls as escapes.
+    let mut rest = json.as_str();
+    while let Some(at) = rest.bytes().position(|byte| byte >= 0x7f) {
+        let tail = &rest[at..];
+        let end = tail
+            .bytes()
+            .position(|byte| byte < 0x7f)
+            .unwrap_or(tail.len());
+        if tail[..end].chars().any(acts) {
+            return escaped(&json);
+        }
+        rest = &tail[end..];
     }
+    json
+}
+
+fn escaped(json: &str) -> String {
     let mut safe = String::with_capacity(json.len() + 64);
     for character in json.chars() {
         if acts(character) {

@@ -61,11 +61,7 @@ impl Format for Pi {
 /// pi lists `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder. What lies elsewhere or
 /// is a copy under another name is catalogued all the same.
 fn place(relative: &Path, flat: bool) -> Placement {
-    let key: Vec<_> = relative
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
-    let Some(name) = key.last() else {
+    let Some(name) = relative.file_name().map(|name| name.to_string_lossy()) else {
         return Placement::Ignore("a folder");
     };
     let lower = name.to_ascii_lowercase();
@@ -78,30 +74,32 @@ fn place(relative: &Path, flat: bool) -> Placement {
     let renamed = [".jsonl.reset.", ".jsonl.deleted.", ".jsonl.bak-"]
         .iter()
         .any(|mark| lower.contains(mark));
-    let checkpoint = lower.ends_with(".jsonl") && lower.contains(".checkpoint.");
-    if !lower.ends_with(".jsonl") && !renamed {
+    let is_jsonl = lower.ends_with(".jsonl");
+    if !is_jsonl && !renamed {
         return Placement::Ignore("not a session file");
     }
+    let depth = relative.components().count();
     let listed_depth = if flat { 1 } else { 2 };
     let unlisted = if renamed {
         Some("a copy under another name".to_owned())
     } else if !name.ends_with(".jsonl") {
         Some("the name does not end in .jsonl".to_owned())
-    } else if key.len() < listed_depth {
+    } else if depth < listed_depth {
         Some("directly in the sessions folder".to_owned())
-    } else if key.len() > listed_depth {
+    } else if depth > listed_depth {
         Some("below the folders that pi lists".to_owned())
     } else {
         None
     };
-    let part = if renamed || checkpoint {
-        Part::Copy
-    } else {
-        Part::Main
-    };
+    let is_copy = renamed || is_jsonl && lower.contains(".checkpoint.");
+    let session = relative.to_string_lossy();
     Placement::Source {
-        session: key.join("/"),
-        part,
+        session: if cfg!(windows) {
+            session.replace('\\', "/")
+        } else {
+            session.into_owned()
+        },
+        part: if is_copy { Part::Copy } else { Part::Main },
         unlisted,
     }
 }

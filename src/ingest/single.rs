@@ -1,0 +1,76 @@
+//! What is in one file, wherever it lies? Catalogued in memory for one answer; nothing of it is kept.
+
+use std::path::Path;
+
+use super::plan::Plan;
+use super::reading::{Cost, read_source};
+use crate::catalogue::{Catalogue, Error};
+use crate::format::Format;
+use crate::index::RootSpec;
+use crate::model::Part;
+
+/// Why no agent lists it.
+const OUTSIDE: &str = "outside the folders that are scanned";
+
+/// Read the file with the format in which it is most of a session: one with a header, else one with any entry.
+/// `None` when it holds no entry in any format.
+pub fn catalogue_file(
+    path: &Path,
+    formats: &[&'static dyn Format],
+) -> Result<std::io::Result<Option<(Catalogue, RootSpec)>>, Error> {
+    let mut best: Option<(u8, Catalogue, RootSpec)> = None;
+    for format in formats {
+        let (catalogue, root, worth) = match read_as(path, *format)? {
+            Ok(read) => read,
+            Err(error) => return Ok(Err(error)),
+        };
+        if worth > best.as_ref().map_or(0, |(worth, ..)| *worth) {
+            best = Some((worth, catalogue, root));
+        }
+    }
+    Ok(Ok(best.map(|(_, catalogue, root)| (catalogue, root))))
+}
+
+fn read_as(
+    path: &Path,
+    format: &'static dyn Format,
+) -> Result<std::io::Result<(Catalogue, RootSpec, u8)>, Error> {
+    let spec = RootSpec {
+        agent: format.name().to_owned(),
+        format: format.name().to_owned(),
+        path: path.parent().unwrap_or(path).to_path_buf(),
+        label: None,
+        flat: true,
+        why: "named".to_owned(),
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let catalogue = Catalogue::in_memory()?;
+    let plan = Plan {
+        root: catalogue.ensure_root(&spec)?,
+        path: path.to_path_buf(),
+        relative: &name,
+        place: &name,
+        part: Part::Main,
+        unlisted: Some(OUTSIDE.to_owned()),
+        format,
+        known: None,
+        checkpoint: None,
+        size: 0,
+        mtime_ns: 0,
+    };
+    let mut worth = 0;
+    let mut applied = Ok(());
+    let read = read_source(&plan, &mut Vec::new(), &mut Cost::default(), &mut |chunk| {
+        worth = match (&chunk.shown.header, &chunk.shown.hidden) {
+            (Some(_), None) => 3,
+            (Some(_), Some(_)) => 2,
+            (None, _) if chunk.shown.entries > 0 => 1,
+            (None, _) => worth,
+        };
+        if applied.is_ok() {
+            applied = catalogue.apply(&chunk, format);
+        }
+    });
+    applied?;
+    Ok(read.map(|_| (catalogue, spec, worth)))
+}
