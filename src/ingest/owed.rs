@@ -253,12 +253,11 @@ fn read_range(
     for entry in &range.entries {
         let (owed, record) = (entry.owed, record(entry));
         part.count(owed, entry.length);
-        if !owed.sampled && !(owed.admitted && part.may_match(record)) {
-            continue;
-        }
-        for passage in range.format.passages(record) {
-            if range.classes[passage.class as usize] {
-                part.read(owed, passage.class, &passage.pieces);
+        if owed.sampled || (owed.admitted && part.may_match(record)) {
+            for passage in range.format.passages(record) {
+                if range.classes[passage.class as usize] {
+                    part.read(owed, passage.class, &passage.pieces);
+                }
             }
         }
     }
