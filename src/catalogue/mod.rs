@@ -2,6 +2,7 @@
 
 mod open;
 pub mod outbox;
+mod owed;
 pub mod read;
 mod sql;
 pub mod write;

@@ -222,7 +222,7 @@ fn add_all(
         let (send, receive) = sync_channel(4);
         scope.spawn(move |_| {
             jobs.into_par_iter().with_max_len(1).for_each(|job| {
-                let docs = documents(&job, formats, &Wanted::all());
+                let docs = documents(&job, formats);
                 // A closed channel means the writer failed; its error is told.
                 let _ = send.send((job.item, docs));
             });
@@ -243,11 +243,7 @@ fn add_all(
 }
 
 /// The passages of a job's class, and the bytes read; `None` when its bytes are no longer what was catalogued.
-fn documents(
-    job: &Job,
-    formats: &[&'static dyn Format],
-    wanted: &Wanted<'_>,
-) -> Option<(Vec<Doc>, u64)> {
+fn documents(job: &Job, formats: &[&'static dyn Format]) -> Option<(Vec<Doc>, u64)> {
     let format = formats.iter().find(|f| f.name() == job.format)?;
     let (Some(first), Some(last)) = (job.entries.first(), job.entries.last()) else {
         return Some((Vec::new(), 0));
@@ -264,11 +260,8 @@ fn documents(
         if hash(record) != entry.hash {
             return None;
         }
-        if !(wanted.record)(record) {
-            continue;
-        }
         for passage in format.passages(record) {
-            if passage.class == job.item.class && (wanted.pieces)(&passage.pieces) {
+            if passage.class == job.item.class {
                 docs.push(doc(
                     entry,
                     passage.class,
@@ -282,12 +275,7 @@ fn documents(
 }
 
 /// A passage with the facts that searches filter by.
-pub fn doc(
-    entry: &StoredEntry,
-    class: Class,
-    pieces: Vec<String>,
-    tools: Option<&Vec<String>>,
-) -> Doc {
+fn doc(entry: &StoredEntry, class: Class, pieces: Vec<String>, tools: Option<&Vec<String>>) -> Doc {
     Doc {
         key: entry.key as u64,
         class,
@@ -298,80 +286,4 @@ pub fn doc(
         is_error: entry.flags & flag::ERROR != 0,
         pieces,
     }
-}
-
-/// Which passages are wanted: first asked of the raw record, then of the decoded text.
-#[derive(Clone, Copy)]
-pub struct Wanted<'a> {
-    /// `false` is certain: no passage of the record is wanted.
-    pub record: &'a (dyn Fn(&[u8]) -> bool + Sync),
-    /// Whether a passage of these pieces is wanted.
-    pub pieces: &'a (dyn Fn(&[String]) -> bool + Sync),
-}
-
-impl Wanted<'_> {
-    fn all() -> Wanted<'static> {
-        Wanted {
-            record: &|_| true,
-            pieces: &|_| true,
-        }
-    }
-}
-
-/// What the overlay needs: the documents that the words at `done` lack and that may match.
-pub struct Owed {
-    /// Their passages.
-    pub docs: Vec<Doc>,
-    /// Items whose bytes changed since they were catalogued.
-    pub failed: u64,
-}
-
-/// Read what is owed, filtered by the raw bytes.
-pub fn owed_documents(
-    catalogue: &Catalogue,
-    formats: &[&'static dyn Format],
-    done: i64,
-    wanted: &Wanted<'_>,
-) -> Result<Owed, catalogue::Error> {
-    let mut work = catalogue.owed(done)?;
-    for entry in catalogue.provisional_entries()? {
-        for class in [Class::Prose, Class::Output] {
-            work.push(Item {
-                item: 0,
-                source: entry.source,
-                first: entry.key,
-                last: entry.key,
-                class,
-                bytes: entry.length,
-            });
-        }
-    }
-    let mut jobs = Vec::with_capacity(work.len());
-    for item in &work {
-        let Some((path, format)) = catalogue.source_place(item.source)? else {
-            continue;
-        };
-        let entries = catalogue.entries_between(item.source, item.first, item.last)?;
-        let tools = catalogue.tools_between(item.first, item.last)?;
-        jobs.push(Job {
-            item: item.clone(),
-            path,
-            format,
-            entries,
-            tools,
-        });
-    }
-    let read: Vec<Option<(Vec<Doc>, u64)>> = jobs
-        .par_iter()
-        .map(|job| documents(job, formats, wanted))
-        .collect();
-    let failed = read.iter().filter(|r| r.is_none()).count() as u64;
-    Ok(Owed {
-        docs: read
-            .into_iter()
-            .flatten()
-            .flat_map(|(docs, _)| docs)
-            .collect(),
-        failed,
-    })
 }
