@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
+use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, SourceFacts};
 use crate::model::{Facts, Fold, Part, SessionFacts};
@@ -318,10 +319,12 @@ impl Catalogue {
             self.forget(source, session, from)?;
         }
         let first_arrival = arrival;
+        let mut inserts = Inserts::into(c)?;
         for entry in &chunk.entries {
-            self.insert_entry(session << ARRIVAL_BITS | arrival, source, entry)?;
+            inserts.entry(session << ARRIVAL_BITS | arrival, source, entry)?;
             arrival += 1;
         }
+        drop(inserts);
         for problem in &chunk.problems {
             c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![
@@ -368,80 +371,6 @@ impl Catalogue {
         c.prepare_cached("INSERT OR IGNORE INTO _session_sources VALUES (?1, ?2, ?3)")?
             .execute(params![session, source, part_name(chunk.part)])?;
         Ok((session, arrival))
-    }
-
-    fn insert_entry(&self, key: i64, source: i64, entry: &EntryRow) -> rusqlite::Result<()> {
-        let c = &self.connection;
-        let f = &entry.facts;
-        c.prepare_cached("INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")?
-            .execute(params![
-                key,
-                source,
-                entry.start as i64,
-                entry.length as i64,
-                entry.line as i64,
-                entry.hash as i64,
-                f.kind,
-                f.role,
-                f.id,
-                f.parent,
-                f.time_ms,
-                f.agent_sees,
-                entry.flags,
-                f.stop_reason
-            ])?;
-        for (ordinal, call) in f.calls.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
-                .execute(params![
-                    key,
-                    ordinal as i64,
-                    call.call_id,
-                    call.tool,
-                    call.is_result,
-                    call.is_error,
-                    call.subject,
-                    call.duration_ms
-                ])?;
-        }
-        if let Some(u) = &f.usage {
-            c.prepare_cached(
-                "INSERT INTO _usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            )?
-            .execute(params![
-                key,
-                u.provider,
-                u.model,
-                u.response_id,
-                u.input,
-                u.output,
-                u.cache_read,
-                u.cache_write,
-                u.reasoning,
-                u.total,
-                u.cost_input,
-                u.cost_output,
-                u.cost_cache_read,
-                u.cost_cache_write,
-                u.cost_total
-            ])?;
-        }
-        for (ordinal, file) in f.files.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![key, ordinal as i64, file.path, file.modified])?;
-        }
-        if let Some(label) = &f.label {
-            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?
-                .execute(params![key, label.target, label.text])?;
-        }
-        if let Some(compaction) = &f.compaction {
-            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?
-                .execute(params![
-                    key,
-                    compaction.first_kept,
-                    compaction.tokens_before
-                ])?;
-        }
-        Ok(())
     }
 
     /// Outbox rows for the chunk's entries; a provisional entry stays out of the words.
