@@ -90,6 +90,59 @@ pub struct Chunk {
     pub last: bool,
 }
 
+impl Chunk {
+    /// With its entries as rows. Done by those who read, so that the one writer has less to do.
+    pub fn ready(mut self) -> ReadyChunk {
+        let entries = std::mem::take(&mut self.entries);
+        ReadyChunk {
+            count: entries.len() as u64,
+            inserts: Inserts::of(&entries),
+            owed: owed(&entries),
+            chunk: self,
+        }
+    }
+}
+
+/// A chunk on its way to the writer.
+pub struct ReadyChunk {
+    /// All but the entries.
+    pub chunk: Chunk,
+    /// Entries.
+    pub count: u64,
+    inserts: Inserts,
+    owed: Vec<Owed>,
+}
+
+/// What one outbox row stands for: first and last entry by their place in the chunk, and their bytes.
+struct Owed {
+    first: i64,
+    last: i64,
+    bytes: i64,
+}
+
+/// Entries for the words, in pieces of about [`OUTBOX_BYTES`]. A provisional entry stays out of them.
+fn owed(entries: &[EntryRow]) -> Vec<Owed> {
+    let mut owed: Vec<Owed> = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        if entry.flags & flag::PROVISIONAL != 0 {
+            continue;
+        }
+        let (at, length) = (at as i64, entry.length as i64);
+        match owed.last_mut() {
+            Some(run) if run.bytes + length <= OUTBOX_BYTES => {
+                run.last = at;
+                run.bytes += length;
+            }
+            _ => owed.push(Owed {
+                first: at,
+                last: at,
+                bytes: length,
+            }),
+        }
+    }
+    owed
+}
+
 impl Catalogue {
     /// Begin the one write transaction.
     pub fn begin(&self) -> Result<(), Error> {
@@ -231,14 +284,14 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
-    pub fn apply(&self, chunk: &Chunk, format: &dyn Format) -> Result<(), Error> {
-        let arrivals = self.told(self.arrivals(chunk))?;
-        if arrivals + chunk.entries.len() as i64 > MOST_ARRIVALS {
+    pub fn apply(&self, ready: &ReadyChunk, format: &dyn Format) -> Result<(), Error> {
+        let arrivals = self.told(self.arrivals(&ready.chunk))?;
+        if arrivals + ready.count as i64 > MOST_ARRIVALS {
             return Err(Error::Full {
-                relative: chunk.relative.clone(),
+                relative: ready.chunk.relative.clone(),
             });
         }
-        self.told(self.apply_rows(chunk, format))
+        self.told(self.apply_rows(ready, format))
     }
 
     /// Arrivals that the chunk's session has had; none when it is about to get a number of its own again.
@@ -272,8 +325,9 @@ impl Catalogue {
         Ok(0)
     }
 
-    fn apply_rows(&self, chunk: &Chunk, format: &dyn Format) -> rusqlite::Result<()> {
+    fn apply_rows(&self, ready: &ReadyChunk, format: &dyn Format) -> rusqlite::Result<()> {
         let c = &self.connection;
+        let chunk = &ready.chunk;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
         let identity = if chunk.last {
             chunk.identity
@@ -314,17 +368,12 @@ impl Catalogue {
                 ],
                 |r| r.get(0),
             )?;
-        let (session, mut arrival) = self.ensure_session(chunk, source)?;
+        let (session, arrival) = self.ensure_session(chunk, source)?;
         if let Some(from) = chunk.forget_from {
             self.forget(source, session, from)?;
         }
-        let first_arrival = arrival;
-        let mut inserts = Inserts::into(c)?;
-        for entry in &chunk.entries {
-            inserts.entry(session << ARRIVAL_BITS | arrival, source, entry)?;
-            arrival += 1;
-        }
-        drop(inserts);
+        let first_key = session << ARRIVAL_BITS | arrival;
+        ready.inserts.run(c, first_key, source)?;
         for problem in &chunk.problems {
             c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![
@@ -335,9 +384,9 @@ impl Catalogue {
                     problem.reason
                 ])?;
         }
-        self.queue(source, session << ARRIVAL_BITS | first_arrival, chunk)?;
+        self.queue(source, first_key, ready)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
-            .execute(params![session, arrival])?;
+            .execute(params![session, arrival + ready.count as i64])?;
         if chunk.last {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
@@ -373,41 +422,23 @@ impl Catalogue {
         Ok((session, arrival))
     }
 
-    /// Outbox rows for the chunk's entries; a provisional entry stays out of the words.
-    fn queue(&self, source: i64, first_key: i64, chunk: &Chunk) -> rusqlite::Result<()> {
-        let newest_ms = chunk
+    /// Outbox rows for the chunk's entries.
+    fn queue(&self, source: i64, first_key: i64, ready: &ReadyChunk) -> rusqlite::Result<()> {
+        let newest_ms = ready
+            .chunk
             .shown
             .last_entry_ms
-            .unwrap_or_else(|| chunk.identity.mtime_ms());
+            .unwrap_or_else(|| ready.chunk.identity.mtime_ms());
         let mut add = self.connection.prepare_cached(
             "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        let mut run: Option<(i64, i64, i64)> = None;
-        let mut flush = |run: Option<(i64, i64, i64)>| -> rusqlite::Result<()> {
-            if let Some((first, last, bytes)) = run {
-                for class in [0, 1] {
-                    add.execute(params![source, first, last, class, bytes, newest_ms])?;
-                }
+        for run in &ready.owed {
+            for class in [0, 1] {
+                let (first, last) = (first_key + run.first, first_key + run.last);
+                add.execute(params![source, first, last, class, run.bytes, newest_ms])?;
             }
-            Ok(())
-        };
-        for (at, entry) in chunk.entries.iter().enumerate() {
-            if entry.flags & flag::PROVISIONAL != 0 {
-                continue;
-            }
-            let (key, length) = (first_key + at as i64, entry.length as i64);
-            run = Some(match run {
-                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => {
-                    (first, key, bytes + length)
-                }
-                Some(full) => {
-                    flush(Some(full))?;
-                    (key, key, length)
-                }
-                None => (key, key, length),
-            });
         }
-        flush(run)
+        Ok(())
     }
 
     /// Forget the rows of a source from an offset on.
