@@ -7,102 +7,156 @@
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use super::write::EntryRow;
+use super::write::{Entries, EntryRow, flag};
 
 /// Rows that one statement inserts, where there are so many: finding the end of the table and
 /// starting a statement cost as much as a row.
 const ROWS_A_STATEMENT: usize = 16;
 
+/// Bytes of entries that one outbox row stands for, about: batches are made of whole rows.
+const OUTBOX_BYTES: i64 = 2 << 20;
+
 /// The rows of some entries of one source.
 pub struct Inserts {
-    tables: [Table; 6],
+    count: i64,
+    entries: Table,
+    calls: Table,
+    usage: Table,
+    files: Table,
+    labels: Table,
+    compactions: Table,
+    owed: Vec<Owed>,
+}
+
+/// What one outbox row stands for: first and last entry by their place in the chunk, and their bytes.
+pub(super) struct Owed {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) bytes: i64,
+}
+
+impl Default for Inserts {
+    fn default() -> Inserts {
+        Inserts {
+            count: 0,
+            entries: Table::new("_entries", 14),
+            calls: Table::new("_calls", 8),
+            usage: Table::new("_usage", 15),
+            files: Table::new("_files", 4),
+            labels: Table::new("_labels", 3),
+            compactions: Table::new("_compactions", 3),
+            owed: Vec::new(),
+        }
+    }
+}
+
+impl Entries for Inserts {
+    fn add(&mut self, entry: EntryRow) {
+        let at = self.count;
+        self.count += 1;
+        self.owe(at, &entry);
+        let f = &entry.facts;
+        let row = self.entries.row(at);
+        row.source();
+        for place in [entry.start, entry.length, entry.line, entry.hash] {
+            row.integer(place as i64);
+        }
+        row.text(f.kind.as_str());
+        for text in [&f.role, &f.id, &f.parent] {
+            row.text(text.as_deref());
+        }
+        row.integer(f.time_ms);
+        row.integer(i64::from(f.agent_sees));
+        row.integer(entry.flags);
+        row.text(f.stop_reason.as_deref());
+        for (ordinal, call) in (0..).zip(&f.calls) {
+            let row = self.calls.row(at);
+            row.integer(ordinal);
+            row.text(call.call_id.as_deref());
+            row.text(call.tool.as_deref());
+            row.integer(i64::from(call.is_result));
+            row.integer(call.is_error.map(i64::from));
+            row.text(call.subject.as_deref());
+            row.integer(call.duration_ms);
+        }
+        if let Some(u) = &f.usage {
+            let row = self.usage.row(at);
+            for text in [&u.provider, &u.model, &u.response_id] {
+                row.text(text.as_deref());
+            }
+            row.integer(u.input);
+            row.integer(u.output);
+            row.integer(u.cache_read);
+            row.integer(u.cache_write);
+            row.integer(u.reasoning);
+            row.integer(u.total);
+            row.real(u.cost_input);
+            row.real(u.cost_output);
+            row.real(u.cost_cache_read);
+            row.real(u.cost_cache_write);
+            row.real(u.cost_total);
+        }
+        for (ordinal, file) in (0..).zip(&f.files) {
+            let row = self.files.row(at);
+            row.integer(ordinal);
+            row.text(file.path.as_str());
+            row.integer(i64::from(file.modified));
+        }
+        if let Some(label) = &f.label {
+            let row = self.labels.row(at);
+            row.text(label.target.as_str());
+            row.text(label.text.as_deref());
+        }
+        if let Some(compaction) = &f.compaction {
+            let row = self.compactions.row(at);
+            row.text(compaction.first_kept.as_deref());
+            row.integer(compaction.tokens_before);
+        }
+    }
 }
 
 impl Inserts {
-    /// The rows of `entries`.
-    pub fn of(entries: &[EntryRow]) -> Inserts {
-        let mut rows = Table::new("_entries", 14);
-        let mut calls = Table::new("_calls", 8);
-        let mut usage = Table::new("_usage", 15);
-        let mut files = Table::new("_files", 4);
-        let mut labels = Table::new("_labels", 3);
-        let mut compactions = Table::new("_compactions", 3);
-        for (at, entry) in entries.iter().enumerate() {
-            let f = &entry.facts;
-            rows.begin(at);
-            rows.source();
-            for place in [entry.start, entry.length, entry.line, entry.hash] {
-                rows.integer(place as i64);
-            }
-            rows.text(f.kind.as_str());
-            for text in [&f.role, &f.id, &f.parent] {
-                rows.text(text.as_deref());
-            }
-            rows.integer(f.time_ms);
-            rows.integer(i64::from(f.agent_sees));
-            rows.integer(entry.flags);
-            rows.text(f.stop_reason.as_deref());
-            for (ordinal, call) in f.calls.iter().enumerate() {
-                calls.begin(at);
-                calls.integer(ordinal as i64);
-                calls.text(call.call_id.as_deref());
-                calls.text(call.tool.as_deref());
-                calls.integer(i64::from(call.is_result));
-                calls.integer(call.is_error.map(i64::from));
-                calls.text(call.subject.as_deref());
-                calls.integer(call.duration_ms);
-            }
-            if let Some(u) = &f.usage {
-                usage.begin(at);
-                for text in [&u.provider, &u.model, &u.response_id] {
-                    usage.text(text.as_deref());
-                }
-                for tokens in [
-                    u.input,
-                    u.output,
-                    u.cache_read,
-                    u.cache_write,
-                    u.reasoning,
-                    u.total,
-                ] {
-                    usage.integer(tokens);
-                }
-                for cost in [
-                    u.cost_input,
-                    u.cost_output,
-                    u.cost_cache_read,
-                    u.cost_cache_write,
-                    u.cost_total,
-                ] {
-                    usage.real(cost);
-                }
-            }
-            for (ordinal, file) in f.files.iter().enumerate() {
-                files.begin(at);
-                files.integer(ordinal as i64);
-                files.text(file.path.as_str());
-                files.integer(i64::from(file.modified));
-            }
-            if let Some(label) = &f.label {
-                labels.begin(at);
-                labels.text(label.target.as_str());
-                labels.text(label.text.as_deref());
-            }
-            if let Some(compaction) = &f.compaction {
-                compactions.begin(at);
-                compactions.text(compaction.first_kept.as_deref());
-                compactions.integer(compaction.tokens_before);
-            }
+    /// How many entries there are.
+    pub fn count(&self) -> i64 {
+        self.count
+    }
+
+    /// What the words are owed. A provisional entry stays out of them.
+    pub(super) fn owed(&self) -> &[Owed] {
+        &self.owed
+    }
+
+    fn owe(&mut self, at: i64, entry: &EntryRow) {
+        if entry.flags & flag::PROVISIONAL != 0 {
+            return;
         }
-        Inserts {
-            tables: [rows, calls, usage, files, labels, compactions],
+        let bytes = entry.length as i64;
+        match self.owed.last_mut() {
+            Some(run) if run.bytes + bytes <= OUTBOX_BYTES => {
+                run.last = at;
+                run.bytes += bytes;
+            }
+            _ => self.owed.push(Owed {
+                first: at,
+                last: at,
+                bytes,
+            }),
         }
     }
 
     /// Insert them: `first` is the key of the first entry.
     pub(super) fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
-        self.tables
-            .iter()
+        let Inserts {
+            entries,
+            calls,
+            usage,
+            files,
+            labels,
+            compactions,
+            ..
+        } = self;
+        [entries, calls, usage, files, labels, compactions]
+            .into_iter()
             .try_for_each(|table| table.run(to, first, source))
     }
 }
@@ -137,9 +191,10 @@ impl Table {
     }
 
     /// The next row, which begins with the key of the entry at `at`.
-    fn begin(&mut self, at: usize) {
+    fn row(&mut self, at: i64) -> &mut Table {
         self.rows += 1;
         self.tagged(tag::KEY, at as u64);
+        self
     }
 
     fn source(&mut self) {

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::insert::Inserts;
+pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, SourceFacts};
 use crate::model::{Facts, Fold, Part, SessionFacts};
@@ -13,8 +13,6 @@ use crate::source::identity::{Identity, nearest_ms};
 pub const ARRIVAL_BITS: u32 = 24;
 /// Entries a session may ever have had.
 pub const MOST_ARRIVALS: i64 = 1 << ARRIVAL_BITS;
-/// Bytes of entries that one outbox row stands for, about: batches are made of whole rows.
-const OUTBOX_BYTES: i64 = 2 << 20;
 /// Changes kept for those who poll.
 const CHANGES_KEPT: i64 = 100_000;
 
@@ -53,9 +51,21 @@ pub struct ProblemRow {
     pub reason: String,
 }
 
+/// Where the entries of a chunk go as they are read: into [`Inserts`] for the catalogue, or into a
+/// plain list to be compared with it.
+pub trait Entries: Default {
+    /// The next entry in file order.
+    fn add(&mut self, entry: EntryRow);
+}
+
+impl Entries for Vec<EntryRow> {
+    fn add(&mut self, entry: EntryRow) {
+        self.push(entry);
+    }
+}
+
 /// Some of a source, in order: rows and the state that is true once they are in.
-#[derive(Debug, Clone)]
-pub struct Chunk {
+pub struct Chunk<E> {
     /// Root and path of the source.
     pub root: i64,
     /// See `root`.
@@ -69,7 +79,7 @@ pub struct Chunk {
     /// On a source's first chunk: forget all rows from this offset on.
     pub forget_from: Option<u64>,
     /// New entries in file order.
-    pub entries: Vec<EntryRow>,
+    pub entries: E,
     /// New problems in file order.
     pub problems: Vec<ProblemRow>,
     /// Identity as observed before reading. Kept back until the last chunk.
@@ -88,59 +98,6 @@ pub struct Chunk {
     pub shown: Fold,
     /// Whether this is the last chunk of the source.
     pub last: bool,
-}
-
-impl Chunk {
-    /// With its entries as rows. Done by those who read, so that the one writer has less to do.
-    pub fn ready(mut self) -> ReadyChunk {
-        let entries = std::mem::take(&mut self.entries);
-        ReadyChunk {
-            count: entries.len() as u64,
-            inserts: Inserts::of(&entries),
-            owed: owed(&entries),
-            chunk: self,
-        }
-    }
-}
-
-/// A chunk on its way to the writer.
-pub struct ReadyChunk {
-    /// All but the entries.
-    pub chunk: Chunk,
-    /// Entries.
-    pub count: u64,
-    inserts: Inserts,
-    owed: Vec<Owed>,
-}
-
-/// What one outbox row stands for: first and last entry by their place in the chunk, and their bytes.
-struct Owed {
-    first: i64,
-    last: i64,
-    bytes: i64,
-}
-
-/// Entries for the words, in pieces of about [`OUTBOX_BYTES`]. A provisional entry stays out of them.
-fn owed(entries: &[EntryRow]) -> Vec<Owed> {
-    let mut owed: Vec<Owed> = Vec::new();
-    for (at, entry) in entries.iter().enumerate() {
-        if entry.flags & flag::PROVISIONAL != 0 {
-            continue;
-        }
-        let (at, length) = (at as i64, entry.length as i64);
-        match owed.last_mut() {
-            Some(run) if run.bytes + length <= OUTBOX_BYTES => {
-                run.last = at;
-                run.bytes += length;
-            }
-            _ => owed.push(Owed {
-                first: at,
-                last: at,
-                bytes: length,
-            }),
-        }
-    }
-    owed
 }
 
 impl Catalogue {
@@ -284,18 +241,18 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
-    pub fn apply(&self, ready: &ReadyChunk, format: &dyn Format) -> Result<(), Error> {
-        let arrivals = self.told(self.arrivals(&ready.chunk))?;
-        if arrivals + ready.count as i64 > MOST_ARRIVALS {
+    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<(), Error> {
+        let arrivals = self.told(self.arrivals(chunk))?;
+        if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
-                relative: ready.chunk.relative.clone(),
+                relative: chunk.relative.clone(),
             });
         }
-        self.told(self.apply_rows(ready, format))
+        self.told(self.apply_rows(chunk, format))
     }
 
     /// Arrivals that the chunk's session has had; none when it is about to get a number of its own again.
-    fn arrivals(&self, chunk: &Chunk) -> rusqlite::Result<i64> {
+    fn arrivals(&self, chunk: &Chunk<Inserts>) -> rusqlite::Result<i64> {
         let c = &self.connection;
         let known: Option<(i64, i64)> = c
             .prepare_cached(
@@ -325,9 +282,8 @@ impl Catalogue {
         Ok(0)
     }
 
-    fn apply_rows(&self, ready: &ReadyChunk, format: &dyn Format) -> rusqlite::Result<()> {
+    fn apply_rows(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> rusqlite::Result<()> {
         let c = &self.connection;
-        let chunk = &ready.chunk;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
         let identity = if chunk.last {
             chunk.identity
@@ -373,7 +329,7 @@ impl Catalogue {
             self.forget(source, session, from)?;
         }
         let first_key = session << ARRIVAL_BITS | arrival;
-        ready.inserts.run(c, first_key, source)?;
+        chunk.entries.run(c, first_key, source)?;
         for problem in &chunk.problems {
             c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![
@@ -384,9 +340,9 @@ impl Catalogue {
                     problem.reason
                 ])?;
         }
-        self.queue(source, first_key, ready)?;
+        self.queue(source, first_key, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
-            .execute(params![session, arrival + ready.count as i64])?;
+            .execute(params![session, arrival + chunk.entries.count()])?;
         if chunk.last {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
@@ -394,7 +350,7 @@ impl Catalogue {
     }
 
     /// The session's row and its next arrival.
-    fn ensure_session(&self, chunk: &Chunk, source: i64) -> rusqlite::Result<(i64, i64)> {
+    fn ensure_session(&self, chunk: &Chunk<Inserts>, source: i64) -> rusqlite::Result<(i64, i64)> {
         let c = &self.connection;
         let known = c
             .prepare_cached(
@@ -423,19 +379,24 @@ impl Catalogue {
     }
 
     /// Outbox rows for the chunk's entries.
-    fn queue(&self, source: i64, first_key: i64, ready: &ReadyChunk) -> rusqlite::Result<()> {
-        let newest_ms = ready
-            .chunk
+    fn queue(&self, source: i64, first: i64, chunk: &Chunk<Inserts>) -> rusqlite::Result<()> {
+        let newest_ms = chunk
             .shown
             .last_entry_ms
-            .unwrap_or_else(|| ready.chunk.identity.mtime_ms());
+            .unwrap_or_else(|| chunk.identity.mtime_ms());
         let mut add = self.connection.prepare_cached(
             "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        for run in &ready.owed {
+        for run in chunk.entries.owed() {
             for class in [0, 1] {
-                let (first, last) = (first_key + run.first, first_key + run.last);
-                add.execute(params![source, first, last, class, run.bytes, newest_ms])?;
+                add.execute((
+                    source,
+                    first + run.first,
+                    first + run.last,
+                    class,
+                    run.bytes,
+                    newest_ms,
+                ))?;
             }
         }
         Ok(())

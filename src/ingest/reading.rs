@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::plan::Plan;
-use crate::catalogue::write::{Chunk, EntryRow, ProblemRow, flag};
+use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::format::json::{PieceKind, split};
 use crate::format::{Format, Shape};
 use crate::model::{Facts, Fold};
@@ -38,11 +38,11 @@ pub enum Outcome {
 }
 
 /// Read the source of `plan`, giving each chunk to `emit` in order.
-pub fn read_source(
+pub fn read_source<E: Entries>(
     plan: &Plan<'_>,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk),
+    emit: &mut dyn FnMut(Chunk<E>),
 ) -> std::io::Result<Outcome> {
     let mut file = File::open(&plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
@@ -171,7 +171,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn chunk(&self, forget_from: Option<u64>) -> Chunk {
+    fn chunk<E: Entries>(&self, forget_from: Option<u64>) -> Chunk<E> {
         Chunk {
             root: self.plan.root,
             relative: self.plan.relative.to_string(),
@@ -179,7 +179,7 @@ impl Reader<'_> {
             part: self.plan.part,
             unlisted: self.plan.unlisted.clone(),
             forget_from,
-            entries: Vec::new(),
+            entries: E::default(),
             problems: Vec::new(),
             identity: self.identity,
             racy: self.racy,
@@ -192,7 +192,7 @@ impl Reader<'_> {
         }
     }
 
-    fn close(&mut self, chunk: &mut Chunk, consumed: u64, shown: Option<Fold>, last: bool) {
+    fn close<E>(&mut self, chunk: &mut Chunk<E>, consumed: u64, shown: Option<Fold>, last: bool) {
         self.proof.set_tail(&self.tail);
         chunk.consumed = consumed;
         chunk.proof = self.proof.clone();
@@ -212,12 +212,12 @@ impl Reader<'_> {
         }
     }
 
-    fn lines(
+    fn lines<E: Entries>(
         mut self,
         file: File,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
         let format = self.plan.format;
         let mut chunk = self.chunk(Some(self.from));
@@ -262,11 +262,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn document(
+    fn document<E: Entries>(
         mut self,
         mut file: File,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
         let mut bytes = Vec::with_capacity(self.identity.size as usize);
         file.read_to_end(&mut bytes)?;
@@ -282,12 +282,12 @@ impl Reader<'_> {
 }
 
 /// Cut one line into entries and problems. The same for a whole document.
-fn add_line(
+fn add_line<E: Entries>(
     line: &[u8],
     at: u64,
     flags: i64,
     format: &dyn Format,
-    chunk: &mut Chunk,
+    chunk: &mut Chunk<E>,
     fold: &mut Fold,
 ) {
     // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
@@ -337,13 +337,13 @@ fn add_line(
 }
 
 /// Add the entry that `bytes` at `start` of the source are.
-fn add_entry(
+fn add_entry<E: Entries>(
     bytes: &[u8],
     start: u64,
     mut flags: i64,
     facts: Facts,
     format: &dyn Format,
-    chunk: &mut Chunk,
+    chunk: &mut Chunk<E>,
     fold: &mut Fold,
 ) {
     if facts.is_error {
@@ -353,7 +353,7 @@ fn add_entry(
         flags |= flag::IMAGE;
     }
     format.fold(fold, &facts, start);
-    chunk.entries.push(EntryRow {
+    chunk.entries.add(EntryRow {
         start,
         length: bytes.len() as u64,
         line: fold.lines + 1,

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::plan::{Plan, Work, plan};
 use super::reading::{Cost, Outcome, read_source};
-use crate::catalogue::write::ReadyChunk;
+use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::RootSpec;
@@ -36,7 +36,7 @@ const ENTRIES_A_TRANSACTION: u64 = 20_000;
 const IN_FLIGHT: usize = 16;
 
 enum Message {
-    Chunk(usize, Box<ReadyChunk>),
+    Chunk(usize, Box<Chunk<Inserts>>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
@@ -198,7 +198,7 @@ fn read_all(
     if let [_] = plans {
         let (mut chunks, mut cost) = (Vec::new(), Cost::default());
         let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| {
-            chunks.push(chunk.ready())
+            chunks.push(chunk)
         });
         for chunk in chunks {
             writer.take(Message::Chunk(0, Box::new(chunk)))?;
@@ -214,7 +214,7 @@ fn read_all(
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
                     let outcome = read_source(plan, buffer, &mut cost, &mut |chunk| {
-                        let _ = send.send(Message::Chunk(at, Box::new(chunk.ready())));
+                        let _ = send.send(Message::Chunk(at, Box::new(chunk)));
                     });
                     let _ = send.send(Message::Done(at, outcome, cost));
                 },
@@ -254,9 +254,10 @@ impl Writer<'_> {
                     }
                     applied => applied?,
                 }
-                self.report.entries += chunk.count;
-                self.report.problems += chunk.chunk.problems.len() as u64;
-                self.open_entries += chunk.count;
+                let entries = chunk.entries.count() as u64;
+                self.report.entries += entries;
+                self.report.problems += chunk.problems.len() as u64;
+                self.open_entries += entries;
                 if self.open_entries >= ENTRIES_A_TRANSACTION {
                     self.catalogue.commit()?;
                     self.catalogue.begin()?;
