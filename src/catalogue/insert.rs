@@ -113,6 +113,10 @@ impl Entries for Inserts {
             row.integer(compaction.tokens_before);
         }
     }
+
+    fn bytes(&self) -> usize {
+        self.tables().iter().map(|table| table.values.len()).sum()
+    }
 }
 
 impl Inserts {
@@ -124,6 +128,17 @@ impl Inserts {
     /// What the words are owed. A provisional entry stays out of them.
     pub(super) fn owed(&self) -> &[Owed] {
         &self.owed
+    }
+
+    fn tables(&self) -> [&Table; 6] {
+        [
+            &self.entries,
+            &self.calls,
+            &self.usage,
+            &self.files,
+            &self.labels,
+            &self.compactions,
+        ]
     }
 
     fn owe(&mut self, at: i64, entry: &EntryRow) {
@@ -146,17 +161,8 @@ impl Inserts {
 
     /// Insert them: `first` is the key of the first entry.
     pub(super) fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
-        let Inserts {
-            entries,
-            calls,
-            usage,
-            files,
-            labels,
-            compactions,
-            ..
-        } = self;
-        [entries, calls, usage, files, labels, compactions]
-            .into_iter()
+        self.tables()
+            .iter()
             .try_for_each(|table| table.run(to, first, source))
     }
 }

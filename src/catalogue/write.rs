@@ -56,11 +56,17 @@ pub struct ProblemRow {
 pub trait Entries: Default {
     /// The next entry in file order.
     fn add(&mut self, entry: EntryRow);
+    /// Bytes of memory they take, about; 0 where nothing has to be bounded.
+    fn bytes(&self) -> usize;
 }
 
 impl Entries for Vec<EntryRow> {
     fn add(&mut self, entry: EntryRow) {
         self.push(entry);
+    }
+
+    fn bytes(&self) -> usize {
+        0
     }
 }
 

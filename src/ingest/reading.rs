@@ -13,8 +13,10 @@ use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 
-/// Bytes of a source that go into the catalogue at once: bounds memory, and what a crash costs.
+/// Bytes of a source that go into the catalogue at once: bounds what a crash costs.
 const CHUNK_BYTES: u64 = 16 << 20;
+/// Bytes of rows that do: bounds memory, for where lines are short their rows are longer than they.
+const CHUNK_ROWS: usize = 4 << 20;
 
 /// What reading a file cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -220,7 +222,7 @@ impl Reader<'_> {
         emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
         let format = self.plan.format;
-        let mut chunk = self.chunk(Some(self.from));
+        let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
         let mut chunk_from = at;
         let mut lines = Lines::new(file, std::mem::take(buffer));
@@ -249,7 +251,7 @@ impl Reader<'_> {
             self.proof.extend(block);
             self.note_tail(block);
             at += block.len() as u64;
-            if at - chunk_from >= CHUNK_BYTES {
+            if at - chunk_from >= CHUNK_BYTES || chunk.entries.bytes() >= CHUNK_ROWS {
                 self.close(&mut chunk, at, None, false);
                 emit(std::mem::replace(&mut chunk, self.chunk(None)));
                 chunk_from = at;

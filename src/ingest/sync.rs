@@ -32,8 +32,9 @@ pub enum Event {
 
 /// Entries in one transaction, about.
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
-/// Chunks on their way to the writer.
-const IN_FLIGHT: usize = 16;
+/// Chunks on their way to the writer: enough to read on while it waits for the disk. A file's chunk is mostly a few
+/// kilobytes of rows, and never much more than four megabytes.
+const IN_FLIGHT: usize = 32;
 
 enum Message {
     Chunk(usize, Box<Chunk<Inserts>>),
