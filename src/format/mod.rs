@@ -63,6 +63,13 @@ pub trait Format: Send + Sync {
     fn place(&self, relative: &Path, flat: bool) -> Placement;
     /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
     fn facts(&self, record: &[u8]) -> Facts;
+    /// The facts of the only record of a line, where reading them also proves that the line holds
+    /// nothing but that record and white space. `None`: not known, and the line is looked at closely.
+    /// Never an answer that [`Format::facts`] would not give; a format may leave this out.
+    fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
+        let _ = line;
+        None
+    }
     /// All searchable text of one record, at most one passage a class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
     /// The record's share of what the agent's own list offers as all text of a session (pi:

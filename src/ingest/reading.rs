@@ -5,16 +5,18 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::plan::Plan;
-use crate::catalogue::write::{Chunk, EntryRow, ProblemRow, flag};
+use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::format::json::{PieceKind, split};
 use crate::format::{Format, Shape};
-use crate::model::Fold;
+use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 
-/// Bytes of a source that go into the catalogue at once: bounds memory, and what a crash costs.
+/// Bytes of a source that go into the catalogue at once: bounds what a crash costs.
 const CHUNK_BYTES: u64 = 16 << 20;
+/// Bytes of rows that do: bounds memory, for where lines are short their rows are longer than they.
+const CHUNK_ROWS: usize = 4 << 20;
 
 /// What reading a file cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,11 +40,11 @@ pub enum Outcome {
 }
 
 /// Read the source of `plan`, giving each chunk to `emit` in order.
-pub fn read_source(
+pub fn read_source<E: Entries>(
     plan: &Plan<'_>,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk),
+    emit: &mut dyn FnMut(Chunk<E>),
 ) -> std::io::Result<Outcome> {
     let mut file = File::open(&plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
@@ -178,7 +180,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn chunk(&self, forget_from: Option<u64>) -> Chunk {
+    fn chunk<E: Entries>(&self, forget_from: Option<u64>) -> Chunk<E> {
         Chunk {
             root: self.plan.root,
             relative: self.plan.relative.to_string(),
@@ -186,7 +188,7 @@ impl Reader<'_> {
             part: self.plan.part,
             unlisted: self.plan.unlisted.clone(),
             forget_from,
-            entries: Vec::new(),
+            entries: E::default(),
             problems: Vec::new(),
             identity: self.identity,
             racy: self.racy,
@@ -199,7 +201,7 @@ impl Reader<'_> {
         }
     }
 
-    fn close(&mut self, chunk: &mut Chunk, consumed: u64, shown: Option<Fold>, last: bool) {
+    fn close<E>(&mut self, chunk: &mut Chunk<E>, consumed: u64, shown: Option<Fold>, last: bool) {
         self.proof.set_tail(&self.tail);
         chunk.consumed = consumed;
         chunk.proof = self.proof.clone();
@@ -219,45 +221,47 @@ impl Reader<'_> {
         }
     }
 
-    fn lines(
+    fn lines<E: Entries>(
         mut self,
         file: File,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
         let format = self.plan.format;
-        let mut chunk = self.chunk(Some(self.from));
+        let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
         let mut chunk_from = at;
         let mut lines = Lines::new(file, std::mem::take(buffer));
         let mut shown = None;
-        while let Some((line, terminated)) = lines.next_line()? {
-            let length = line.len() as u64;
-            if terminated {
-                add_line(line, at, 0, format, &mut chunk, &mut self.fold);
-                self.fold.lines += 1;
-                self.proof.extend(line);
-                self.proof.extend(b"\n");
-                self.note_tail(line);
-                self.note_tail(b"\n");
-                at += length + 1;
-                if at - chunk_from >= CHUNK_BYTES {
-                    self.close(&mut chunk, at, None, false);
-                    emit(std::mem::replace(&mut chunk, self.chunk(None)));
-                    chunk_from = at;
-                }
-            } else {
-                let mut provisional = self.fold.clone();
+        while let Some((block, terminated)) = lines.next_block()? {
+            if !terminated {
+                let mut fold = self.fold.clone();
+                add_line(block, at, flag::PROVISIONAL, format, &mut chunk, &mut fold);
+                shown = Some(fold);
+                continue;
+            }
+            let mut start = 0;
+            for end in memchr::memchr_iter(b'\n', block) {
+                let line = &block[start..end];
                 add_line(
                     line,
-                    at,
-                    flag::PROVISIONAL,
+                    at + start as u64,
+                    0,
                     format,
                     &mut chunk,
-                    &mut provisional,
+                    &mut self.fold,
                 );
-                shown = Some(provisional);
+                self.fold.lines += 1;
+                start = end + 1;
+            }
+            self.proof.extend(block);
+            self.note_tail(block);
+            at += block.len() as u64;
+            if at - chunk_from >= CHUNK_BYTES || chunk.entries.bytes() >= CHUNK_ROWS {
+                self.close(&mut chunk, at, None, false);
+                emit(std::mem::replace(&mut chunk, self.chunk(None)));
+                chunk_from = at;
             }
         }
         cost.bytes_read += lines.bytes_read;
@@ -267,11 +271,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn document(
+    fn document<E: Entries>(
         mut self,
         mut file: File,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
         let mut bytes = Vec::with_capacity(self.identity.size as usize);
         file.read_to_end(&mut bytes)?;
@@ -287,23 +291,29 @@ impl Reader<'_> {
 }
 
 /// Cut one line into entries and problems. The same for a whole document.
-fn add_line(
+fn add_line<E: Entries>(
     line: &[u8],
     at: u64,
     flags: i64,
     format: &dyn Format,
-    chunk: &mut Chunk,
+    chunk: &mut Chunk<E>,
     fold: &mut Fold,
 ) {
+    // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
+    if let Some(facts) = format.facts_of_line(line) {
+        let before = line.len() - line.trim_ascii_start().len();
+        let start = at + before as u64;
+        add_entry(line.trim_ascii(), start, flags, facts, format, chunk, fold);
+        return;
+    }
     for piece in split(line) {
-        let start = at + piece.range.start as u64;
         let bytes = &line[piece.range.clone()];
         match piece.kind {
             PieceKind::Blank => {}
             PieceKind::Bad(reason) => {
                 let torn = flags & flag::PROVISIONAL != 0;
                 chunk.problems.push(ProblemRow {
-                    start,
+                    start: at + piece.range.start as u64,
                     length: bytes.len() as u64,
                     provisional: torn,
                     reason: if torn {
@@ -321,24 +331,45 @@ fn add_line(
                     facts.agent_sees = false;
                     flags |= flag::FUSED;
                 }
-                if facts.is_error {
-                    flags |= flag::ERROR;
-                }
-                if facts.has_image {
-                    flags |= flag::IMAGE;
-                }
-                format.fold(fold, &facts, start);
-                chunk.entries.push(EntryRow {
-                    start,
-                    length: bytes.len() as u64,
-                    line: fold.lines + 1,
-                    hash: checkpoint::hash(bytes),
+                add_entry(
+                    bytes,
+                    at + piece.range.start as u64,
                     flags,
                     facts,
-                });
+                    format,
+                    chunk,
+                    fold,
+                );
             }
         }
     }
+}
+
+/// Add the entry that `bytes` at `start` of the source are.
+fn add_entry<E: Entries>(
+    bytes: &[u8],
+    start: u64,
+    mut flags: i64,
+    facts: Facts,
+    format: &dyn Format,
+    chunk: &mut Chunk<E>,
+    fold: &mut Fold,
+) {
+    if facts.is_error {
+        flags |= flag::ERROR;
+    }
+    if facts.has_image {
+        flags |= flag::IMAGE;
+    }
+    format.fold(fold, &facts, start);
+    chunk.entries.add(EntryRow {
+        start,
+        length: bytes.len() as u64,
+        line: fold.lines + 1,
+        hash: checkpoint::hash(bytes),
+        flags,
+        facts,
+    });
 }
 
 /// The bytes of one entry, if they still are what was catalogued.
