@@ -30,6 +30,8 @@ pub struct Prefilter {
 #[derive(Debug)]
 enum Node {
     Literal(Literal),
+    /// Any character that is not ASCII: no other becomes one in a token.
+    Wide,
     All(Vec<Node>),
     Any(Vec<Node>),
 }
@@ -55,9 +57,9 @@ fn pattern(pattern: &Pattern) -> Option<Node> {
         return Some(Node::Any(Vec::new()));
     }
     let literals = pattern.literals().into_iter();
-    all(literals
-        .map(|literal| Node::Literal(Literal::new(literal)))
-        .collect())
+    let literals = literals.map(|literal| Node::Literal(Literal::new(literal)));
+    let is_wide = pattern.parts.iter().any(|(_, text)| !text.is_ascii());
+    all(literals.chain(is_wide.then_some(Node::Wide)).collect())
 }
 
 fn all(mut nodes: Vec<Node>) -> Option<Node> {
@@ -82,10 +84,11 @@ impl Prefilter {
         let Some(root) = &self.root else {
             return true;
         };
-        let holds = holds(root, &|literal| {
-            literal
+        let holds = holds(root, &|literal| match literal {
+            Some(literal) => literal
                 .places(record)
-                .any(|at| !ends_key(record, at + literal.len()))
+                .any(|at| !ends_key(record, at + literal.len())),
+            None => !record.is_ascii() || self.escape.find(record).is_some(),
         });
         holds || self.has_hiding_escape(record) || has_hiding(record)
     }
@@ -96,8 +99,9 @@ impl Prefilter {
             return true;
         };
         let bytes = || pieces.iter().map(|piece| piece.as_ref().as_bytes());
-        holds(root, &|literal| {
-            bytes().any(|bytes| literal.find(bytes, 0).is_some())
+        holds(root, &|literal| match literal {
+            Some(literal) => bytes().any(|bytes| literal.find(bytes, 0).is_some()),
+            None => bytes().any(|bytes| !bytes.is_ascii()),
         }) || bytes().any(has_hiding)
     }
 
@@ -127,9 +131,11 @@ impl Prefilter {
     }
 }
 
-fn holds(node: &Node, has: &dyn Fn(&Literal) -> bool) -> bool {
+/// `has` is asked for a literal, or for any character that is not ASCII.
+fn holds(node: &Node, has: &dyn Fn(Option<&Literal>) -> bool) -> bool {
     match node {
-        Node::Literal(literal) => has(literal),
+        Node::Literal(literal) => has(Some(literal)),
+        Node::Wide => has(None),
         Node::All(nodes) => nodes.iter().all(|node| holds(node, has)),
         Node::Any(nodes) => nodes.iter().any(|node| holds(node, has)),
     }
