@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -17,16 +18,16 @@ use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
-use crate::words::{Doc, SCHEMA_REVISION, Words, WordsError, WordsWriter};
+use crate::words::{Added, Adder, Doc, SCHEMA_REVISION, Words, WordsError, WordsWriter};
 
 /// Bytes of entries in one batch when there is no hurry: what a crash makes to be done again.
 const BATCH_BYTES: u64 = 128 << 20;
 /// Bytes of entries in one batch when time is short.
 const SMALL_BATCH_BYTES: u64 = 1 << 20;
-/// Memory of the words' writer.
-const WRITER_BYTES: usize = 150_000_000;
-/// Threads of the words' writer.
-const WRITER_THREADS: usize = 2;
+/// Memory of all adders together.
+const ADDER_BYTES: usize = 200_000_000;
+/// Threads that add passages, at most.
+const MOST_ADDERS: usize = 4;
 
 /// What goes wrong in the words stage.
 #[derive(Debug, thiserror::Error)]
@@ -122,7 +123,7 @@ pub fn index_words(
     if rows == 0 && catalogue.dead(done)?.is_empty() && !anew {
         return Ok(());
     }
-    let mut writer = WordsWriter::open(directory, WRITER_BYTES, WRITER_THREADS)?;
+    let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
     if anew {
         writer.commit(&payload(&epoch, 0))?;
     }
@@ -142,8 +143,15 @@ pub fn index_words(
         if work.is_empty() && dead.is_empty() {
             break Ok(());
         }
-        for range in &dead {
-            writer.delete_entries(range.first as u64, range.last as u64)?;
+        if !dead.is_empty() {
+            // A batch of its own: keys that died may be those of the work.
+            let batch = catalogue.stamp(&[], &dead)?;
+            let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
+            if let Err(error) = writer.delete(ranges, &payload(&epoch, batch)) {
+                break Err(error.into());
+            }
+            done = batch;
+            catalogue.settle_batches(done)?;
         }
         let mut complete = Vec::with_capacity(work.len());
         let jobs = jobs(catalogue, &work)?;
@@ -165,10 +173,10 @@ pub fn index_words(
         if let Err(error) = added {
             break Err(error.into());
         }
-        if complete.is_empty() && dead.is_empty() {
+        if complete.is_empty() {
             continue;
         }
-        let batch = catalogue.stamp(&complete, &dead)?;
+        let batch = catalogue.stamp(&complete, &[])?;
         if let Err(error) = writer.commit(&payload(&epoch, batch)) {
             break Err(error.into());
         }
@@ -218,28 +226,45 @@ fn add_all(
     jobs: Vec<Job>,
     mut each: impl FnMut(Item, Option<(u64, u64)>),
 ) -> Result<(), WordsError> {
-    rayon::in_place_scope(|scope| {
-        let (send, receive) = sync_channel(4);
-        scope.spawn(move |_| {
-            jobs.into_par_iter().with_max_len(1).for_each(|job| {
-                let docs = documents(&job, formats, &Wanted::all());
-                // A closed channel means the writer failed; its error is told.
-                let _ = send.send((job.item, docs));
+    let adders: Vec<Adder> = (0..adders().min(jobs.len()))
+        .map(|_| writer.adder())
+        .collect::<Result<_, _>>()?;
+    let jobs = Mutex::new(jobs.into_iter());
+    let added = rayon::in_place_scope(|scope| {
+        let (tell, told) = channel();
+        let (finish, finished) = channel();
+        for mut adder in adders {
+            let (tell, finish, jobs) = (tell.clone(), finish.clone(), &jobs);
+            scope.spawn(move |_| {
+                // A receiver is gone only when another adder failed; its error is told.
+                let added = loop {
+                    let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some(job) = next else {
+                        break adder.finish();
+                    };
+                    let docs = documents(&job, formats, &Wanted::all());
+                    let done = docs.as_ref().map(|(docs, read)| (docs.len() as u64, *read));
+                    let docs = docs.into_iter().flat_map(|(docs, _)| docs);
+                    if let Err(error) = docs.into_iter().try_for_each(|doc| adder.add(&doc)) {
+                        break Err(error);
+                    }
+                    let _ = tell.send((job.item, done));
+                };
+                let _ = finish.send(added);
             });
-        });
-        for (item, docs) in receive {
-            let Some((docs, read)) = docs else {
-                each(item, None);
-                continue;
-            };
-            let count = docs.len() as u64;
-            for doc in docs {
-                writer.add(doc)?;
-            }
-            each(item, Some((count, read)));
         }
-        Ok(())
-    })
+        drop((tell, finish));
+        for (item, done) in told {
+            each(item, done);
+        }
+        finished.into_iter().collect::<Result<Vec<Added>, _>>()
+    })?;
+    added.into_iter().try_for_each(|added| writer.take(added))
+}
+
+/// Threads that add passages. Each has a part of the memory, so they must not be many.
+fn adders() -> usize {
+    rayon::current_num_threads().clamp(1, MOST_ADDERS)
 }
 
 /// The passages of a job's class, and the bytes read; `None` when its bytes are no longer what was catalogued.

@@ -12,9 +12,11 @@ mod excluded;
 mod matcher;
 mod overlay;
 mod pattern;
+mod postings;
 mod prefilter;
 mod schema;
 mod search;
+mod segment;
 pub mod tokenizer;
 mod write;
 
@@ -28,7 +30,7 @@ pub use schema::{Doc, SCHEMA_REVISION};
 #[cfg(test)]
 pub use search::Answer;
 pub use search::{Hit, Order, Pick, Scope, Words, search};
-pub use write::WordsWriter;
+pub use write::{Added, Adder, WordsWriter};
 
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ impl Overlay {
             builder().single_segment_index_writer::<Queued>(RamDirectory::create(), 15_000_000)?;
         for doc in docs {
             passages.push((doc.key, doc.class));
-            writer.add_document(Queued::new(doc, fields, None))?;
+            writer.add_document(Queued::new(doc, fields))?;
         }
         passages.sort_unstable();
         passages.dedup();

@@ -1,8 +1,5 @@
 //! What one passage is to tantivy: the fields, and a document that is indexed without being copied.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
-
 use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf, Value};
 use tantivy::schema::{
     Document, FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
@@ -42,16 +39,6 @@ pub struct Doc {
     pub is_error: bool,
     /// The text, piece by piece. No phrase spans two pieces.
     pub pieces: Vec<String>,
-}
-
-impl Doc {
-    fn bytes(&self) -> usize {
-        self.pieces
-            .iter()
-            .map(|piece| piece.len() + size_of::<String>())
-            .sum::<usize>()
-            + size_of::<Self>()
-    }
 }
 
 /// The fields. All but the texts are raw: one term a value.
@@ -127,79 +114,16 @@ pub(super) fn builder() -> tantivy::IndexBuilder {
         .tokenizers(tokenizers())
 }
 
-/// How many bytes of text wait for the indexing threads. Their queue counts documents, and ten
-/// thousand tool outputs may be gigabytes.
-#[derive(Debug)]
-pub(super) struct Gate {
-    waiting: Mutex<usize>,
-    freed: Condvar,
-    limit: usize,
-}
-
-impl Gate {
-    pub fn new(limit: usize) -> Arc<Self> {
-        Arc::new(Self {
-            waiting: Mutex::new(0),
-            freed: Condvar::new(),
-            limit,
-        })
-    }
-
-    /// Wait until there is room for `bytes`; one document always has room. A thread that died
-    /// frees nothing: after a while without progress go on, and adding reports its error.
-    fn enter(self: &Arc<Self>, bytes: usize) -> Permit {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        while *waiting > 0 && *waiting + bytes > self.limit {
-            let (guard, timeout) = self
-                .freed
-                .wait_timeout(waiting, Duration::from_secs(5))
-                .unwrap_or_else(PoisonError::into_inner);
-            waiting = guard;
-            if timeout.timed_out() {
-                break;
-            }
-        }
-        *waiting += bytes;
-        Permit {
-            gate: Arc::clone(self),
-            bytes,
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Permit {
-    gate: Arc<Gate>,
-    bytes: usize,
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        *self
-            .gate
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) -= self.bytes;
-        self.gate.freed.notify_all();
-    }
-}
-
-/// A [`Doc`] on its way into tantivy.
+/// A [`Doc`] on its way into tantivy itself.
 #[derive(Debug)]
 pub(super) struct Queued {
     doc: Doc,
     fields: Fields,
-    _permit: Option<Permit>,
 }
 
 impl Queued {
-    pub fn new(doc: Doc, fields: Fields, gate: Option<&Arc<Gate>>) -> Self {
-        let permit = gate.map(|gate| gate.enter(doc.bytes()));
-        Self {
-            doc,
-            fields,
-            _permit: permit,
-        }
+    pub fn new(doc: Doc, fields: Fields) -> Self {
+        Self { doc, fields }
     }
 }
 

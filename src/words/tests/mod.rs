@@ -3,6 +3,7 @@
 mod index;
 mod oracle;
 mod random;
+mod segments;
 #[allow(clippy::print_stdout)]
 mod speed;
 mod tokens;
