@@ -100,7 +100,7 @@ CREATE TABLE _entries (
     parent TEXT,
     time_ms INTEGER,
     agent_sees INTEGER NOT NULL,
-    flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused
+    flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused, 16 a tool answers
     stop_reason TEXT
 ) STRICT;
 
@@ -172,14 +172,15 @@ CREATE TABLE _strays (
     PRIMARY KEY (root, relative)
 ) STRICT, WITHOUT ROWID;
 
--- What the words still lack: entries first..=last of one source, one class of text. `batch` is
+-- What the words still lack: of the entries first..=last of one source those in which a tool answers
+-- (class 1) or all others (class 0). `batch` is
 -- stamped before the words commit; the commit payload says up to which batch it is done.
 CREATE TABLE _outbox (
     item INTEGER PRIMARY KEY AUTOINCREMENT,
     source INTEGER NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    class INTEGER NOT NULL,          -- 0 prose, 1 output
+    class INTEGER NOT NULL,          -- 0 conversation, 1 answers of tools
     bytes INTEGER NOT NULL,
     newest_ms INTEGER NOT NULL,      -- orders the work: newest sessions first
     batch INTEGER

@@ -5,7 +5,8 @@ use rusqlite::params;
 use super::open::{Catalogue, Error};
 use crate::model::Class;
 
-/// Some entries of one source whose text of one class the words lack.
+/// Entries of one source that the words lack: of those from `first` to `last` the ones in which a
+/// tool answers (`class` output), or all others (prose). So each entry is read once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Item {
@@ -68,7 +69,8 @@ impl Catalogue {
         ))
     }
 
-    /// The next work, at most `bytes` of it and at least one item: prose before output, newest sessions first.
+    /// The next work of one class, at most `bytes` of it and at least one item: prose before output,
+    /// newest sessions first.
     pub fn next_work(
         &self,
         bytes: u64,
@@ -80,7 +82,7 @@ impl Catalogue {
                  ORDER BY class, newest_ms DESC",
             )?;
             let mut rows = statement.query([])?;
-            let mut work = Vec::new();
+            let mut work: Vec<Item> = Vec::new();
             let mut sum = 0;
             while let Some(row) = rows.next()? {
                 let item = item_of(row)?;
@@ -88,7 +90,10 @@ impl Catalogue {
                     continue;
                 }
                 sum += item.bytes;
-                if sum > bytes && !work.is_empty() {
+                if work
+                    .first()
+                    .is_some_and(|first| sum > bytes || first.class != item.class)
+                {
                     break;
                 }
                 work.push(item);

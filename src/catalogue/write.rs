@@ -27,6 +27,8 @@ pub mod flag {
     pub const IMAGE: i64 = 4;
     /// One of several values on one line.
     pub const FUSED: i64 = 8;
+    /// A tool answers in it: the words get it with the output, everything else with the prose.
+    pub const ANSWER: i64 = 16;
 }
 
 /// One entry on its way into the catalogue.

@@ -320,6 +320,9 @@ fn add_line(
                 if facts.has_image {
                     flags |= flag::IMAGE;
                 }
+                if facts.calls.iter().any(|call| call.is_result) {
+                    flags |= flag::ANSWER;
+                }
                 format.fold(fold, &facts, start);
                 chunk.entries.push(EntryRow {
                     start,

@@ -24,6 +24,8 @@ use crate::words::{Added, Adder, Doc, SCHEMA_REVISION, Words, WordsError, WordsW
 const BATCH_BYTES: u64 = 128 << 20;
 /// Bytes of entries in one batch when time is short.
 const SMALL_BATCH_BYTES: u64 = 1 << 20;
+/// Bytes between two entries that are sooner read than stepped over.
+const SMALL_GAP: u64 = 256;
 /// Memory of all adders together.
 const ADDER_BYTES: usize = 200_000_000;
 /// Threads that add passages, at most.
@@ -128,7 +130,7 @@ pub fn index_words(
         writer.commit(&payload(&epoch, 0))?;
     }
     let mut failed: HashSet<i64> = HashSet::new();
-    let mut indexed = 0;
+    let (mut indexed, mut owes_prose) = (0, false);
     let result = loop {
         if budget.is_some_and(|b| started.elapsed() >= b) {
             break Ok(());
@@ -139,6 +141,11 @@ pub fn index_words(
             BATCH_BYTES
         };
         let work = catalogue.next_work(bytes, &failed)?;
+        let is_prose = work.first().is_some_and(|item| item.class == Class::Prose);
+        if !is_prose && owes_prose {
+            report.ms.prose = Some(started.elapsed().as_secs_f64() * 1000.0);
+        }
+        owes_prose = is_prose;
         let dead = catalogue.dead(done)?;
         if work.is_empty() && dead.is_empty() {
             break Ok(());
@@ -267,43 +274,52 @@ fn adders() -> usize {
     rayon::current_num_threads().clamp(1, MOST_ADDERS)
 }
 
-/// The passages of a job's class, and the bytes read; `None` when its bytes are no longer what was catalogued.
+/// The passages of a job's entries, and the bytes read; `None` when its bytes are no longer what was catalogued.
 fn documents(
     job: &Job,
     formats: &[&'static dyn Format],
     wanted: &Wanted<'_>,
 ) -> Option<(Vec<Doc>, u64)> {
     let format = formats.iter().find(|f| f.name() == job.format)?;
-    let (Some(first), Some(last)) = (job.entries.first(), job.entries.last()) else {
-        return Some((Vec::new(), 0));
-    };
-    let (start, end) = (first.start, last.start + last.length);
     let mut file = File::open(&job.path).ok()?;
-    file.seek(SeekFrom::Start(start)).ok()?;
-    let mut bytes = vec![0; (end - start) as usize];
-    file.read_exact(&mut bytes).ok()?;
-    let mut docs = Vec::new();
-    for entry in &job.entries {
-        let from = (entry.start - start) as usize;
-        let record = &bytes[from..from + entry.length as usize];
-        if hash(record) != entry.hash {
-            return None;
-        }
-        if !(wanted.record)(record) {
+    let (mut docs, mut bytes, mut read) = (Vec::new(), Vec::new(), 0);
+    let is_of_job = |entry: &&StoredEntry| {
+        (entry.flags & flag::ANSWER != 0) == (job.item.class == Class::Output)
+    };
+    let entries: Vec<&StoredEntry> = job.entries.iter().filter(is_of_job).collect();
+    // Entries with nothing but their newline between them are read together.
+    let follows = |a: &&StoredEntry, b: &&StoredEntry| {
+        b.start >= a.start + a.length && b.start - (a.start + a.length) <= SMALL_GAP
+    };
+    for run in entries.chunk_by(follows) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
             continue;
-        }
-        for passage in format.passages(record) {
-            if passage.class == job.item.class && (wanted.pieces)(&passage.pieces) {
-                docs.push(doc(
-                    entry,
-                    passage.class,
-                    passage.pieces,
-                    job.tools.get(&entry.key),
-                ));
+        };
+        let start = first.start;
+        bytes.resize((last.start + last.length - start) as usize, 0);
+        file.seek(SeekFrom::Start(start)).ok()?;
+        file.read_exact(&mut bytes).ok()?;
+        read += bytes.len() as u64;
+        for entry in run {
+            let from = (entry.start - start) as usize;
+            let record = &bytes[from..from + entry.length as usize];
+            if hash(record) != entry.hash {
+                return None;
             }
+            if !(wanted.record)(record) {
+                continue;
+            }
+            let tools = job.tools.get(&entry.key);
+            docs.extend(
+                format
+                    .passages(record)
+                    .into_iter()
+                    .filter(|passage| (wanted.pieces)(&passage.pieces))
+                    .map(|passage| doc(entry, passage.class, passage.pieces, tools)),
+            );
         }
     }
-    Some((docs, end - start))
+    Some((docs, read))
 }
 
 /// A passage with the facts that searches filter by.

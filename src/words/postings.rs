@@ -96,9 +96,9 @@ impl Postings {
     /// Add a document, which must be later than those before it. Returns the number of its tokens.
     pub fn add(&mut self, segmenter: &mut Segmenter, document: u32, pieces: &[String]) -> u32 {
         let mut tokens = 0;
-        let mut end = 0;
+        let mut start = 0;
         for piece in pieces {
-            let start = end;
+            let mut end = start;
             segmenter.run(piece, |token| {
                 let position = start + token.position;
                 end = end.max(position + 1);
@@ -115,7 +115,7 @@ impl Postings {
                 }
             });
             // A gap, so that no phrase spans two pieces.
-            end += 1;
+            start = end + 1;
         }
         self.settle(document);
         self.tokens += u64::from(tokens);

@@ -10,9 +10,10 @@ use tantivy::{Index, IndexSettings};
 use super::tokenizer::WordTokenizer;
 use crate::model::Class;
 
-/// Raised when the same passages yield another index: fields, tokenizer rules, options.
+/// Raised when the same passages yield another index (fields, tokenizer rules, options), or when
+/// what is owed means something else.
 /// Goes into the commit payload, so that an older index is built anew.
-pub const SCHEMA_REVISION: u32 = 1;
+pub const SCHEMA_REVISION: u32 = 2;
 
 /// The time of a passage that has none.
 pub(super) const NO_TIME: i64 = i64::MIN;
