@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -20,14 +20,17 @@ use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
 use crate::words::{Added, Adder, Doc, SCHEMA_REVISION, Words, WordsError, WordsWriter};
 
-/// Bytes of entries in one batch when there is no hurry: what a crash makes to be done again.
-const BATCH_BYTES: u64 = 128 << 20;
+/// Bytes of entries in one batch when there is no hurry: what a crash makes to be done again. Each
+/// batch leaves a segment a thread, and what segments share (the common words) is written in each.
+const BATCH_BYTES: u64 = 384 << 20;
 /// Bytes of entries in one batch when time is short.
 const SMALL_BATCH_BYTES: u64 = 1 << 20;
 /// Bytes between two entries that are sooner read than stepped over.
 const SMALL_GAP: u64 = 256;
 /// Memory of all adders together.
-const ADDER_BYTES: usize = 200_000_000;
+const ADDER_BYTES: usize = 180_000_000;
+/// Items that wait for an adder.
+const WAITING_JOBS: usize = 8;
 /// Threads that add passages, at most.
 const MOST_ADDERS: usize = 4;
 
@@ -161,8 +164,7 @@ pub fn index_words(
             catalogue.settle_batches(done)?;
         }
         let mut complete = Vec::with_capacity(work.len());
-        let jobs = jobs(catalogue, &work)?;
-        let added = add_all(&mut writer, formats, jobs, |item, docs| {
+        let added = add_all(catalogue, &mut writer, formats, &work, |item, docs| {
             indexed += item.bytes;
             progress(Event::Indexed { bytes: indexed, of });
             match docs {
@@ -178,7 +180,7 @@ pub fn index_words(
             }
         });
         if let Err(error) = added {
-            break Err(error.into());
+            break Err(error);
         }
         if complete.is_empty() {
             continue;
@@ -206,53 +208,51 @@ struct Job {
     tools: HashMap<i64, Vec<String>>,
 }
 
-fn jobs(catalogue: &Catalogue, work: &[Item]) -> Result<Vec<Job>, catalogue::Error> {
-    let mut jobs = Vec::with_capacity(work.len());
-    for item in work {
-        let Some((path, format)) = catalogue.source_place(item.source)? else {
-            continue;
-        };
-        let mut entries = catalogue.entries_between(item.source, item.first, item.last)?;
-        entries.retain(|e| e.flags & flag::PROVISIONAL == 0);
-        let tools = catalogue.tools_between(item.first, item.last)?;
-        jobs.push(Job {
-            item: item.clone(),
-            path,
-            format,
-            entries,
-            tools,
-        });
-    }
-    Ok(jobs)
+fn job(catalogue: &Catalogue, item: &Item) -> Result<Option<Job>, catalogue::Error> {
+    let Some((path, format)) = catalogue.source_place(item.source)? else {
+        return Ok(None);
+    };
+    let mut entries = catalogue.entries_between(item.source, item.first, item.last)?;
+    entries.retain(|e| e.flags & flag::PROVISIONAL == 0);
+    let tools = catalogue.tools_between(item.first, item.last)?;
+    Ok(Some(Job {
+        item: item.clone(),
+        path,
+        format,
+        entries,
+        tools,
+    }))
 }
 
-/// Read all jobs on every core and add them, one item as a whole or not at all.
+/// Read all items on every core and add them, each as a whole or not at all.
 fn add_all(
+    catalogue: &Catalogue,
     writer: &mut WordsWriter,
     formats: &[&'static dyn Format],
-    jobs: Vec<Job>,
+    work: &[Item],
     mut each: impl FnMut(Item, Option<(u64, u64)>),
-) -> Result<(), WordsError> {
-    let adders: Vec<Adder> = (0..adders().min(jobs.len()))
+) -> Result<(), WordsStage> {
+    let adders: Vec<Adder> = (0..adders().min(work.len()))
         .map(|_| writer.adder())
         .collect::<Result<_, _>>()?;
-    let jobs = Mutex::new(jobs.into_iter());
     let added = rayon::in_place_scope(|scope| {
+        let (send, jobs) = sync_channel::<Job>(WAITING_JOBS);
         let (tell, told) = channel();
         let (finish, finished) = channel();
+        // Held by the adders alone: when all of them have failed, sending fails too.
+        let jobs = Arc::new(Mutex::new(jobs));
         for mut adder in adders {
-            let (tell, finish, jobs) = (tell.clone(), finish.clone(), &jobs);
+            let (tell, finish, jobs) = (tell.clone(), finish.clone(), Arc::clone(&jobs));
             scope.spawn(move |_| {
-                // A receiver is gone only when another adder failed; its error is told.
                 let added = loop {
-                    let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some(job) = next else {
+                    let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok(job) = next else {
                         break adder.finish();
                     };
                     let docs = documents(&job, formats, &Wanted::all());
                     let done = docs.as_ref().map(|(docs, read)| (docs.len() as u64, *read));
-                    let docs = docs.into_iter().flat_map(|(docs, _)| docs);
-                    if let Err(error) = docs.into_iter().try_for_each(|doc| adder.add(&doc)) {
+                    let mut docs = docs.into_iter().flat_map(|(docs, _)| docs);
+                    if let Err(error) = docs.try_for_each(|doc| adder.add(&doc)) {
                         break Err(error);
                     }
                     let _ = tell.send((job.item, done));
@@ -260,13 +260,33 @@ fn add_all(
                 let _ = finish.send(added);
             });
         }
-        drop((tell, finish));
-        for (item, done) in told {
-            each(item, done);
+        drop((tell, finish, jobs));
+        let mut queued = Ok(());
+        for item in work {
+            match job(catalogue, item) {
+                Ok(None) => {}
+                // No adder is left; their errors are told.
+                Ok(Some(job)) => {
+                    if send.send(job).is_err() {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    queued = Err(error);
+                    break;
+                }
+            }
+            told.try_iter().for_each(|(item, done)| each(item, done));
         }
-        finished.into_iter().collect::<Result<Vec<Added>, _>>()
+        drop(send);
+        told.into_iter().for_each(|(item, done)| each(item, done));
+        queued?;
+        Ok::<_, WordsStage>(finished.into_iter().collect::<Result<Vec<Added>, _>>()?)
     })?;
-    added.into_iter().try_for_each(|added| writer.take(added))
+    for added in added {
+        writer.take(added)?;
+    }
+    Ok(())
 }
 
 /// Threads that add passages. Each has a part of the memory, so they must not be many.

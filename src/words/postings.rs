@@ -32,17 +32,16 @@ pub(super) struct Postings {
 
 /// A term and its postings.
 ///
-/// Numbers of 7 bits a byte follow the first document. Without positions: for each further
-/// document twice its distance, plus 1 if the document before it has the term once, else followed
-/// by how often it has it. With positions: the distances of the positions in the document, each
-/// plus 1, then 0 and the distance of the next document.
+/// They are numbers of 7 bits a byte. Without positions: nothing for a single document, else the
+/// first document, and for all but the last twice the distance of the next, plus 1 if the term
+/// stands in it once, else followed by how often. With positions: the first document, the distances
+/// of its positions, each plus 1, then for each further document 0, its distance and the same.
 #[derive(Debug, Clone, Copy, Default)]
 struct Term {
     key: u32,
-    documents: u32,
-    first: u32,
+    /// The document that was noted last.
     last: u32,
-    /// How often it stands in the last document; with positions, its last position there.
+    /// How often the term stands there, or with positions, where at last.
     current: u32,
     chunk: u32,
     cursor: u32,
@@ -124,7 +123,7 @@ impl Postings {
 
     /// Note all tokens of the block.
     fn settle(&mut self, document: u32) {
-        while (self.terms.len() + self.block.tokens.len()) * 2 > self.table.len() {
+        while (self.terms.len() + self.block.tokens.len()) * 4 > self.table.len() * 3 {
             self.grow();
         }
         self.warm();
@@ -164,6 +163,21 @@ impl Postings {
         let mut sum = 0u8;
         for key in &keys[..self.block.tokens.len()] {
             sum ^= self.keys.get(*key as usize).copied().unwrap_or(0);
+        }
+        std::hint::black_box(sum);
+    }
+
+    /// Read what writing these terms will read.
+    fn warm_lists(&self, order: &[(u64, u32)]) {
+        let mut places = [(0, 0); BLOCK];
+        for (place, (_, number)) in places.iter_mut().zip(order) {
+            let term = &self.terms[*number as usize];
+            *place = (term.chunk as usize, term.key as usize);
+        }
+        let mut sum = 0u8;
+        for (chunk, key) in places {
+            sum ^= self.chunks.get(chunk).copied().unwrap_or(0);
+            sum ^= self.keys.get(key).copied().unwrap_or(0);
         }
         std::hint::black_box(sum);
     }
@@ -223,12 +237,16 @@ impl Postings {
         let text = |number: u32| key(&self.keys, &self.terms[number as usize]);
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| text(a.1).cmp(text(b.1))));
         let mut positions = Vec::new();
-        for (_, number) in order {
+        for (at, &(_, number)) in order.iter().enumerate() {
+            if at % BLOCK == 0 {
+                self.warm_lists(&order[at..order.len().min(at + BLOCK)]);
+            }
             let term = &self.terms[number as usize];
-            field.new_term(text(number), term.documents, true)?;
+            // How many documents there are is counted by `write_doc`.
+            field.new_term(text(number), 1, true)?;
             let mut list = List::of(&self.chunks, term);
-            let mut document = base + term.first;
             if self.with_positions {
+                let mut document = base + list.next().unwrap_or_default();
                 while let Some(value) = list.next() {
                     if value > 0 {
                         positions.push(value - 1);
@@ -241,6 +259,7 @@ impl Postings {
                 field.write_doc(document, positions.len() as u32, &positions);
                 positions.clear();
             } else {
+                let mut document = base + list.next().unwrap_or(term.last);
                 while let Some(value) = list.next() {
                     let times = if value & 1 == 1 {
                         1
@@ -260,13 +279,14 @@ impl Postings {
 
 impl Term {
     fn note(&mut self, chunks: &mut Vec<u8>, document: u32) {
-        if self.documents > 0 && self.last == document {
-            self.current += 1;
-            return;
-        }
-        if self.documents == 0 {
-            self.first = document;
-        } else {
+        if self.current > 0 {
+            if self.last == document {
+                self.current += 1;
+                return;
+            }
+            if self.size == 0 {
+                self.push(chunks, self.last);
+            }
             let twice = (document - self.last) << 1;
             if self.current == 1 {
                 self.push(chunks, twice | 1);
@@ -275,20 +295,18 @@ impl Term {
                 self.push(chunks, self.current);
             }
         }
-        self.documents += 1;
         self.last = document;
         self.current = 1;
     }
 
     fn note_position(&mut self, chunks: &mut Vec<u8>, document: u32, position: u32) {
-        if self.documents == 0 || self.last != document {
-            if self.documents == 0 {
-                self.first = document;
+        if self.size == 0 || self.last != document {
+            if self.size == 0 {
+                self.push(chunks, document);
             } else {
                 self.push(chunks, 0);
                 self.push(chunks, document - self.last);
             }
-            self.documents += 1;
             self.last = document;
             self.current = 0;
         }
