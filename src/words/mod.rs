@@ -9,6 +9,7 @@ mod directory;
 mod dump;
 mod error;
 mod excluded;
+mod hash;
 mod matcher;
 mod overlay;
 mod pattern;
