@@ -26,6 +26,8 @@ pub mod flag {
     pub const IMAGE: i64 = 4;
     /// One of several values on one line.
     pub const FUSED: i64 = 8;
+    /// A tool answers in it: the words get it with the output, everything else with the prose.
+    pub const ANSWER: i64 = 16;
 }
 
 /// One entry on its way into the catalogue.
@@ -391,15 +393,15 @@ impl Catalogue {
             .last_entry_ms
             .unwrap_or_else(|| chunk.identity.mtime_ms());
         let mut add = self.connection.prepare_cached(
-            "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         for run in chunk.entries.owed() {
-            for class in [0, 1] {
+            for answers in [false, true] {
                 add.execute((
                     source,
                     first + run.first,
                     first + run.last,
-                    class,
+                    answers,
                     run.bytes,
                     newest_ms,
                 ))?;

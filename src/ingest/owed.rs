@@ -1,5 +1,5 @@
-//! What do searches find in the text that the words still lack? It is read from the files, once for
-//! both classes, on every core, and forgotten again.
+//! What do searches find in the text that the words still lack? It is read from the files, once, on
+//! every core, and forgotten again.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -27,9 +27,7 @@ const WAITING: usize = 8;
 struct Range {
     path: Arc<PathBuf>,
     format: &'static dyn Format,
-    classes: Classes,
-    first: u64,
-    last: u64,
+    shares: Shares,
     entries: Vec<Entry>,
 }
 
@@ -40,8 +38,8 @@ struct Entry {
     hash: u64,
 }
 
-/// Whether prose, and whether output.
-type Classes = [bool; 2];
+/// Whether the conversation is owed, and whether the answers of tools are.
+type Shares = [bool; 2];
 
 /// Let `scan` read all that the words at batch `done` lack and the scope admits. Also returns how
 /// many items hold bytes that changed since they were catalogued.
@@ -65,7 +63,7 @@ pub fn scan_owed<'a>(
         let mut failed = 0;
         let mut places: HashMap<i64, Option<(Arc<PathBuf>, String)>> = HashMap::new();
         let mut queue = || -> Result<(), catalogue::Error> {
-            for (item, classes) in &owed {
+            for (item, shares) in &owed {
                 let place = match places.get(&item.source) {
                     Some(place) => place,
                     None => {
@@ -78,16 +76,14 @@ pub fn scan_owed<'a>(
                     continue;
                 };
                 let Some(format) = formats.iter().find(|f| f.name() == format) else {
-                    failed += items(*classes);
+                    failed += items(*shares);
                     continue;
                 };
                 let range = Range {
                     path: Arc::clone(path),
                     format: *format,
-                    classes: *classes,
-                    first: item.first as u64,
-                    last: item.last as u64,
-                    entries: entries(catalogue, item, step, scope)?,
+                    shares: *shares,
+                    entries: entries(catalogue, item, *shares, step, scope)?,
                 };
                 // A closed channel means the readers have panicked, which joining them tells.
                 let _ = send.send(range);
@@ -111,23 +107,23 @@ pub fn scan_owed<'a>(
 }
 
 /// The owed items, those of the same entries together, and the entries that only searches read.
-fn owed_ranges(catalogue: &Catalogue, done: i64) -> Result<Vec<(Item, Classes)>, catalogue::Error> {
+fn owed_ranges(catalogue: &Catalogue, done: i64) -> Result<Vec<(Item, Shares)>, catalogue::Error> {
     let mut items = catalogue.owed(done)?;
     items.sort_by_key(|item| (item.source, item.first, item.last));
-    let mut ranges: Vec<(Item, Classes)> = Vec::new();
+    let mut ranges: Vec<(Item, Shares)> = Vec::new();
     for item in items {
-        let class = item.class as usize;
+        let share = usize::from(item.answers);
         match ranges.last_mut() {
-            Some((known, classes))
+            Some((known, shares))
                 if (known.source, known.first, known.last)
                     == (item.source, item.first, item.last) =>
             {
-                classes[class] = true;
+                shares[share] = true;
             }
             _ => {
-                let mut classes = [false; 2];
-                classes[class] = true;
-                ranges.push((item, classes));
+                let mut shares = [false; 2];
+                shares[share] = true;
+                ranges.push((item, shares));
             }
         }
     }
@@ -137,7 +133,7 @@ fn owed_ranges(catalogue: &Catalogue, done: i64) -> Result<Vec<(Item, Classes)>,
             source: entry.source,
             first: entry.key,
             last: entry.key,
-            class: Class::Prose,
+            answers: false,
             bytes: entry.length,
         };
         ranges.push((item, [true; 2]));
@@ -145,14 +141,15 @@ fn owed_ranges(catalogue: &Catalogue, done: i64) -> Result<Vec<(Item, Classes)>,
     Ok(ranges)
 }
 
-/// How many items a range of these classes is.
-fn items(classes: Classes) -> u64 {
-    classes.into_iter().map(u64::from).sum()
+/// How many items a range of these shares is.
+fn items(shares: Shares) -> u64 {
+    shares.into_iter().map(u64::from).sum()
 }
 
 fn entries(
     catalogue: &Catalogue,
     item: &Item,
+    shares: Shares,
     step: u64,
     scope: &Scope<'_>,
 ) -> Result<Vec<Entry>, catalogue::Error> {
@@ -164,6 +161,9 @@ fn entries(
     };
     let mut entries = Vec::new();
     catalogue.owed_entries(item.source, item.first, item.last, |row| {
+        if !shares[usize::from(row.flags & flag::ANSWER != 0)] {
+            return;
+        }
         let key = row.key as u64;
         let facts = Facts {
             time_ms: row.time_ms,
@@ -216,7 +216,7 @@ fn read_all<'a>(
             _ => Some(()),
         };
         if read.is_none() {
-            failed += items(range.classes);
+            failed += items(range.shares);
         }
     }
 }
@@ -245,9 +245,12 @@ fn read_range(
     if entries.any(|entry| hash(record(entry)) != entry.hash) {
         return None;
     }
-    for (class, wanted) in [Class::Prose, Class::Output].into_iter().zip(range.classes) {
-        if wanted {
-            part.cover(class, range.first, range.last);
+    let follows = |a: &Entry, b: &Entry| a.owed.key + 1 == b.owed.key;
+    for run in range.entries.chunk_by(follows) {
+        if let (Some(first), Some(last)) = (run.first(), run.last()) {
+            for class in [Class::Prose, Class::Output] {
+                part.cover(class, first.owed.key, last.owed.key);
+            }
         }
     }
     for entry in &range.entries {
@@ -255,9 +258,7 @@ fn read_range(
         part.count(owed, entry.length);
         if owed.sampled || (owed.admitted && part.may_match(record)) {
             for passage in range.format.passages(record) {
-                if range.classes[passage.class as usize] {
-                    part.read(owed, passage.class, &passage.pieces);
-                }
+                part.read(owed, passage.class, &passage.pieces);
             }
         }
     }

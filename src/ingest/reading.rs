@@ -361,6 +361,9 @@ fn add_entry<E: Entries>(
     if facts.has_image {
         flags |= flag::IMAGE;
     }
+    if facts.calls.iter().any(|call| call.is_result) {
+        flags |= flag::ANSWER;
+    }
     format.fold(fold, &facts, start);
     chunk.entries.add(EntryRow {
         start,

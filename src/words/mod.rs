@@ -5,18 +5,21 @@
 //! single text: it checks hits that the index could not decide, and finds what to highlight.
 
 mod compile;
-mod directory;
 mod count;
+mod directory;
 mod dump;
 mod error;
 mod excluded;
+mod hash;
 mod literal;
 mod matcher;
 mod overlay;
 mod pattern;
+mod postings;
 mod prefilter;
 mod schema;
 mod search;
+mod segment;
 mod tally;
 pub mod tokenizer;
 mod write;
@@ -32,7 +35,7 @@ pub use schema::{Doc, SCHEMA_REVISION};
 #[cfg(test)]
 pub use search::Answer;
 pub use search::{Facts, Hit, Order, Pick, Scope, Words, search};
-pub use write::WordsWriter;
+pub use write::{Added, Adder, WordsWriter};
 
 #[cfg(test)]
 mod tests;

@@ -49,18 +49,18 @@ fn add_commit_search() {
     let mut writer = WordsWriter::open(dir.path(), 30_000_000, 2).unwrap();
     assert_eq!(writer.payload(), None);
     writer
-        .add(doc(
+        .add([doc(
             1,
             Class::Prose,
             10,
             &["The fooBar of src/words/mod.rs", "second piece"],
-        ))
+        )])
         .unwrap();
     writer
-        .add(doc(1, Class::Output, 10, &["error: cannot find fooBar"]))
+        .add([doc(1, Class::Output, 10, &["error: cannot find fooBar"])])
         .unwrap();
     writer
-        .add(doc(2, Class::Prose, 20, &["foo is not bar"]))
+        .add([doc(2, Class::Prose, 20, &["foo is not bar"])])
         .unwrap();
     writer.commit("7:1").unwrap();
     writer.close().unwrap();
@@ -94,22 +94,22 @@ fn deletes_take_what_was_added_before() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = writer(dir.path());
     for key in 0..10 {
-        writer.add(doc(key, Class::Prose, 0, &["old"])).unwrap();
+        writer.add([doc(key, Class::Prose, 0, &["old"])]).unwrap();
     }
     writer.commit("1:1").unwrap();
     for key in 10..15 {
-        writer.add(doc(key, Class::Prose, 0, &["old"])).unwrap();
-    }
-    writer.delete_entries(5, 12).unwrap();
-    for key in 7..9 {
-        writer.add(doc(key, Class::Prose, 0, &["new"])).unwrap();
+        writer.add([doc(key, Class::Prose, 0, &["old"])]).unwrap();
     }
     assert_eq!(
         all(&Words::open(dir.path()).unwrap()),
         (0..10).collect::<Vec<_>>(),
         "nothing before the commit"
     );
-    writer.commit("1:2").unwrap();
+    writer.delete([(5, 12)], "1:2").unwrap();
+    for key in 7..9 {
+        writer.add([doc(key, Class::Prose, 0, &["new"])]).unwrap();
+    }
+    writer.commit("1:3").unwrap();
     writer.close().unwrap();
     let words = Words::open(dir.path()).unwrap();
     assert_eq!(all(&words), [0, 1, 2, 3, 4, 7, 8, 13, 14]);
@@ -118,18 +118,29 @@ fn deletes_take_what_was_added_before() {
 }
 
 #[test]
+fn what_was_never_there_takes_nothing_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = writer(dir.path());
+    for round in 0..3 {
+        writer.delete([(0, 100)], "1:1").unwrap();
+        writer.add([doc(round, Class::Prose, 0, &["new"])]).unwrap();
+        writer.commit("1:2").unwrap();
+        assert_eq!(all(&Words::open(dir.path()).unwrap()), [round]);
+    }
+}
+
+#[test]
 fn what_is_not_committed_is_gone() {
     let dir = tempfile::tempdir().unwrap();
     {
         let mut writer = writer(dir.path());
-        writer.add(doc(1, Class::Prose, 0, &["kept"])).unwrap();
+        writer.add([doc(1, Class::Prose, 0, &["kept"])]).unwrap();
         writer.commit("1:1").unwrap();
         writer
-            .add(doc(2, Class::Prose, 0, &["rolled back"]))
+            .add([doc(2, Class::Prose, 0, &["rolled back"])])
             .unwrap();
-        writer.delete_entries(1, 1).unwrap();
         writer.rollback().unwrap();
-        writer.add(doc(3, Class::Prose, 0, &["dropped"])).unwrap();
+        writer.add([doc(3, Class::Prose, 0, &["dropped"])]).unwrap();
     }
     let mut second = writer(dir.path());
     assert_eq!(second.payload(), Some("1:1"));
@@ -138,7 +149,7 @@ fn what_is_not_committed_is_gone() {
         Err(WordsError::Busy)
     ));
     assert_eq!(all(&Words::open(dir.path()).unwrap()), [1]);
-    second.add(doc(4, Class::Prose, 0, &["more"])).unwrap();
+    second.add([doc(4, Class::Prose, 0, &["more"])]).unwrap();
     second.commit("1:2").unwrap();
     second.close().unwrap();
     let words = Words::open(dir.path()).unwrap();
@@ -164,7 +175,7 @@ fn damage_and_foreign_indexes_ask_for_a_rebuild() {
     for damage in 0..4 {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = writer(dir.path());
-        writer.add(doc(1, Class::Prose, 0, &["text"])).unwrap();
+        writer.add([doc(1, Class::Prose, 0, &["text"])]).unwrap();
         writer.commit("1:1").unwrap();
         writer.close().unwrap();
         let postings = std::fs::read_dir(dir.path())
@@ -222,7 +233,7 @@ fn scores_do_not_depend_on_where_a_passage_lies() {
         let (disk, rest): (Vec<_>, Vec<_>) =
             docs.iter().cloned().partition(|doc| doc.key % 10 < share);
         for (index, doc) in disk.into_iter().enumerate() {
-            writer.add(doc).unwrap();
+            writer.add([doc]).unwrap();
             if index % 7 == 0 {
                 writer.commit("x").unwrap();
             }
@@ -313,9 +324,7 @@ fn the_scope_holds_before_the_limit() {
     docs[5].kind = "compaction".into();
     let dir = tempfile::tempdir().unwrap();
     let mut writer = writer(dir.path());
-    for doc in &docs {
-        writer.add(doc.clone()).unwrap();
-    }
+    writer.add(docs.clone()).unwrap();
     writer.commit("1").unwrap();
     writer.close().unwrap();
     let words = Words::open(dir.path()).unwrap();
@@ -495,7 +504,7 @@ fn an_excluded_phrase_on_output_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = writer(dir.path());
     for doc in &docs {
-        writer.add(doc.clone()).unwrap();
+        writer.add([doc.clone()]).unwrap();
     }
     writer.commit("1").unwrap();
     writer.close().unwrap();

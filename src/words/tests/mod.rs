@@ -2,7 +2,9 @@
 
 mod index;
 mod oracle;
+mod queued;
 mod random;
+mod segments;
 #[allow(clippy::print_stdout)]
 mod speed;
 mod tokens;
@@ -35,7 +37,10 @@ fn overlaid<R>(
             sampled: true,
         };
         part.cover(doc.class, doc.key, doc.key);
-        part.count(owed, doc.pieces.iter().map(|piece| piece.len() as u64).sum());
+        part.count(
+            owed,
+            doc.pieces.iter().map(|piece| piece.len() as u64).sum(),
+        );
         part.read(owed, doc.class, &doc.pieces);
     }
     with(&Overlay::new(&scan, parts.into()))

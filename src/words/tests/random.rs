@@ -137,7 +137,7 @@ fn expr(random: &mut ChaCha8Rng, docs: &[Doc], depth: usize) -> Expr {
     }
 }
 
-fn docs(random: &mut ChaCha8Rng, count: u64) -> Vec<Doc> {
+pub fn docs(random: &mut ChaCha8Rng, count: u64) -> Vec<Doc> {
     (0..count)
         .map(|key| {
             let class = if random.random_bool(0.5) {
@@ -278,11 +278,14 @@ fn disk_and_overlay_find_what_the_oracle_finds() {
         for on_disk in [0, 30, 100] {
             let dir = tempfile::tempdir().unwrap();
             let mut writer = WordsWriter::open(dir.path(), 15_000_000, 1).unwrap();
+            let mut adder = writer.adder().unwrap();
             let mut rest = Vec::new();
             for doc in &docs {
                 if random.random_ratio(on_disk, 100) {
-                    writer.add(doc.clone()).unwrap();
+                    adder.add(doc).unwrap();
                     if random.random_ratio(1, 30) {
+                        let added = std::mem::replace(&mut adder, writer.adder().unwrap());
+                        writer.take(added.finish().unwrap()).unwrap();
                         writer.commit("some").unwrap();
                     }
                 } else {
@@ -291,10 +294,11 @@ fn disk_and_overlay_find_what_the_oracle_finds() {
                     if random.random_ratio(1, 10) {
                         let mut stale = doc.clone();
                         stale.pieces = vec!["foo a b 日本 1".into()];
-                        writer.add(stale).unwrap();
+                        adder.add(&stale).unwrap();
                     }
                 }
             }
+            writer.take(adder.finish().unwrap()).unwrap();
             writer.commit("all").unwrap();
             writer.close().unwrap();
             let words = Words::open(dir.path()).unwrap();
@@ -362,7 +366,7 @@ fn a_passage_scores_the_same_on_disk_and_in_the_overlay() {
                 .cloned()
                 .partition(|_| random.random_ratio(on_disk, 100));
             for doc in disk {
-                writer.add(doc).unwrap();
+                writer.add([doc]).unwrap();
             }
             writer.commit("all").unwrap();
             writer.close().unwrap();

@@ -65,14 +65,13 @@ fn indexing() {
         let dir = tempfile::tempdir().unwrap();
         let start = Instant::now();
         let mut writer = WordsWriter::open(dir.path(), 150_000_000, 2).unwrap();
-        for (key, text) in texts.iter().enumerate() {
-            writer
-                .add(doc(key as u64, class, key as i64, &[text]))
-                .unwrap();
-        }
+        let docs = texts.iter().enumerate();
+        writer
+            .add(docs.map(|(key, text)| doc(key as u64, class, key as i64, &[text])))
+            .unwrap();
         writer.commit("1").unwrap();
         writer.close().unwrap();
-        report(&format!("index {class:?} on disk, 2 threads"), start, bytes);
+        report(&format!("index {class:?} on disk"), start, bytes);
         let size: u64 = std::fs::read_dir(dir.path())
             .unwrap()
             .map(|file| file.unwrap().metadata().unwrap().len())
