@@ -560,6 +560,7 @@ fn an_empty_list_names_another_working_tree() {
 #[test]
 fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     let home = home();
+    home.settle();
     assert_eq!(home.json(&["sync", "--json"])["complete"], true);
     let lock = fs::File::open(home.home.join(".cache/sessionary/v1/lock")).expect("the lock");
     lock.lock().expect("it is free");
