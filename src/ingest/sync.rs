@@ -66,14 +66,18 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut discovery = discover(&spec.path, spec.flat, *format);
+        // What is there and what is known of it take about as long: at the same time.
+        let mut discovery = Discovery::default();
+        let known = rayon::in_place_scope(|scope| {
+            scope.spawn(|_| discovery = discover(&spec.path, spec.flat, *format));
+            known_root.map_or(Ok(Vec::new()), |root| catalogue.known_sources(root))
+        })?;
         let root = match known_root {
             Some(root) => root,
             // A place that never existed leaves no row.
             None if discovery.error.is_some() && !spec.path.exists() => continue,
             None => catalogue.ensure_root(spec)?,
         };
-        let known = catalogue.known_sources(root)?;
         let device = catalogue.root_device(root)?;
         if discovery.error.is_none()
             && discovery.found.is_empty()
