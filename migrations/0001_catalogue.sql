@@ -79,6 +79,7 @@ CREATE TABLE _sessions (
     bytes INTEGER NOT NULL,
     hidden TEXT,
     path TEXT NOT NULL,              -- of the main source
+    own TEXT,                        -- what only its agent records, a JSON object
     UNIQUE (root, place)
 ) STRICT;
 
@@ -216,7 +217,7 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
        s.parent_session, s.created_raw, s.created_ms, s.modified_ms, s.file_ms, s.messages,
        s.first_message, s.entries, s.problems, s.errors, s.version, s.leaf, s.provider, s.model,
        s.tokens, s.cost, s.listed_cost, s.bytes,
-       s.hidden IS NULL AS listed_by_agent, s.hidden AS reason
+       s.hidden IS NULL AS listed_by_agent, s.hidden AS reason, s.own
 FROM _sessions s JOIN _roots r USING (root);
 
 CREATE VIEW entries AS

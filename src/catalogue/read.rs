@@ -37,6 +37,7 @@ pub struct Checkpoint {
 pub struct StoredSession {
     pub session: i64,
     pub format: String,
+    pub created_ms: Option<i64>,
     pub modified_ms: i64,
     pub file_ms: i64,
     pub row: SessionRow,
@@ -663,7 +664,7 @@ impl Catalogue {
 
 const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
-        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes
+        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own
  FROM _sessions s JOIN _roots r USING (root)";
 
 fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -672,6 +673,7 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     Ok(StoredSession {
         session: r.get(0)?,
         format: r.get(2)?,
+        created_ms: r.get(13)?,
         modified_ms,
         file_ms: r.get(4)?,
         row: SessionRow {
@@ -700,6 +702,10 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             cost: r.get(23)?,
             listed_cost: r.get(24)?,
             bytes: r.get::<_, i64>(25)? as u64,
+            own: match r.get_ref(26)?.as_str_or_null() {
+                Ok(Some(own)) => serde_json::from_str(own).ok(),
+                _ => None,
+            },
         },
     })
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::plan::Plan;
 use crate::catalogue::write::{Chunk, EntryRow, ProblemRow, flag};
+use crate::format::Shape;
 use crate::format::json::{PieceKind, split};
-use crate::format::{Format, Shape};
 use crate::model::Fold;
 use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
@@ -68,9 +68,10 @@ pub fn read_source(
         fold: *fold,
         tail,
     };
-    match plan.format.shape() {
+    match plan.format.shape_of(&plan.path) {
         Shape::Lines => reader.lines(file, buffer, cost, emit)?,
-        Shape::Document => reader.document(file, cost, emit)?,
+        Shape::Document => reader.document(true, file, cost, emit)?,
+        Shape::Text => reader.document(false, file, cost, emit)?,
     }
     Ok(Outcome::Read)
 }
@@ -150,6 +151,9 @@ fn resume_point(
         if whole && plan.unlisted == known.unlisted {
             return Ok(Start::Same);
         }
+        if plan.format.shape_of(&plan.path) != Shape::Lines {
+            return Ok(Start::beginning());
+        }
         let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
         cost.proof_bytes += bytes;
         if let Some(tail) = tail {
@@ -226,7 +230,6 @@ impl Reader<'_> {
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk),
     ) -> std::io::Result<()> {
-        let format = self.plan.format;
         let mut chunk = self.chunk(Some(self.from));
         let mut at = self.from;
         let mut chunk_from = at;
@@ -235,7 +238,7 @@ impl Reader<'_> {
         while let Some((line, terminated)) = lines.next_line()? {
             let length = line.len() as u64;
             if terminated {
-                add_line(line, at, 0, format, &mut chunk, &mut self.fold);
+                add_line(line, at, 0, self.plan, &mut chunk, &mut self.fold);
                 self.fold.lines += 1;
                 self.proof.extend(line);
                 self.proof.extend(b"\n");
@@ -253,7 +256,7 @@ impl Reader<'_> {
                     line,
                     at,
                     flag::PROVISIONAL,
-                    format,
+                    self.plan,
                     &mut chunk,
                     &mut provisional,
                 );
@@ -267,8 +270,10 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// The whole file at once: one record where all is well, or (`is_json` is false) whatever it holds.
     fn document(
         mut self,
+        is_json: bool,
         mut file: File,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk),
@@ -276,8 +281,13 @@ impl Reader<'_> {
         let mut bytes = Vec::with_capacity(self.identity.size as usize);
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
-        let mut chunk = self.chunk(Some(0));
-        add_line(&bytes, 0, 0, self.plan.format, &mut chunk, &mut self.fold);
+        // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
+        let mut chunk = self.chunk(self.plan.known.map(|_| 0));
+        if is_json {
+            add_line(&bytes, 0, 0, self.plan, &mut chunk, &mut self.fold);
+        } else if !bytes.is_empty() {
+            add_entry(&bytes, 0, 0, self.plan, &mut chunk, &mut self.fold, false);
+        }
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
         self.close(&mut chunk, bytes.len() as u64, None, true);
@@ -287,14 +297,7 @@ impl Reader<'_> {
 }
 
 /// Cut one line into entries and problems. The same for a whole document.
-fn add_line(
-    line: &[u8],
-    at: u64,
-    flags: i64,
-    format: &dyn Format,
-    chunk: &mut Chunk,
-    fold: &mut Fold,
-) {
+fn add_line(line: &[u8], at: u64, flags: i64, plan: &Plan<'_>, chunk: &mut Chunk, fold: &mut Fold) {
     for piece in split(line) {
         let start = at + piece.range.start as u64;
         let bytes = &line[piece.range.clone()];
@@ -314,31 +317,43 @@ fn add_line(
                 });
             }
             PieceKind::Value { fused } => {
-                let mut facts = format.facts(bytes);
-                let mut flags = flags;
-                if fused {
-                    // Agents parse a line as a whole: with anything beside the value, they drop all of it.
-                    facts.agent_sees = false;
-                    flags |= flag::FUSED;
-                }
-                if facts.is_error {
-                    flags |= flag::ERROR;
-                }
-                if facts.has_image {
-                    flags |= flag::IMAGE;
-                }
-                format.fold(fold, &facts, start);
-                chunk.entries.push(EntryRow {
-                    start,
-                    length: bytes.len() as u64,
-                    line: fold.lines + 1,
-                    hash: checkpoint::hash(bytes),
-                    flags,
-                    facts,
-                });
+                add_entry(bytes, start, flags, plan, chunk, fold, fused);
             }
         }
     }
+}
+
+fn add_entry(
+    bytes: &[u8],
+    start: u64,
+    mut flags: i64,
+    plan: &Plan<'_>,
+    chunk: &mut Chunk,
+    fold: &mut Fold,
+    fused: bool,
+) {
+    let format = plan.format;
+    let mut facts = format.facts_at(&plan.path, bytes);
+    if fused {
+        // Agents parse a line as a whole: with anything beside the value, they drop all of it.
+        facts.agent_sees = false;
+        flags |= flag::FUSED;
+    }
+    if facts.is_error {
+        flags |= flag::ERROR;
+    }
+    if facts.has_image {
+        flags |= flag::IMAGE;
+    }
+    format.fold(fold, &facts, start);
+    chunk.entries.push(EntryRow {
+        start,
+        length: bytes.len() as u64,
+        line: fold.lines + 1,
+        hash: checkpoint::hash(bytes),
+        flags,
+        facts,
+    });
 }
 
 /// The bytes of one entry, if they still are what was catalogued.

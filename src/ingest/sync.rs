@@ -1,6 +1,6 @@
 //! The catalogue stage: discover, read what changed on every core, write it with one writer.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
@@ -108,10 +108,11 @@ pub fn sync_catalogue(
 
     let started = Instant::now();
     let mut work: Work<'_> = Work::default();
+    let mut gone_by_root = Vec::with_capacity(scanned.len());
     for (spec, format, s) in &scanned {
         let Work { mut plans, gone } = plan(s.root, &spec.path, *format, &s.discovery, &s.known);
         work.plans.append(&mut plans);
-        work.gone.extend(gone);
+        gone_by_root.push(gone);
     }
     for plan in &mut work.plans {
         if let Some(known) = plan.known {
@@ -120,7 +121,8 @@ pub fn sync_catalogue(
     }
     // Newest first: what a person looks for is most often recent.
     work.plans.sort_by_key(|p| std::cmp::Reverse(p.mtime_ns));
-    let changed = (work.plans.len() + work.gone.len()) as u64;
+    let gone: usize = gone_by_root.iter().map(Vec::len).sum();
+    let changed = (work.plans.len() + gone) as u64;
     report.files_changed += changed;
     progress(Event::Discovered {
         files: work.plans.len() as u64,
@@ -128,7 +130,8 @@ pub fn sync_catalogue(
     });
     catalogue.begin()?;
     let result = (|| {
-        for (spec, format, s) in &scanned {
+        let mut stale: Stale<'_> = BTreeMap::new();
+        for ((spec, format, s), gone) in scanned.iter().zip(&gone_by_root) {
             catalogue.ensure_root(spec)?;
             let mut strays = s.discovery.strays.clone();
             strays.extend(s.discovery.unreadable.iter().cloned());
@@ -140,17 +143,13 @@ pub fn sync_catalogue(
                 s.discovery.error.as_deref(),
                 &strays,
             )?;
-            for gone in work
-                .gone
-                .iter()
-                .filter(|g| s.known.iter().any(|k| k.source == g.source))
-            {
-                if catalogue.remove_source(gone.source, *format)? {
-                    report.vanished += 1;
-                }
+            for gone in gone {
+                let (vanished, left) = catalogue.remove_source(gone.source)?;
+                report.vanished += u64::from(vanished);
+                stale.extend(left.into_iter().map(|session| (session, *format)));
             }
         }
-        read_all(catalogue, &work.plans, progress, report)?;
+        read_all(catalogue, &work.plans, stale, progress, report)?;
         catalogue.note_scan(now_ns() / 1_000_000, changed > 0)
     })();
     if let Err(error) = result {
@@ -188,6 +187,7 @@ pub fn count_pending(
 fn read_all(
     catalogue: &Catalogue,
     plans: &[Plan<'_>],
+    stale: Stale<'_>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -200,6 +200,7 @@ fn read_all(
         bytes: 0,
         open_entries: 0,
         full: HashSet::new(),
+        stale,
     };
     if let [_] = plans {
         let (mut chunks, mut cost) = (Vec::new(), Cost::default());
@@ -209,7 +210,8 @@ fn read_all(
         for chunk in chunks {
             writer.take(Message::Chunk(0, Box::new(chunk)))?;
         }
-        return writer.take(Message::Done(0, outcome, cost));
+        writer.take(Message::Done(0, outcome, cost))?;
+        return writer.settle();
     }
     rayon::in_place_scope(|scope| {
         let (send, receive) = sync_channel(IN_FLIGHT);
@@ -229,7 +231,7 @@ fn read_all(
         for message in receive {
             writer.take(message)?;
         }
-        Ok(())
+        writer.settle()
     })
 }
 
@@ -243,9 +245,21 @@ struct Writer<'a> {
     open_entries: usize,
     /// Plans whose session is full.
     full: HashSet<usize>,
+    stale: Stale<'a>,
 }
 
+/// Sessions of many files whose rows do not say yet what their files say, and the formats that do.
+type Stale<'a> = BTreeMap<i64, &'a dyn Format>;
+
 impl Writer<'_> {
+    /// Before a commit: rows of sessions follow their files.
+    fn settle(&mut self) -> Result<(), Error> {
+        for (session, format) in std::mem::take(&mut self.stale) {
+            self.catalogue.refold_session(session, format)?;
+        }
+        Ok(())
+    }
+
     fn take(&mut self, message: Message) -> Result<(), Error> {
         match message {
             Message::Chunk(at, chunk) => {
@@ -258,12 +272,17 @@ impl Writer<'_> {
                         self.full.insert(at);
                         return Ok(());
                     }
-                    applied => applied?,
+                    applied => {
+                        let session = applied?;
+                        let format = self.plans[at].format;
+                        self.stale.extend(session.map(|session| (session, format)));
+                    }
                 }
                 self.report.entries += chunk.entries.len() as u64;
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += chunk.entries.len();
                 if self.open_entries >= ENTRIES_A_TRANSACTION {
+                    self.settle()?;
                     self.catalogue.commit()?;
                     self.catalogue.begin()?;
                     self.open_entries = 0;

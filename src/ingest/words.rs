@@ -267,7 +267,7 @@ fn documents(
         if !(wanted.record)(record) {
             continue;
         }
-        for passage in format.passages(record) {
+        for passage in format.passages_at(&job.path, record) {
             if passage.class == job.item.class && (wanted.pieces)(&passage.pieces) {
                 docs.push(doc(
                     entry,

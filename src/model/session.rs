@@ -19,6 +19,9 @@ pub struct Header {
     pub created_ms: Option<i64>,
     /// Path of the session this one was forked from, as written.
     pub parent_session: Option<String>,
+    /// See [`SessionFacts::own`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
 }
 
 /// The saved state of the fold over one source. Serialised into the catalogue, so that a later
@@ -115,4 +118,7 @@ pub struct SessionFacts {
     pub error_count: u64,
     /// Would the agent's own list show this session? `None` = yes, else the reason why not.
     pub hidden: Option<String>,
+    /// What only this agent records of a session, under its own names: a JSON object as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
 }

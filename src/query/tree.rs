@@ -37,13 +37,13 @@ impl Index {
                 name: session.id.clone(),
             });
         };
-        let all = catalogue.entries(stored.session)?;
+        let all = self.entries_in_order(catalogue, &stored)?;
         let entries: Vec<&StoredEntry> = all
             .iter()
             .filter(|e| e.kind != "session" && e.kind != "meta")
             .collect();
         let labels = current_labels(catalogue.labels(stored.session)?);
-        let shape = Shape::of(&entries);
+        let shape = Shape::of(&entries, self.is_linear(&stored));
         let active = shape.active_branch(&entries);
         let leaf = active.first().copied();
         let on_branch: HashSet<usize> = active.iter().copied().collect();
@@ -113,7 +113,7 @@ impl Index {
 }
 
 fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
-    const SETTINGS: [&str; 7] = [
+    const SETTINGS: [&str; 11] = [
         "label",
         "custom",
         "model_change",
@@ -121,6 +121,10 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         "session_info",
         "context_edit",
         "usage",
+        "context",
+        "tools",
+        "step-start",
+        "step-finish",
     ];
     let role = entry.role.as_deref();
     match filter {
@@ -131,7 +135,7 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         TreeFilter::NoTools => {
             !SETTINGS.contains(&entry.kind.as_str())
                 && role != Some("toolResult")
-                && entry.kind != "tool_result"
+                && !matches!(entry.kind.as_str(), "tool_result" | "tool" | "artifact")
         }
     }
 }
@@ -181,9 +185,9 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Of entries in file order. Ids resolve to the last entry with that id; entries without any id (v1, clido)
-    /// form one line.
-    pub(super) fn of(entries: &[&StoredEntry]) -> Shape {
-        let linear = entries.iter().all(|e| e.id.is_none());
+    /// form one line, and all do where the format is `linear`.
+    pub(super) fn of(entries: &[&StoredEntry], linear: bool) -> Shape {
+        let linear = linear || entries.iter().all(|e| e.id.is_none());
         let by_id: HashMap<&str, usize> = entries
             .iter()
             .enumerate()
