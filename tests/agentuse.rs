@@ -1,0 +1,229 @@
+//! agentuse: are its folders read as it reads them, and are its secrets nowhere?
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use sessionary::format::Format;
+use sessionary::format::agentuse::Agentuse;
+use sessionary::format::json::split;
+use sessionary::index::{ListScope, SearchScope, ShowScope};
+use sessionary::model::{Class, SessionRow};
+use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse")
+}
+
+/// Every case with what is expected of it.
+fn cases() -> BTreeMap<String, Value> {
+    fs::read_dir(fixtures())
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let expected = fs::read(entry.path().join("expected.json")).unwrap();
+            (
+                entry.file_name().into_string().unwrap(),
+                serde_json::from_slice(&expected).unwrap(),
+            )
+        })
+        .collect()
+}
+
+fn root(path: &Path) -> RootSpec {
+    RootSpec {
+        agent: "agentuse".into(),
+        format: "agentuse".into(),
+        path: path.to_path_buf(),
+        label: None,
+        flat: false,
+        why: "test".into(),
+    }
+}
+
+fn config(index_dir: &Path, case: &str) -> Config {
+    let project = fixtures().join(case).join("project");
+    Config::new(index_dir.to_path_buf(), vec![root(&project)])
+}
+
+/// A synced index of one case.
+fn index(index_dir: &Path, case: &str) -> Index {
+    let config = config(index_dir, case);
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    Index::open(&config, Freshness::AsCommitted).unwrap()
+}
+
+/// A row as `agentuse sessions list --all --json` prints it.
+fn as_listed(row: &SessionRow, project: &Path) -> Value {
+    let mut listed = row.own.clone().unwrap_or(json!({}));
+    let object = listed.as_object_mut().unwrap();
+    for ours in ["trigger", "version"] {
+        object.remove(ours);
+    }
+    let folder = row.path.parent().unwrap().strip_prefix(project).unwrap();
+    object.insert("id".into(), row.id.clone().into());
+    object.insert("dirPath".into(), folder.to_str().unwrap().into());
+    let created = row.created.as_deref().unwrap_or("1970-01-01T00:00:00.000Z");
+    object.insert("created".into(), created.into());
+    listed
+}
+
+/// Every entry of a session as the expectations write it.
+fn transcript(index: &Index, row: &SessionRow) -> Value {
+    let all = ShowScope {
+        all: true,
+        ..ShowScope::default()
+    };
+    let shown = index.show(row, &all).unwrap();
+    let entries = shown.entries.iter().map(|entry| {
+        if entry.problem.is_some() {
+            return json!("problem");
+        }
+        let of = |class: Class| -> Vec<&String> {
+            let texts = entry.text.iter().filter(|(of, _)| *of == class);
+            texts.flat_map(|(_, pieces)| pieces).collect()
+        };
+        json!([
+            entry.id,
+            entry.kind,
+            entry.role,
+            of(Class::Prose),
+            of(Class::Output)
+        ])
+    });
+    Value::Array(entries.collect())
+}
+
+#[test]
+fn fixtures_are_listed_shown_and_counted_as_expected() {
+    let cases = cases();
+    assert!(cases.len() >= 9);
+    let mut wrong = Vec::new();
+    for (case, expected) in &cases {
+        let place = tempfile::tempdir().unwrap();
+        let index = index(place.path(), case);
+        let verified = index.verify(&mut |_| {}).unwrap();
+        assert_eq!(verified.differences, [], "{case}");
+        let project = fixtures().join(case).join("project");
+        let rows = index.list(&ListScope::default()).unwrap().sessions;
+        let mut check = |what: &str, found: &Value, wanted: &Value| {
+            if found != wanted {
+                wrong.push(format!("{case} {what}:\n  {found}\n  expected\n  {wanted}"));
+            }
+        };
+        let listed: Vec<Value> = rows
+            .iter()
+            .filter(|row| row.listed_by_agent)
+            .map(|row| as_listed(row, &project))
+            .collect();
+        check("list", &Value::Array(listed), &expected["list"]);
+        let find = |id: &String| rows.iter().find(|row| row.id == *id).unwrap();
+        for (id, wanted) in expected["transcripts"].as_object().into_iter().flatten() {
+            check(id, &transcript(&index, find(id)), wanted);
+        }
+        for (id, wanted) in expected["sessions"].as_object().into_iter().flatten() {
+            let row = serde_json::to_value(find(id)).unwrap();
+            for (field, wanted) in wanted.as_object().unwrap() {
+                check(&format!("{id} {field}"), &row[field], wanted);
+            }
+        }
+        let strays = index
+            .sql("SELECT relative, reason FROM problems WHERE what = 'file'")
+            .unwrap()
+            .rows;
+        let strays: BTreeMap<String, Value> = strays
+            .into_iter()
+            .map(|row| (row[0].as_str().unwrap().to_owned(), row[1].clone()))
+            .collect();
+        let wanted = expected.get("strays").cloned().unwrap_or(json!({}));
+        check("strays", &json!(strays), &wanted);
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Whoever has them can answer for the user: no file of the index holds them, nor what is not to be indexed.
+#[test]
+fn secrets_are_nowhere_in_the_index() {
+    let mut looked_for = 0;
+    for (case, expected) in cases() {
+        let Some(secrets) = expected.get("secrets") else {
+            continue;
+        };
+        let place = tempfile::tempdir().unwrap();
+        // Open while it is looked at: the write-ahead log is part of it.
+        let index = index(place.path(), &case);
+        let mut texts = Vec::new();
+        for entry in walkdir::WalkDir::new(place.path()) {
+            let entry = entry.unwrap();
+            if entry.file_type().is_file() {
+                texts.push(fs::read(entry.path()).unwrap());
+            }
+        }
+        texts.push(
+            index
+                .dump_words()
+                .unwrap()
+                .iter()
+                .fold(String::new(), |all, (_, _, _, term)| all + term + "\n")
+                .into_bytes(),
+        );
+        assert!(texts.len() > 5);
+        for secret in secrets.as_array().unwrap() {
+            looked_for += 1;
+            let secret = secret.as_str().unwrap();
+            // As written, and as the words would have cut it.
+            let mut forms = vec![secret.to_owned(), secret.to_lowercase()];
+            forms.extend(
+                secret
+                    .split(|c: char| !c.is_alphanumeric())
+                    .filter(|word| word.len() > 8 && *word != "agentuse")
+                    .map(str::to_lowercase),
+            );
+            for form in forms {
+                let found = texts
+                    .iter()
+                    .any(|text| memchr::memmem::find(text, form.as_bytes()).is_some());
+                assert!(!found, "{case}: {form} is in the index");
+            }
+            let scope = SearchScope {
+                now_ms: 0,
+                ..SearchScope::default()
+            };
+            let quoted = format!("\"{secret}\"");
+            assert_eq!(index.search(&quoted, &scope).unwrap().total, 0, "{secret}");
+        }
+    }
+    assert!(looked_for >= 6);
+}
+
+/// A document cut anywhere is still tiled, and never read as something else than damage.
+#[test]
+fn every_prefix_of_every_document_is_tiled() {
+    let mut documents = 0;
+    for entry in walkdir::WalkDir::new(fixtures()) {
+        let entry = entry.unwrap();
+        if !entry.file_type().is_file() || entry.file_name() == "expected.json" {
+            continue;
+        }
+        documents += 1;
+        let bytes = fs::read(entry.path()).unwrap();
+        for end in 0..=bytes.len() {
+            let mut at = 0;
+            for piece in split(&bytes[..end]) {
+                assert_eq!(piece.range.start, at);
+                at = piece.range.end;
+                let record = &bytes[piece.range];
+                let _ = Agentuse.facts_at(entry.path(), record);
+                let _ = Agentuse.passages_at(entry.path(), record);
+            }
+            assert_eq!(at, end, "{}", entry.path().display());
+        }
+    }
+    assert!(documents > 50, "{documents}");
+}
