@@ -21,6 +21,8 @@ CREATE TABLE _roots (
     flat INTEGER NOT NULL,
     device INTEGER,
     error TEXT,                      -- why the last scan could not read it
+    full_scan_ms INTEGER,            -- when all files were looked at; of roots with `_folders` only
+    folders_revision INTEGER,        -- of the format when `_folders` were noted
     UNIQUE (host, agent, path)
 ) STRICT;
 
@@ -177,6 +179,20 @@ CREATE TABLE _strays (
     root INTEGER NOT NULL,
     relative TEXT NOT NULL,
     reason TEXT NOT NULL,
+    PRIMARY KEY (root, relative)
+) STRICT, WITHOUT ROWID;
+
+-- Directories below the roots of agents that replace files by rename only, as they were when they were read: while a
+-- directory is the same, so are the files in it. NULL = look at its files in any case.
+CREATE TABLE _folders (
+    root INTEGER NOT NULL,
+    relative TEXT NOT NULL,
+    device INTEGER,
+    inode INTEGER,
+    size INTEGER,
+    mtime_ns INTEGER,
+    ctime_ns INTEGER,
+    files INTEGER NOT NULL,          -- sources directly in it
     PRIMARY KEY (root, relative)
 ) STRICT, WITHOUT ROWID;
 

@@ -227,3 +227,82 @@ fn every_prefix_of_every_document_is_tiled() {
     }
     assert!(documents > 50, "{documents}");
 }
+
+/// Directories vouch for their files: only what lies in a changed one is looked at, `verify` looks at everything, and
+/// so does a check from time to time.
+#[test]
+#[cfg(unix)]
+fn a_check_looks_at_directories() {
+    let place = tempfile::tempdir().unwrap();
+    let base = place.path().join("project");
+    let session = "d56553675460857d/session/01KE6P4YM00000000000000000-triage";
+    let put = |path: &str, text: &str| {
+        let to = base.join(session).join(path);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        let beside = to.with_extension("json.1.tmp");
+        let part = json!({ "id": path, "type": "text", "text": text, "time": { "start": 5 } });
+        fs::write(&beside, part.to_string()).unwrap();
+        fs::rename(&beside, &to).unwrap();
+    };
+    for part in 0..5 {
+        put(&format!("m/part/{part}.json"), "walrus");
+        put(&format!("n/part/{part}.json"), "walrus");
+    }
+    fs::write(base.join(session).join("n/part/0.json.1.tmp"), "half").unwrap();
+    let config = Config::new(place.path().join("index"), vec![root(&base)]);
+    let settle = || std::thread::sleep(std::time::Duration::from_millis(60));
+    let check = |changed: u64, word: &str, total: u64| {
+        settle();
+        let mut indexer = Indexer::open(&config).unwrap();
+        let report = indexer.sync(&mut |_| {}).unwrap();
+        assert_eq!(
+            (report.files_changed, report.files_unreadable),
+            (changed, 0)
+        );
+        drop(indexer);
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let scope = SearchScope {
+            now_ms: 0,
+            ..SearchScope::default()
+        };
+        assert_eq!(index.search(word, &scope).unwrap().total, total, "{word}");
+        let strays = index.sql("SELECT count(*) FROM problems").unwrap().rows;
+        assert_eq!(strays[0][0], 1, "the half-written file is told");
+        (report, index)
+    };
+    assert_eq!(check(10, "walrus", 10).0.files_seen, 10);
+    assert_eq!(check(0, "walrus", 10).0.files_seen, 10);
+    // Not as agentuse writes: in place, and the directory says nothing.
+    let edited = r#"{"id":"m/part/0.json","type":"text","text":"otter","time":{"start":5}}"#;
+    fs::write(base.join(session).join("m/part/0.json"), edited).unwrap();
+    let (_, index) = check(0, "walrus", 10 - 1);
+    assert!(!index.verify(&mut |_| {}).unwrap().differences.is_empty());
+    // A change in another directory does not lead there; one in the same directory does.
+    put("n/part/1.json", "otter");
+    check(1, "otter", 1);
+    put("m/part/1.json", "otter");
+    fs::remove_file(base.join(session).join("m/part/2.json")).unwrap();
+    let (report, index) = check(3, "otter", 3);
+    assert_eq!(report.files_seen, 9);
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    // From time to time every file is looked at.
+    fs::write(base.join(session).join("n/part/4.json"), edited).unwrap();
+    check(0, "otter", 3);
+    let catalogue = place.path().join("index/v1/catalogue.sqlite");
+    rusqlite::Connection::open(catalogue)
+        .unwrap()
+        .execute("UPDATE _roots SET full_scan_ms = 0", [])
+        .unwrap();
+    let (_, index) = check(1, "otter", 4);
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    // A folder that goes takes its rows along.
+    fs::remove_dir_all(base.join(session).join("n")).unwrap();
+    fs::write(base.join("d56553675460857d/x"), "").unwrap();
+    fs::remove_dir_all(base.join(session).join("m/part")).unwrap();
+    let index = {
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        Index::open(&config, Freshness::AsCommitted).unwrap()
+    };
+    assert_eq!(index.list(&ListScope::default()).unwrap().sessions, []);
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+}

@@ -105,31 +105,10 @@ impl Catalogue {
             // Along the table and sorted here: by the index on paths each row would be looked up for itself.
             let mut known: Vec<Known> = self
                 .connection
-                .prepare_cached(
-                    "SELECT source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-                            unlisted, unread IS NOT NULL
-                     FROM _sources NOT INDEXED WHERE root = ?1",
-                )?
-                .query_map([root], |r| {
-                    Ok(Known {
-                        source: r.get(0)?,
-                        relative: r.get(1)?,
-                        stored: Stored {
-                            identity: Identity {
-                                device: r.get(2)?,
-                                inode: r.get(3)?,
-                                size: r.get::<_, i64>(4)? as u64,
-                                mtime_ns: r.get(5)?,
-                                ctime_ns: r.get(6)?,
-                            },
-                            racy: r.get(7)?,
-                            revision: r.get(8)?,
-                            consumed: r.get::<_, i64>(9)? as u64,
-                        },
-                        unlisted: r.get(10)?,
-                        unread: r.get(11)?,
-                    })
-                })?
+                .prepare_cached(&format!(
+                    "SELECT {KNOWN} FROM _sources NOT INDEXED WHERE root = ?1"
+                ))?
+                .query_map([root], self::known)?
                 .collect::<Result<_, _>>()?;
             known.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
             Ok(known)
@@ -415,7 +394,14 @@ impl Catalogue {
                 "source IN (SELECT source FROM _sources) AND session IN (SELECT session FROM _sessions)",
                 "session or source",
             ),
+            (
+                "_sessions",
+                "root IN (SELECT s.root FROM _session_sources ss JOIN _sources s USING (source)
+                          WHERE ss.session = _sessions.session)",
+                "root that holds its sources",
+            ),
             ("_strays", "root IN (SELECT root FROM _roots)", "root"),
+            ("_folders", "root IN (SELECT root FROM _roots)", "root"),
             (
                 "_calls",
                 "ordinal < (SELECT count(*) FROM _calls c WHERE c.key = _calls.key)",
@@ -707,6 +693,32 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
                 _ => None,
             },
         },
+    })
+}
+
+/// Columns of a [`Known`] source.
+pub(super) const KNOWN: &str =
+    "source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
+    unlisted, unread IS NOT NULL";
+
+pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<Known> {
+    Ok(Known {
+        source: r.get(0)?,
+        relative: r.get(1)?,
+        stored: Stored {
+            identity: Identity {
+                device: r.get(2)?,
+                inode: r.get(3)?,
+                size: r.get::<_, i64>(4)? as u64,
+                mtime_ns: r.get(5)?,
+                ctime_ns: r.get(6)?,
+            },
+            racy: r.get(7)?,
+            revision: r.get(8)?,
+            consumed: r.get::<_, i64>(9)? as u64,
+        },
+        unlisted: r.get(10)?,
+        unread: r.get(11)?,
     })
 }
 

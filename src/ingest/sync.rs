@@ -13,7 +13,8 @@ use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
-use crate::source::discover::{Discovery, discover};
+use crate::source::discover::{Discovery, discover_changes, folders_vouch};
+use crate::source::folders::{Folders, parent};
 use crate::source::identity::now_ns;
 
 /// How far a sync has come.
@@ -49,11 +50,7 @@ pub fn sync_catalogue(
     report: &mut Report,
 ) -> Result<(), Error> {
     let started = Instant::now();
-    struct Scanned {
-        root: i64,
-        discovery: Discovery,
-        known: Vec<Known>,
-    }
+    let now_ms = now_ns() / 1_000_000;
     let mut scanned = Vec::new();
     for spec in roots {
         let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
@@ -65,14 +62,18 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut discovery = discover(&spec.path, spec.flat, *format);
+        let found = look(catalogue, spec, *format, known_root, now_ms)?;
+        let Look {
+            mut discovery,
+            known,
+            folders,
+        } = found;
         let root = match known_root {
             Some(root) => root,
             // A place that never existed leaves no row.
             None if discovery.error.is_some() && !spec.path.exists() => continue,
             None => catalogue.ensure_root(spec)?,
         };
-        let known = catalogue.known_sources(root)?;
         let device = catalogue.root_device(root)?;
         if discovery.error.is_none()
             && discovery.found.is_empty()
@@ -93,7 +94,10 @@ pub fn sync_catalogue(
                 .push(format!("{}: {error}", spec.path.join(relative).display()));
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
-        report.files_seen += discovery.found.len() as u64;
+        report.files_seen += match folders_vouch(spec.flat, *format) {
+            true => discovery.folders.iter().map(|folder| folder.files).sum(),
+            false => discovery.found.len() as u64,
+        };
         scanned.push((
             spec,
             *format,
@@ -101,6 +105,7 @@ pub fn sync_catalogue(
                 root,
                 discovery,
                 known,
+                folders,
             },
         ));
     }
@@ -134,6 +139,7 @@ pub fn sync_catalogue(
         for ((spec, format, s), gone) in scanned.iter().zip(&gone_by_root) {
             catalogue.ensure_root(spec)?;
             let mut strays = s.discovery.strays.clone();
+            strays.extend(s.strays_kept(catalogue)?);
             strays.extend(s.discovery.unreadable.iter().cloned());
             strays.sort();
             strays.dedup_by(|a, b| a.0 == b.0);
@@ -149,7 +155,12 @@ pub fn sync_catalogue(
                 stale.extend(left.into_iter().map(|session| (session, *format)));
             }
         }
-        read_all(catalogue, &work.plans, stale, progress, report)?;
+        let doubtful = read_all(catalogue, &work.plans, stale, progress, report)?;
+        for (spec, format, s) in &scanned {
+            if folders_vouch(spec.flat, *format) && s.discovery.error.is_none() {
+                s.note_folders(catalogue, *format, now_ms, &doubtful)?;
+            }
+        }
         catalogue.note_scan(now_ns() / 1_000_000, changed > 0)
     })();
     if let Err(error) = result {
@@ -172,25 +183,111 @@ pub fn count_pending(
         let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
             continue;
         };
-        let discovery = discover(&spec.path, spec.flat, *format);
-        let known = match catalogue.root_of(&spec.agent, &spec.path)? {
-            Some(root) => catalogue.known_sources(root)?,
-            None => Vec::new(),
-        };
-        let work = plan(0, &spec.path, *format, &discovery, &known);
+        let root = catalogue.root_of(&spec.agent, &spec.path)?;
+        let found = look(catalogue, spec, *format, root, now_ns() / 1_000_000)?;
+        let work = plan(0, &spec.path, *format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
     }
     Ok(pending)
 }
 
-/// Read every plan on all cores; this thread is the one writer.
+/// What lies below a root, and what is known of the same directories.
+struct Look {
+    discovery: Discovery,
+    known: Vec<Known>,
+    folders: Folders,
+}
+
+fn look(
+    catalogue: &Catalogue,
+    spec: &RootSpec,
+    format: &dyn Format,
+    root: Option<i64>,
+    now_ms: i64,
+) -> Result<Look, Error> {
+    let folders = match root {
+        Some(root) if folders_vouch(spec.flat, format) => {
+            Folders::of(catalogue.folders(root, format.revision(), now_ms)?)
+        }
+        _ => Folders::default(),
+    };
+    let discovery = discover_changes(&spec.path, spec.flat, format, &folders);
+    let known = match root {
+        Some(root) if folders.is_empty() => catalogue.known_sources(root)?,
+        Some(root) => catalogue.known_sources_in(root, &discovery.read)?,
+        None => Vec::new(),
+    };
+    Ok(Look {
+        discovery,
+        known,
+        folders,
+    })
+}
+
+/// A root that was looked at.
+struct Scanned {
+    root: i64,
+    discovery: Discovery,
+    known: Vec<Known>,
+    folders: Folders,
+}
+
+impl Scanned {
+    /// Files that are no source in the directories that were not read: they are told as before.
+    fn strays_kept(&self, catalogue: &Catalogue) -> Result<Vec<(String, String)>, Error> {
+        if self.folders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read: HashSet<&str> = self
+            .discovery
+            .read
+            .iter()
+            .map(|(r, _)| r.as_str())
+            .collect();
+        let seen: HashSet<&str> = self
+            .discovery
+            .folders
+            .iter()
+            .map(|folder| folder.relative.as_str())
+            .collect();
+        let mut strays = catalogue.strays(self.root)?;
+        strays.retain(|(relative, _)| {
+            let folder = parent(relative);
+            seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
+        });
+        Ok(strays)
+    }
+
+    /// Note the directories; in those with a source that is in doubt all files are looked at again.
+    fn note_folders(
+        &self,
+        catalogue: &Catalogue,
+        format: &dyn Format,
+        now_ms: i64,
+        doubtful: &HashSet<(i64, String)>,
+    ) -> Result<(), Error> {
+        let mut seen = self.discovery.folders.clone();
+        for folder in &mut seen {
+            if doubtful.contains(&(self.root, folder.relative.clone())) {
+                folder.identity = None;
+            }
+        }
+        let full = self.folders.is_empty();
+        let (changed, gone) = self.folders.changes(&seen);
+        let full_scan = full.then_some((format.revision(), now_ms));
+        catalogue.note_folders(self.root, full_scan, &changed, &gone)
+    }
+}
+
+/// Read every plan on all cores; this thread is the one writer. Gives back the directories with files that must be
+/// looked at again.
 fn read_all(
     catalogue: &Catalogue,
     plans: &[Plan<'_>],
     stale: Stale<'_>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
-) -> Result<(), Error> {
+) -> Result<HashSet<(i64, String)>, Error> {
     let mut writer = Writer {
         catalogue,
         report,
@@ -201,6 +298,7 @@ fn read_all(
         open_entries: 0,
         full: HashSet::new(),
         stale,
+        doubtful: HashSet::new(),
     };
     if let [_] = plans {
         let (mut chunks, mut cost) = (Vec::new(), Cost::default());
@@ -211,7 +309,8 @@ fn read_all(
             writer.take(Message::Chunk(0, Box::new(chunk)))?;
         }
         writer.take(Message::Done(0, outcome, cost))?;
-        return writer.settle();
+        writer.settle()?;
+        return Ok(writer.doubtful);
     }
     rayon::in_place_scope(|scope| {
         let (send, receive) = sync_channel(IN_FLIGHT);
@@ -232,7 +331,8 @@ fn read_all(
             writer.take(message)?;
         }
         writer.settle()
-    })
+    })?;
+    Ok(writer.doubtful)
 }
 
 struct Writer<'a> {
@@ -246,12 +346,20 @@ struct Writer<'a> {
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
+    /// Root and directory of what was racy or could not be read.
+    doubtful: HashSet<(i64, String)>,
 }
 
 /// Sessions of many files whose rows do not say yet what their files say, and the formats that do.
 type Stale<'a> = BTreeMap<i64, &'a dyn Format>;
 
 impl Writer<'_> {
+    fn doubt(&mut self, at: usize) {
+        let plan = &self.plans[at];
+        let folder = parent(plan.relative).to_owned();
+        self.doubtful.insert((plan.root, folder));
+    }
+
     /// Before a commit: rows of sessions follow their files.
     fn settle(&mut self) -> Result<(), Error> {
         for (session, format) in std::mem::take(&mut self.stale) {
@@ -270,6 +378,7 @@ impl Writer<'_> {
                     Err(Error::Full { relative }) => {
                         self.report.notes.push(Error::Full { relative }.to_string());
                         self.full.insert(at);
+                        self.doubt(at);
                         return Ok(());
                     }
                     applied => {
@@ -277,6 +386,9 @@ impl Writer<'_> {
                         let format = self.plans[at].format;
                         self.stale.extend(session.map(|session| (session, format)));
                     }
+                }
+                if chunk.last && chunk.racy {
+                    self.doubt(at);
                 }
                 self.report.entries += chunk.entries.len() as u64;
                 self.report.problems += chunk.problems.len() as u64;
@@ -289,6 +401,9 @@ impl Writer<'_> {
                 }
             }
             Message::Done(at, outcome, cost) => {
+                if matches!(outcome, Err(_) | Ok(Outcome::Same { racy: true, .. })) {
+                    self.doubt(at);
+                }
                 let plan = &self.plans[at];
                 self.report.bytes_read += cost.bytes_read;
                 self.report.proof_bytes += cost.proof_bytes;
