@@ -147,6 +147,57 @@ fn fixtures_are_listed_shown_and_counted_as_expected() {
     );
 }
 
+/// A subagent's session is found from its parent's, and the other way round.
+#[test]
+fn subagents_and_their_parents_are_linked() {
+    let place = tempfile::tempdir().unwrap();
+    let index = index(place.path(), "subagents");
+    let rows = index.list(&ListScope::default()).unwrap().sessions;
+    let named = |name: &str| {
+        let is = |row: &&SessionRow| row.name.as_deref() == Some(name);
+        rows.iter().find(is).unwrap()
+    };
+    let (top, mail, spell) = (named("agents/triage"), named("mail"), named("spell"));
+    let path = |row: &SessionRow| row.path.to_str().unwrap().to_owned();
+    let tree = |row| index.tree(row, sessionary::index::TreeFilter::All).unwrap();
+    assert_eq!(tree(top).ancestors, [""; 0]);
+    assert_eq!(tree(top).forks, [path(mail)]);
+    assert_eq!(tree(mail).ancestors, [path(top)]);
+    assert_eq!(tree(spell).ancestors, [path(mail), path(top)]);
+    assert_eq!(tree(spell).forks, [""; 0]);
+    // Its entries are one line.
+    let depths: Vec<u32> = tree(spell).entries.iter().map(|row| row.depth).collect();
+    assert_eq!(depths, [0, 1]);
+}
+
+/// `list` shows a project's sessions in its root and in the working tree that holds it.
+#[test]
+#[cfg(unix)]
+fn sessions_of_a_project_are_here() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path().canonicalize().unwrap();
+    let (repository, below) = (home.join("repo"), home.join("repo/sub"));
+    fs::create_dir_all(repository.join(".git")).unwrap();
+    fs::create_dir_all(&below).unwrap();
+    std::os::unix::fs::symlink(&below, home.join("link")).unwrap();
+    let folder = home.join("project/h/session/01KE6P4YM00000000000000000-a");
+    fs::create_dir_all(&folder).unwrap();
+    let session = json!({ "id": "a", "agent": { "id": "a" }, "time": { "created": 1 },
+        "project": { "root": home.join("link"), "cwd": "/elsewhere" } });
+    fs::write(folder.join("session.json"), session.to_string()).unwrap();
+    let config = Config::new(home.join("index"), vec![root(&home.join("project"))]);
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    let here = |cwd: &Path| {
+        let scope = ListScope {
+            cwd: Some(cwd.to_path_buf()),
+            ..ListScope::default()
+        };
+        index.list(&scope).unwrap().sessions.len()
+    };
+    let found = [&home, &repository, &below, &home.join("link")].map(|cwd| here(cwd));
+    assert_eq!(found, [0, 1, 1, 1]);
+}
+
 /// Whoever has them can answer for the user: no file of the index holds them, nor what is not to be indexed.
 #[test]
 fn secrets_are_nowhere_in_the_index() {

@@ -568,6 +568,32 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// Path of the session that a session of the same root names by its id.
+    pub fn path_of_id(&self, id: &str, beside: i64) -> Result<Option<String>, Error> {
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "SELECT path FROM _sessions WHERE id = ?1 AND root = (SELECT root FROM _sessions WHERE session = ?2)
+                     ORDER BY path",
+                )
+                .and_then(|mut s| s.query_row(params![id, beside], |r| r.get(0)).optional()),
+        )
+    }
+
+    /// Paths of sessions of the same root that name `session` as their parent by its id.
+    pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
+        let run = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT path FROM _sessions WHERE parent_session = ?1
+                       AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path",
+                )?
+                .query_map(params![id, session], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
     /// Paths of sessions whose header names `path` as their parent.
     pub fn forks_of(&self, path: &str) -> Result<Vec<String>, Error> {
         let run = || -> rusqlite::Result<Vec<String>> {

@@ -94,7 +94,15 @@ impl Index {
         let path = stored.row.path.to_string_lossy().into_owned();
         let mut ancestors: Vec<String> = Vec::new();
         let mut parent = stored.row.parent_session_path.clone();
-        while let Some(above) = parent {
+        // Agents without a tree of entries name a parent by its id.
+        let linear = self.is_linear(&stored);
+        while let Some(named) = parent {
+            let above = match linear {
+                true => catalogue
+                    .path_of_id(&named, stored.session)?
+                    .unwrap_or(named),
+                false => named,
+            };
             if ancestors.contains(&above) || above == path {
                 break;
             }
@@ -104,7 +112,10 @@ impl Index {
         Ok(Tree {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
-            forks: catalogue.forks_of(&path)?,
+            forks: match linear {
+                true => catalogue.children_of_id(&stored.row.id, stored.session)?,
+                false => catalogue.forks_of(&path)?,
+            },
             session: stored.row,
             ancestors,
             entries: rows,
