@@ -6,15 +6,16 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::look::look;
 use super::plan::{Plan, Work, plan};
 use super::reading::{Cost, Outcome, read_source};
 use crate::catalogue::write::Chunk;
-use crate::catalogue::{Catalogue, Error, read::Known};
+use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
-use crate::source::discover::{Discovery, discover_changes, folders_vouch};
-use crate::source::folders::{Folders, parent};
+use crate::source::discover::folders_vouch;
+use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
 /// How far a sync has come.
@@ -62,12 +63,9 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let found = look(catalogue, spec, *format, known_root, now_ms)?;
-        let Look {
-            mut discovery,
-            known,
-            folders,
-        } = found;
+        let mut look = look(catalogue, spec, *format, known_root, now_ms)?;
+        let files = look.files();
+        let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
             Some(root) => root,
             // A place that never existed leaves no row.
@@ -94,28 +92,17 @@ pub fn sync_catalogue(
                 .push(format!("{}: {error}", spec.path.join(relative).display()));
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
-        report.files_seen += match folders_vouch(spec.flat, *format) {
-            true => discovery.folders.iter().map(|folder| folder.files).sum(),
-            false => discovery.found.len() as u64,
-        };
-        scanned.push((
-            spec,
-            *format,
-            Scanned {
-                root,
-                discovery,
-                known,
-                folders,
-            },
-        ));
+        report.files_seen += files;
+        scanned.push((spec, *format, root, look));
     }
     report.ms.discover += ms(started);
 
     let started = Instant::now();
     let mut work: Work<'_> = Work::default();
     let mut gone_by_root = Vec::with_capacity(scanned.len());
-    for (spec, format, s) in &scanned {
-        let Work { mut plans, gone } = plan(s.root, &spec.path, *format, &s.discovery, &s.known);
+    for (spec, format, root, look) in &scanned {
+        let Work { mut plans, gone } =
+            plan(*root, &spec.path, *format, &look.discovery, &look.known);
         work.plans.append(&mut plans);
         gone_by_root.push(gone);
     }
@@ -136,17 +123,17 @@ pub fn sync_catalogue(
     catalogue.begin()?;
     let result = (|| {
         let mut stale: Stale<'_> = BTreeMap::new();
-        for ((spec, format, s), gone) in scanned.iter().zip(&gone_by_root) {
+        for ((spec, format, root, look), gone) in scanned.iter().zip(&gone_by_root) {
             catalogue.ensure_root(spec)?;
-            let mut strays = s.discovery.strays.clone();
-            strays.extend(s.strays_kept(catalogue)?);
-            strays.extend(s.discovery.unreadable.iter().cloned());
+            let mut strays = look.discovery.strays.clone();
+            strays.extend(look.strays_kept(catalogue, *root)?);
+            strays.extend(look.discovery.unreadable.iter().cloned());
             strays.sort();
             strays.dedup_by(|a, b| a.0 == b.0);
             catalogue.note_root(
-                s.root,
-                s.discovery.device,
-                s.discovery.error.as_deref(),
+                *root,
+                look.discovery.device,
+                look.discovery.error.as_deref(),
                 &strays,
             )?;
             for gone in gone {
@@ -156,9 +143,9 @@ pub fn sync_catalogue(
             }
         }
         let doubtful = read_all(catalogue, &work.plans, stale, progress, report)?;
-        for (spec, format, s) in &scanned {
-            if folders_vouch(spec.flat, *format) && s.discovery.error.is_none() {
-                s.note_folders(catalogue, *format, now_ms, &doubtful)?;
+        for (spec, format, root, look) in &scanned {
+            if folders_vouch(spec.flat, *format) && look.discovery.error.is_none() {
+                look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
             }
         }
         catalogue.note_scan(now_ns() / 1_000_000, changed > 0)
@@ -189,94 +176,6 @@ pub fn count_pending(
         pending += (work.plans.len() + work.gone.len()) as u64;
     }
     Ok(pending)
-}
-
-/// What lies below a root, and what is known of the same directories.
-struct Look {
-    discovery: Discovery,
-    known: Vec<Known>,
-    folders: Folders,
-}
-
-fn look(
-    catalogue: &Catalogue,
-    spec: &RootSpec,
-    format: &dyn Format,
-    root: Option<i64>,
-    now_ms: i64,
-) -> Result<Look, Error> {
-    let folders = match root {
-        Some(root) if folders_vouch(spec.flat, format) => {
-            Folders::of(catalogue.folders(root, format.revision(), now_ms)?)
-        }
-        _ => Folders::default(),
-    };
-    let discovery = discover_changes(&spec.path, spec.flat, format, &folders);
-    let known = match root {
-        Some(root) if folders.is_empty() => catalogue.known_sources(root)?,
-        Some(root) => catalogue.known_sources_in(root, &discovery.read)?,
-        None => Vec::new(),
-    };
-    Ok(Look {
-        discovery,
-        known,
-        folders,
-    })
-}
-
-/// A root that was looked at.
-struct Scanned {
-    root: i64,
-    discovery: Discovery,
-    known: Vec<Known>,
-    folders: Folders,
-}
-
-impl Scanned {
-    /// Files that are no source in the directories that were not read: they are told as before.
-    fn strays_kept(&self, catalogue: &Catalogue) -> Result<Vec<(String, String)>, Error> {
-        if self.folders.is_empty() {
-            return Ok(Vec::new());
-        }
-        let read: HashSet<&str> = self
-            .discovery
-            .read
-            .iter()
-            .map(|(r, _)| r.as_str())
-            .collect();
-        let seen: HashSet<&str> = self
-            .discovery
-            .folders
-            .iter()
-            .map(|folder| folder.relative.as_str())
-            .collect();
-        let mut strays = catalogue.strays(self.root)?;
-        strays.retain(|(relative, _)| {
-            let folder = parent(relative);
-            seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
-        });
-        Ok(strays)
-    }
-
-    /// Note the directories; in those with a source that is in doubt all files are looked at again.
-    fn note_folders(
-        &self,
-        catalogue: &Catalogue,
-        format: &dyn Format,
-        now_ms: i64,
-        doubtful: &HashSet<(i64, String)>,
-    ) -> Result<(), Error> {
-        let mut seen = self.discovery.folders.clone();
-        for folder in &mut seen {
-            if doubtful.contains(&(self.root, folder.relative.clone())) {
-                folder.identity = None;
-            }
-        }
-        let full = self.folders.is_empty();
-        let (changed, gone) = self.folders.changes(&seen);
-        let full_scan = full.then_some((format.revision(), now_ms));
-        catalogue.note_folders(self.root, full_scan, &changed, &gone)
-    }
 }
 
 /// Read every plan on all cores; this thread is the one writer. Gives back the directories with files that must be
