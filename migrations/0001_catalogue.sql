@@ -110,7 +110,7 @@ CREATE TABLE _entries (
     parent TEXT,
     time_ms INTEGER,
     agent_sees INTEGER NOT NULL,
-    flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused
+    flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused, 16 a tool answers
     stop_reason TEXT
 ) STRICT;
 
@@ -196,19 +196,20 @@ CREATE TABLE _folders (
     PRIMARY KEY (root, relative)
 ) STRICT, WITHOUT ROWID;
 
--- What the words still lack: entries first..=last of one source, one class of text. `batch` is
+-- What the words still lack: of the entries first..=last of one source those in which a tool answers
+-- (answers = 1) or all others (0). `batch` is
 -- stamped before the words commit; the commit payload says up to which batch it is done.
 CREATE TABLE _outbox (
     item INTEGER PRIMARY KEY AUTOINCREMENT,
     source INTEGER NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    class INTEGER NOT NULL,          -- 0 prose, 1 output
+    answers INTEGER NOT NULL,        -- 0 conversation, 1 answers of tools
     bytes INTEGER NOT NULL,
     newest_ms INTEGER NOT NULL,      -- orders the work: newest sessions first
     batch INTEGER
 ) STRICT;
-CREATE INDEX _outbox_order ON _outbox (class, newest_ms DESC) WHERE batch IS NULL;
+CREATE INDEX _outbox_order ON _outbox (answers, newest_ms DESC) WHERE batch IS NULL;
 -- Keys that the words may still hold and must drop.
 CREATE TABLE _dead (
     item INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,5 +1,7 @@
 //! What does the command print? Snapshots of every verb over a small home.
 
+use std::fs;
+
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -553,4 +555,51 @@ fn an_empty_list_names_another_working_tree() {
     No sessions in ~/work/parser. 1 session in ~/work/app. --all lists 1 session.
     --- exit Some(1)
     "#);
+}
+
+#[test]
+fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
+    let home = home();
+    home.settle();
+    assert_eq!(home.json(&["sync", "--json"])["complete"], true);
+    let lock = fs::File::open(home.home.join(".cache/sessionary/v1/lock")).expect("the lock");
+    lock.lock().expect("it is free");
+    let rows = |answer: &Value| answer["sessions"].as_array().map(Vec::len);
+    // Nothing changed: the answer is complete though nobody could write.
+    let before = home.json(&["list", "--all", "--json"]);
+    assert_eq!(
+        (&before["complete"], &before["pending_files"]),
+        (&Value::Bool(true), &0.into())
+    );
+    let line = r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/work/parser"}"#;
+    home.write(
+        ".pi/agent/sessions/--work-parser--/new.jsonl",
+        &format!("{line}\n"),
+    );
+    let during = home.json(&["list", "--all", "--json"]);
+    assert_eq!(
+        (&during["complete"], &during["pending_files"]),
+        (&Value::Bool(false), &1.into())
+    );
+    assert_eq!(rows(&during), rows(&before));
+    assert_eq!(
+        home.json(&["search", "tokenizer", "--json"])["complete"],
+        false
+    );
+    assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
+    AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
+    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    --- stderr
+    Not everything is in this answer: 1 file not read yet: another sessionary is at work, or the index cannot be written.
+    "#);
+    assert_snapshot!(home.run(&["sync"]), @r#"
+    --- stderr
+    error: another process is writing the index in $HOME/.cache/sessionary
+    hint: another sessionary is writing the index; list and search work meanwhile
+    --- exit Some(2)
+    "#);
+    drop(lock);
+    let after = home.json(&["list", "--all", "--json"]);
+    assert_eq!(after["complete"], true);
+    assert_eq!(rows(&after), rows(&before).map(|rows| rows + 1));
 }

@@ -20,7 +20,7 @@ use crate::corpus::{self, COMMON, RARE, Spec};
 mod process;
 
 /// What a kill may cost at most: one batch of the words stage is read again (`BATCH_BYTES` there).
-const BATCH: u64 = 128 << 20;
+const BATCH: u64 = 384 << 20;
 
 fn variable(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().map_or(default, |value| {

@@ -60,7 +60,20 @@ fn cut(format: &dyn Format, bytes: &[u8]) -> (Vec<Entry>, Vec<&'static str>) {
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let start = at;
-        for piece in split(line) {
+        let pieces = split(line);
+        if let Some(facts) = format.facts_of_line(line) {
+            let mut found = pieces.iter().filter(|piece| piece.kind != PieceKind::Blank);
+            let only = found.next().expect("one piece");
+            assert_eq!(
+                found.next(),
+                None,
+                "read as one value, but it is several pieces"
+            );
+            assert_eq!(only.kind, PieceKind::Value { fused: false });
+            assert_eq!(facts, format.facts(&line[only.range.clone()]));
+            assert_eq!(line.trim_ascii(), &line[only.range.clone()]);
+        }
+        for piece in pieces {
             assert_eq!(start + piece.range.start, at, "pieces tile the file");
             assert!(!piece.range.is_empty());
             at = start + piece.range.end;

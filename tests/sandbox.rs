@@ -44,6 +44,11 @@ impl Sandbox {
         path
     }
 
+    /// Waits until the files are old enough: what changed within the clock's granularity is proven again by the next look.
+    pub fn settle(&self) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+
     /// Sets a file's modification time, in seconds since the epoch.
     pub fn touch(&self, path: &Path, seconds: u64) {
         let file = fs::File::options()

@@ -8,6 +8,7 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `tour`: the README's tour, command by command
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
@@ -23,6 +24,8 @@ mod histories;
 mod oracle;
 #[cfg(unix)]
 mod sandbox;
+#[cfg(unix)]
+mod tour;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.
 use sessionary::model;

@@ -1,8 +1,10 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
 mod folders;
+mod insert;
 mod open;
 pub mod outbox;
+mod owed;
 pub mod read;
 mod sql;
 pub mod write;

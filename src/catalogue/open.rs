@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 /// Name of the index directory's generation: a binary touches its own only.
@@ -135,6 +136,7 @@ impl Catalogue {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| at(path, error))?;
+        settle_plans(&connection).map_err(|error| at(path, error))?;
         let mut catalogue = Catalogue {
             connection,
             path: path.to_path_buf(),
@@ -245,6 +247,7 @@ impl Catalogue {
             | OpenFlags::SQLITE_OPEN_URI;
         let looks_open = |connection: Connection| -> rusqlite::Result<(Connection, u32, i32)> {
             connection.busy_timeout(Duration::from_secs(5))?;
+            settle_plans(&connection)?;
             let version = connection.pragma_query_value(None, "user_version", |r| r.get(0))?;
             let application =
                 connection.pragma_query_value(None, "application_id", |r| r.get(0))?;
@@ -296,6 +299,14 @@ impl Catalogue {
     pub(super) fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, Error> {
         result.map_err(|error| at(&self.path, error))
     }
+}
+
+/// Plans depend on the schema alone: without this SQLite (as built here, with STAT4) prepares a
+/// statement again each time it is bound to other values.
+fn settle_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(drop)
 }
 
 pub(super) fn at(path: &Path, error: rusqlite::Error) -> Error {

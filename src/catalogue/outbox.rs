@@ -3,9 +3,9 @@
 use rusqlite::params;
 
 use super::open::{Catalogue, Error};
-use crate::model::Class;
 
-/// Some entries of one source whose text of one class the words lack.
+/// Entries of one source that the words lack: of those from `first` to `last` the ones in which a
+/// tool answers (`answers` output), or all others (prose). So each entry is read once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Item {
@@ -13,7 +13,8 @@ pub struct Item {
     pub source: i64,
     pub first: i64,
     pub last: i64,
-    pub class: Class,
+    /// The entries in which a tool answers, or all others.
+    pub answers: bool,
     pub bytes: u64,
 }
 
@@ -58,17 +59,18 @@ impl Catalogue {
         self.told(self.connection.execute_batch(
             "UPDATE _store SET epoch = lower(hex(randomblob(8))), last_batch = 0;
              DELETE FROM _dead; DELETE FROM _outbox;
-             INSERT INTO _outbox (source, first, last, class, bytes, newest_ms)
-               SELECT source, min(key), max(key), class, sum(length), max(coalesce(s.file_ms, 0))
+             INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms)
+               SELECT source, min(key), max(key), answers, sum(length), max(coalesce(s.file_ms, 0))
                FROM (SELECT source, key, length, key >> 24 AS session,
                             sum(length) OVER (PARTITION BY source ORDER BY key) / 2097152 AS part
                      FROM _entries WHERE flags & 1 = 0) e
-                    JOIN _sessions s USING (session), (SELECT 0 AS class UNION ALL SELECT 1)
-               GROUP BY source, e.session, part, class;",
+                    JOIN _sessions s USING (session), (SELECT 0 AS answers UNION ALL SELECT 1)
+               GROUP BY source, e.session, part, answers;",
         ))
     }
 
-    /// The next work, at most `bytes` of it and at least one item: prose before output, newest sessions first.
+    /// The next work of one answers, at most `bytes` of it and at least one item: prose before output,
+    /// newest sessions first.
     pub fn next_work(
         &self,
         bytes: u64,
@@ -76,11 +78,11 @@ impl Catalogue {
     ) -> Result<Vec<Item>, Error> {
         let run = || -> rusqlite::Result<Vec<Item>> {
             let mut statement = self.connection.prepare_cached(
-                "SELECT item, source, first, last, class, bytes FROM _outbox WHERE batch IS NULL
-                 ORDER BY class, newest_ms DESC",
+                "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL
+                 ORDER BY answers, newest_ms DESC",
             )?;
             let mut rows = statement.query([])?;
-            let mut work = Vec::new();
+            let mut work: Vec<Item> = Vec::new();
             let mut sum = 0;
             while let Some(row) = rows.next()? {
                 let item = item_of(row)?;
@@ -88,7 +90,10 @@ impl Catalogue {
                     continue;
                 }
                 sum += item.bytes;
-                if sum > bytes && !work.is_empty() {
+                if work
+                    .first()
+                    .is_some_and(|first| sum > bytes || first.answers != item.answers)
+                {
                     break;
                 }
                 work.push(item);
@@ -103,8 +108,8 @@ impl Catalogue {
         let run = || -> rusqlite::Result<Vec<Item>> {
             self.connection
                 .prepare_cached(
-                    "SELECT item, source, first, last, class, bytes FROM _outbox WHERE batch IS NULL OR batch > ?1
-                     ORDER BY class, newest_ms DESC",
+                    "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL OR batch > ?1
+                     ORDER BY answers, newest_ms DESC",
                 )?
                 .query_map([done], item_of)?
                 .collect()
@@ -189,11 +194,7 @@ fn item_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Item> {
         source: row.get(1)?,
         first: row.get(2)?,
         last: row.get(3)?,
-        class: if row.get::<_, i64>(4)? == 0 {
-            Class::Prose
-        } else {
-            Class::Output
-        },
+        answers: row.get(4)?,
         bytes: row.get::<_, i64>(5)? as u64,
     })
 }

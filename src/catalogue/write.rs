@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
+pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, Shape, SourceFacts};
 use crate::model::{Facts, Fold, Part, SessionFacts};
@@ -12,8 +13,6 @@ use crate::source::identity::{Identity, nearest_ms};
 pub const ARRIVAL_BITS: u32 = 24;
 /// Entries a session may ever have had.
 pub const MOST_ARRIVALS: i64 = 1 << ARRIVAL_BITS;
-/// Bytes of entries that one outbox row stands for, about: batches are made of whole rows.
-const OUTBOX_BYTES: i64 = 2 << 20;
 /// Changes kept for those who poll.
 const CHANGES_KEPT: i64 = 100_000;
 
@@ -27,6 +26,8 @@ pub mod flag {
     pub const IMAGE: i64 = 4;
     /// One of several values on one line.
     pub const FUSED: i64 = 8;
+    /// A tool answers in it: the words get it with the output, everything else with the prose.
+    pub const ANSWER: i64 = 16;
 }
 
 /// One entry on its way into the catalogue.
@@ -52,9 +53,27 @@ pub struct ProblemRow {
     pub reason: String,
 }
 
+/// Where the entries of a chunk go as they are read: into [`Inserts`] for the catalogue, or into a
+/// plain list to be compared with it.
+pub trait Entries: Default {
+    /// The next entry in file order.
+    fn add(&mut self, entry: EntryRow);
+    /// Bytes of memory they take, about; 0 where nothing has to be bounded.
+    fn bytes(&self) -> usize;
+}
+
+impl Entries for Vec<EntryRow> {
+    fn add(&mut self, entry: EntryRow) {
+        self.push(entry);
+    }
+
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
 /// Some of a source, in order: rows and the state that is true once they are in.
-#[derive(Debug, Clone)]
-pub struct Chunk {
+pub struct Chunk<E> {
     /// Root and path of the source.
     pub root: i64,
     /// See `root`.
@@ -68,7 +87,7 @@ pub struct Chunk {
     /// On a source's first chunk: forget all rows from this offset on.
     pub forget_from: Option<u64>,
     /// New entries in file order.
-    pub entries: Vec<EntryRow>,
+    pub entries: E,
     /// New problems in file order.
     pub problems: Vec<ProblemRow>,
     /// Identity as observed before reading. Kept back until the last chunk.
@@ -231,9 +250,9 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
-    pub fn apply(&self, chunk: &Chunk, format: &dyn Format) -> Result<Option<i64>, Error> {
+    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<Option<i64>, Error> {
         let arrivals = self.told(self.arrivals(chunk))?;
-        if arrivals + chunk.entries.len() as i64 > MOST_ARRIVALS {
+        if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
                 relative: chunk.relative.clone(),
             });
@@ -242,7 +261,7 @@ impl Catalogue {
     }
 
     /// Arrivals that the chunk's session has had; none when it is about to get a number of its own again.
-    fn arrivals(&self, chunk: &Chunk) -> rusqlite::Result<i64> {
+    fn arrivals(&self, chunk: &Chunk<Inserts>) -> rusqlite::Result<i64> {
         let c = &self.connection;
         let known: Option<(i64, i64)> = c
             .prepare_cached(
@@ -272,7 +291,11 @@ impl Catalogue {
         Ok(0)
     }
 
-    fn apply_rows(&self, chunk: &Chunk, format: &dyn Format) -> rusqlite::Result<Option<i64>> {
+    fn apply_rows(
+        &self,
+        chunk: &Chunk<Inserts>,
+        format: &dyn Format,
+    ) -> rusqlite::Result<Option<i64>> {
         let c = &self.connection;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
         let identity = if chunk.last {
@@ -314,15 +337,12 @@ impl Catalogue {
             )?;
         c.prepare_cached("INSERT OR REPLACE INTO _checkpoints VALUES (?1, ?2, ?3)")?
             .execute(params![source, chunk.proof.to_bytes(), fold])?;
-        let (session, mut arrival) = self.ensure_session(chunk, source)?;
+        let (session, arrival) = self.ensure_session(chunk, source)?;
         if let Some(from) = chunk.forget_from {
             self.forget(source, session, from)?;
         }
-        let first_arrival = arrival;
-        for entry in &chunk.entries {
-            self.insert_entry(session << ARRIVAL_BITS | arrival, source, entry)?;
-            arrival += 1;
-        }
+        let first_key = session << ARRIVAL_BITS | arrival;
+        chunk.entries.run(c, first_key, source)?;
         for problem in &chunk.problems {
             c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![
@@ -333,9 +353,9 @@ impl Catalogue {
                     problem.reason
                 ])?;
         }
-        self.queue(source, session << ARRIVAL_BITS | first_arrival, chunk)?;
+        self.queue(source, first_key, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
-            .execute(params![session, arrival])?;
+            .execute(params![session, arrival + chunk.entries.count()])?;
         if format.shape() == Shape::Document {
             return Ok(Some(session));
         }
@@ -346,7 +366,7 @@ impl Catalogue {
     }
 
     /// The session's row and its next arrival.
-    fn ensure_session(&self, chunk: &Chunk, source: i64) -> rusqlite::Result<(i64, i64)> {
+    fn ensure_session(&self, chunk: &Chunk<Inserts>, source: i64) -> rusqlite::Result<(i64, i64)> {
         let c = &self.connection;
         let known = c
             .prepare_cached(
@@ -374,115 +394,28 @@ impl Catalogue {
         Ok((session, arrival))
     }
 
-    fn insert_entry(&self, key: i64, source: i64, entry: &EntryRow) -> rusqlite::Result<()> {
-        let c = &self.connection;
-        let f = &entry.facts;
-        c.prepare_cached("INSERT INTO _entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)")?
-            .execute(params![
-                key,
-                source,
-                entry.start as i64,
-                entry.length as i64,
-                entry.line as i64,
-                entry.hash as i64,
-                f.kind,
-                f.role,
-                f.id,
-                f.parent,
-                f.time_ms,
-                f.agent_sees,
-                entry.flags,
-                f.stop_reason
-            ])?;
-        for (ordinal, call) in f.calls.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _calls VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
-                .execute(params![
-                    key,
-                    ordinal as i64,
-                    call.call_id,
-                    call.tool,
-                    call.is_result,
-                    call.is_error,
-                    call.subject,
-                    call.duration_ms
-                ])?;
-        }
-        if let Some(u) = &f.usage {
-            c.prepare_cached(
-                "INSERT INTO _usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            )?
-            .execute(params![
-                key,
-                u.provider,
-                u.model,
-                u.response_id,
-                u.input,
-                u.output,
-                u.cache_read,
-                u.cache_write,
-                u.reasoning,
-                u.total,
-                u.cost_input,
-                u.cost_output,
-                u.cost_cache_read,
-                u.cost_cache_write,
-                u.cost_total
-            ])?;
-        }
-        for (ordinal, file) in f.files.iter().enumerate() {
-            c.prepare_cached("INSERT INTO _files VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![key, ordinal as i64, file.path, file.modified])?;
-        }
-        if let Some(label) = &f.label {
-            c.prepare_cached("INSERT INTO _labels VALUES (?1, ?2, ?3)")?
-                .execute(params![key, label.target, label.text])?;
-        }
-        if let Some(compaction) = &f.compaction {
-            c.prepare_cached("INSERT INTO _compactions VALUES (?1, ?2, ?3)")?
-                .execute(params![
-                    key,
-                    compaction.first_kept,
-                    compaction.tokens_before
-                ])?;
-        }
-        Ok(())
-    }
-
-    /// Outbox rows for the chunk's entries; a provisional entry stays out of the words.
-    fn queue(&self, source: i64, first_key: i64, chunk: &Chunk) -> rusqlite::Result<()> {
+    /// Outbox rows for the chunk's entries.
+    fn queue(&self, source: i64, first: i64, chunk: &Chunk<Inserts>) -> rusqlite::Result<()> {
         let newest_ms = chunk
             .shown
             .last_entry_ms
             .unwrap_or_else(|| chunk.identity.mtime_ms());
         let mut add = self.connection.prepare_cached(
-            "INSERT INTO _outbox (source, first, last, class, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        let mut run: Option<(i64, i64, i64)> = None;
-        let mut flush = |run: Option<(i64, i64, i64)>| -> rusqlite::Result<()> {
-            if let Some((first, last, bytes)) = run {
-                for class in [0, 1] {
-                    add.execute(params![source, first, last, class, bytes, newest_ms])?;
-                }
+        for run in chunk.entries.owed() {
+            for answers in [false, true] {
+                add.execute((
+                    source,
+                    first + run.first,
+                    first + run.last,
+                    answers,
+                    run.bytes,
+                    newest_ms,
+                ))?;
             }
-            Ok(())
-        };
-        for (at, entry) in chunk.entries.iter().enumerate() {
-            if entry.flags & flag::PROVISIONAL != 0 {
-                continue;
-            }
-            let (key, length) = (first_key + at as i64, entry.length as i64);
-            run = Some(match run {
-                Some((first, _, bytes)) if bytes + length <= OUTBOX_BYTES => {
-                    (first, key, bytes + length)
-                }
-                Some(full) => {
-                    flush(Some(full))?;
-                    (key, key, length)
-                }
-                None => (key, key, length),
-            });
         }
-        flush(run)
+        Ok(())
     }
 
     /// Forget the rows of a source from an offset on.

@@ -123,7 +123,7 @@ pub fn known_names() -> Vec<&'static str> {
     names
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
@@ -139,7 +139,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn roots_on_the_command_line() {
         let said = |text: &str| {
             parse(text).map_or_else(

@@ -94,6 +94,13 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.facts(record)
     }
+    /// The facts of the only record of a line, where reading them also proves that the line holds
+    /// nothing but that record and white space. `None`: not known, and the line is looked at closely.
+    /// Never an answer that [`Format::facts`] would not give; a format may leave this out.
+    fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
+        let _ = line;
+        None
+    }
     /// All searchable text of one record, at most one passage a class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
     /// The same of a record in the source at `path`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::plan::Plan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::read::Known;
-use crate::catalogue::write::{Chunk, flag};
+use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::model::{Class, Part};
@@ -46,7 +46,7 @@ pub fn compare_source(
         size: 0,
         mtime_ns: 0,
     };
-    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut chunks: Vec<Chunk<Vec<EntryRow>>> = Vec::new();
     let mut cost = Cost::default();
     match read_source(&plan, &mut Vec::new(), &mut cost, &mut |chunk| {
         chunks.push(chunk)
@@ -155,7 +155,7 @@ pub fn compare_source(
 }
 
 /// Entries, problems and separators tile the file exactly.
-fn tiles(chunks: &[Chunk], path: &Path, result: &mut Comparison) {
+fn tiles(chunks: &[Chunk<Vec<EntryRow>>], path: &Path, result: &mut Comparison) {
     let Ok(bytes) = std::fs::read(path) else {
         return;
     };

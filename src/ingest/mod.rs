@@ -2,6 +2,7 @@
 
 mod compare;
 mod look;
+mod owed;
 mod plan;
 mod reading;
 mod single;
@@ -9,7 +10,8 @@ mod sync;
 mod words;
 
 pub use compare::compare_source;
+pub use owed::scan_owed;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
 pub use sync::{Event, count_pending, sync_catalogue};
-pub use words::{Wanted, WordsStage, index_words, open_words, owed_documents};
+pub use words::{WordsStage, index_words, open_words};

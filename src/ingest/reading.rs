@@ -5,16 +5,18 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::plan::Plan;
-use crate::catalogue::write::{Chunk, EntryRow, ProblemRow, flag};
-use crate::format::Shape;
+use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::format::json::{PieceKind, split};
-use crate::model::Fold;
+use crate::format::{Format, Shape};
+use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 
-/// Bytes of a source that go into the catalogue at once: bounds memory, and what a crash costs.
+/// Bytes of a source that go into the catalogue at once: bounds what a crash costs.
 const CHUNK_BYTES: u64 = 16 << 20;
+/// Bytes of rows that do: bounds memory, for where lines are short their rows are longer than they.
+const CHUNK_ROWS: usize = 4 << 20;
 
 /// What reading a file cost.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,11 +40,11 @@ pub enum Outcome {
 }
 
 /// Read the source of `plan`, giving each chunk to `emit` in order.
-pub fn read_source(
+pub fn read_source<E: Entries>(
     plan: &Plan<'_>,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk),
+    emit: &mut dyn FnMut(Chunk<E>),
 ) -> std::io::Result<Outcome> {
     let mut file = File::open(&plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
@@ -182,7 +184,7 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn chunk(&self, forget_from: Option<u64>) -> Chunk {
+    fn chunk<E: Entries>(&self, forget_from: Option<u64>) -> Chunk<E> {
         Chunk {
             root: self.plan.root,
             relative: self.plan.relative.to_string(),
@@ -190,7 +192,7 @@ impl Reader<'_> {
             part: self.plan.part,
             unlisted: self.plan.unlisted.clone(),
             forget_from,
-            entries: Vec::new(),
+            entries: E::default(),
             problems: Vec::new(),
             identity: self.identity,
             racy: self.racy,
@@ -203,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    fn close(&mut self, chunk: &mut Chunk, consumed: u64, shown: Option<Fold>, last: bool) {
+    fn close<E>(&mut self, chunk: &mut Chunk<E>, consumed: u64, shown: Option<Fold>, last: bool) {
         self.proof.set_tail(&self.tail);
         chunk.consumed = consumed;
         chunk.proof = self.proof.clone();
@@ -223,44 +225,53 @@ impl Reader<'_> {
         }
     }
 
-    fn lines(
+    fn lines<E: Entries>(
         mut self,
         file: File,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
-        let mut chunk = self.chunk(Some(self.from));
+        let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
         let mut chunk_from = at;
         let mut lines = Lines::new(file, std::mem::take(buffer));
         let mut shown = None;
-        while let Some((line, terminated)) = lines.next_line()? {
-            let length = line.len() as u64;
-            if terminated {
-                add_line(line, at, 0, self.plan, &mut chunk, &mut self.fold);
-                self.fold.lines += 1;
-                self.proof.extend(line);
-                self.proof.extend(b"\n");
-                self.note_tail(line);
-                self.note_tail(b"\n");
-                at += length + 1;
-                if at - chunk_from >= CHUNK_BYTES {
-                    self.close(&mut chunk, at, None, false);
-                    emit(std::mem::replace(&mut chunk, self.chunk(None)));
-                    chunk_from = at;
-                }
-            } else {
-                let mut provisional = self.fold.clone();
+        while let Some((block, terminated)) = lines.next_block()? {
+            if !terminated {
+                let mut fold = self.fold.clone();
                 add_line(
-                    line,
+                    block,
                     at,
                     flag::PROVISIONAL,
                     self.plan,
                     &mut chunk,
-                    &mut provisional,
+                    &mut fold,
                 );
-                shown = Some(provisional);
+                shown = Some(fold);
+                continue;
+            }
+            let mut start = 0;
+            for end in memchr::memchr_iter(b'\n', block) {
+                let line = &block[start..end];
+                add_line(
+                    line,
+                    at + start as u64,
+                    0,
+                    self.plan,
+                    &mut chunk,
+                    &mut self.fold,
+                );
+                self.fold.lines += 1;
+                start = end + 1;
+            }
+            self.proof.extend(block);
+            self.note_tail(block);
+            at += block.len() as u64;
+            if at - chunk_from >= CHUNK_BYTES || chunk.entries.bytes() >= CHUNK_ROWS {
+                self.close(&mut chunk, at, None, false);
+                emit(std::mem::replace(&mut chunk, self.chunk(None)));
+                chunk_from = at;
             }
         }
         cost.bytes_read += lines.bytes_read;
@@ -271,22 +282,24 @@ impl Reader<'_> {
     }
 
     /// The whole file at once: one record where all is well, or (`is_json` is false) whatever it holds.
-    fn document(
+    fn document<E: Entries>(
         mut self,
         is_json: bool,
         mut file: File,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
         let mut bytes = Vec::with_capacity(self.identity.size as usize);
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
         // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
-        let mut chunk = self.chunk(self.plan.known.map(|_| 0));
+        let mut chunk = self.chunk::<E>(self.plan.known.map(|_| 0));
         if is_json {
             add_line(&bytes, 0, 0, self.plan, &mut chunk, &mut self.fold);
         } else if !bytes.is_empty() {
-            add_entry(&bytes, 0, 0, self.plan, &mut chunk, &mut self.fold, false);
+            let format = self.plan.format;
+            let facts = format.facts_at(&self.plan.path, &bytes);
+            add_entry(&bytes, 0, 0, facts, format, &mut chunk, &mut self.fold);
         }
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
@@ -297,16 +310,30 @@ impl Reader<'_> {
 }
 
 /// Cut one line into entries and problems. The same for a whole document.
-fn add_line(line: &[u8], at: u64, flags: i64, plan: &Plan<'_>, chunk: &mut Chunk, fold: &mut Fold) {
+fn add_line<E: Entries>(
+    line: &[u8],
+    at: u64,
+    flags: i64,
+    plan: &Plan<'_>,
+    chunk: &mut Chunk<E>,
+    fold: &mut Fold,
+) {
+    let format = plan.format;
+    // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
+    if let Some(facts) = format.facts_of_line(line) {
+        let before = line.len() - line.trim_ascii_start().len();
+        let start = at + before as u64;
+        add_entry(line.trim_ascii(), start, flags, facts, format, chunk, fold);
+        return;
+    }
     for piece in split(line) {
-        let start = at + piece.range.start as u64;
         let bytes = &line[piece.range.clone()];
         match piece.kind {
             PieceKind::Blank => {}
             PieceKind::Bad(reason) => {
                 let torn = flags & flag::PROVISIONAL != 0;
                 chunk.problems.push(ProblemRow {
-                    start,
+                    start: at + piece.range.start as u64,
                     length: bytes.len() as u64,
                     provisional: torn,
                     reason: if torn {
@@ -317,36 +344,48 @@ fn add_line(line: &[u8], at: u64, flags: i64, plan: &Plan<'_>, chunk: &mut Chunk
                 });
             }
             PieceKind::Value { fused } => {
-                add_entry(bytes, start, flags, plan, chunk, fold, fused);
+                let mut facts = format.facts_at(&plan.path, bytes);
+                let mut flags = flags;
+                if fused {
+                    // Agents parse a line as a whole: with anything beside the value, they drop all of it.
+                    facts.agent_sees = false;
+                    flags |= flag::FUSED;
+                }
+                add_entry(
+                    bytes,
+                    at + piece.range.start as u64,
+                    flags,
+                    facts,
+                    format,
+                    chunk,
+                    fold,
+                );
             }
         }
     }
 }
 
-fn add_entry(
+/// Add the entry that `bytes` at `start` of the source are.
+fn add_entry<E: Entries>(
     bytes: &[u8],
     start: u64,
     mut flags: i64,
-    plan: &Plan<'_>,
-    chunk: &mut Chunk,
+    facts: Facts,
+    format: &dyn Format,
+    chunk: &mut Chunk<E>,
     fold: &mut Fold,
-    fused: bool,
 ) {
-    let format = plan.format;
-    let mut facts = format.facts_at(&plan.path, bytes);
-    if fused {
-        // Agents parse a line as a whole: with anything beside the value, they drop all of it.
-        facts.agent_sees = false;
-        flags |= flag::FUSED;
-    }
     if facts.is_error {
         flags |= flag::ERROR;
     }
     if facts.has_image {
         flags |= flag::IMAGE;
     }
+    if facts.calls.iter().any(|call| call.is_result) {
+        flags |= flag::ANSWER;
+    }
     format.fold(fold, &facts, start);
-    chunk.entries.push(EntryRow {
+    chunk.entries.add(EntryRow {
         start,
         length: bytes.len() as u64,
         line: fold.lines + 1,

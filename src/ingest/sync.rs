@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::look::look;
 use super::plan::{Plan, Work, plan};
 use super::reading::{Cost, Outcome, read_source};
-use crate::catalogue::write::Chunk;
+use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
@@ -33,12 +33,13 @@ pub enum Event {
 }
 
 /// Entries in one transaction, about.
-const ENTRIES_A_TRANSACTION: usize = 20_000;
-/// Chunks on their way to the writer.
-const IN_FLIGHT: usize = 16;
+const ENTRIES_A_TRANSACTION: u64 = 20_000;
+/// Chunks on their way to the writer: enough to read on while it waits for the disk. A file's chunk is mostly a few
+/// kilobytes of rows, and never much more than four megabytes.
+const IN_FLIGHT: usize = 32;
 
 enum Message {
-    Chunk(usize, Box<Chunk>),
+    Chunk(usize, Box<Chunk<Inserts>>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
@@ -241,7 +242,7 @@ struct Writer<'a> {
     plans: &'a [Plan<'a>],
     files: u64,
     bytes: u64,
-    open_entries: usize,
+    open_entries: u64,
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
@@ -289,9 +290,10 @@ impl Writer<'_> {
                 if chunk.last && chunk.racy {
                     self.doubt(at);
                 }
-                self.report.entries += chunk.entries.len() as u64;
+                let entries = chunk.entries.count() as u64;
+                self.report.entries += entries;
                 self.report.problems += chunk.problems.len() as u64;
-                self.open_entries += chunk.entries.len();
+                self.open_entries += entries;
                 if self.open_entries >= ENTRIES_A_TRANSACTION {
                     self.settle()?;
                     self.catalogue.commit()?;

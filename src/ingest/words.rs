@@ -4,10 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-use rayon::prelude::*;
 
 use super::sync::Event;
 use crate::catalogue::outbox::Item;
@@ -17,16 +16,21 @@ use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
-use crate::words::{Doc, SCHEMA_REVISION, Words, WordsError, WordsWriter};
+use crate::words::{Added, Adder, Doc, SCHEMA_REVISION, Words, WordsError, WordsWriter};
 
-/// Bytes of entries in one batch when there is no hurry: what a crash makes to be done again.
-const BATCH_BYTES: u64 = 128 << 20;
+/// Bytes of entries in one batch when there is no hurry: what a crash makes to be done again. Each
+/// batch leaves a segment a thread, and what segments share (the common words) is written in each.
+const BATCH_BYTES: u64 = 384 << 20;
 /// Bytes of entries in one batch when time is short.
 const SMALL_BATCH_BYTES: u64 = 1 << 20;
-/// Memory of the words' writer.
-const WRITER_BYTES: usize = 150_000_000;
-/// Threads of the words' writer.
-const WRITER_THREADS: usize = 2;
+/// Bytes between two entries that are sooner read than stepped over.
+const SMALL_GAP: u64 = 256;
+/// Memory of all adders together.
+const ADDER_BYTES: usize = 180_000_000;
+/// Items that wait for an adder.
+const WAITING_JOBS: usize = 8;
+/// Threads that add passages, at most.
+const MOST_ADDERS: usize = 4;
 
 /// What goes wrong in the words stage.
 #[derive(Debug, thiserror::Error)]
@@ -122,12 +126,12 @@ pub fn index_words(
     if rows == 0 && catalogue.dead(done)?.is_empty() && !anew {
         return Ok(());
     }
-    let mut writer = WordsWriter::open(directory, WRITER_BYTES, WRITER_THREADS)?;
+    let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
     if anew {
         writer.commit(&payload(&epoch, 0))?;
     }
     let mut failed: HashSet<i64> = HashSet::new();
-    let mut indexed = 0;
+    let (mut indexed, mut owes_prose) = (0, false);
     let result = loop {
         if budget.is_some_and(|b| started.elapsed() >= b) {
             break Ok(());
@@ -138,16 +142,27 @@ pub fn index_words(
             BATCH_BYTES
         };
         let work = catalogue.next_work(bytes, &failed)?;
+        let is_prose = work.first().is_some_and(|item| !item.answers);
+        if !is_prose && owes_prose {
+            report.ms.prose = Some(started.elapsed().as_secs_f64() * 1000.0);
+        }
+        owes_prose = is_prose;
         let dead = catalogue.dead(done)?;
         if work.is_empty() && dead.is_empty() {
             break Ok(());
         }
-        for range in &dead {
-            writer.delete_entries(range.first as u64, range.last as u64)?;
+        if !dead.is_empty() {
+            // A batch of its own: keys that died may be those of the work.
+            let batch = catalogue.stamp(&[], &dead)?;
+            let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
+            if let Err(error) = writer.delete(ranges, &payload(&epoch, batch)) {
+                break Err(error.into());
+            }
+            done = batch;
+            catalogue.settle_batches(done)?;
         }
         let mut complete = Vec::with_capacity(work.len());
-        let jobs = jobs(catalogue, &work)?;
-        let added = add_all(&mut writer, formats, jobs, |item, docs| {
+        let added = add_all(catalogue, &mut writer, formats, &work, |item, docs| {
             indexed += item.bytes;
             progress(Event::Indexed { bytes: indexed, of });
             match docs {
@@ -163,12 +178,12 @@ pub fn index_words(
             }
         });
         if let Err(error) = added {
-            break Err(error.into());
+            break Err(error);
         }
-        if complete.is_empty() && dead.is_empty() {
+        if complete.is_empty() {
             continue;
         }
-        let batch = catalogue.stamp(&complete, &dead)?;
+        let batch = catalogue.stamp(&complete, &[])?;
         if let Err(error) = writer.commit(&payload(&epoch, batch)) {
             break Err(error.into());
         }
@@ -191,103 +206,132 @@ struct Job {
     tools: HashMap<i64, Vec<String>>,
 }
 
-fn jobs(catalogue: &Catalogue, work: &[Item]) -> Result<Vec<Job>, catalogue::Error> {
-    let mut jobs = Vec::with_capacity(work.len());
-    for item in work {
-        let Some((path, format)) = catalogue.source_place(item.source)? else {
-            continue;
-        };
-        let mut entries = catalogue.entries_between(item.source, item.first, item.last)?;
-        entries.retain(|e| e.flags & flag::PROVISIONAL == 0);
-        let tools = catalogue.tools_between(item.first, item.last)?;
-        jobs.push(Job {
-            item: item.clone(),
-            path,
-            format,
-            entries,
-            tools,
-        });
-    }
-    Ok(jobs)
+fn job(catalogue: &Catalogue, item: &Item) -> Result<Option<Job>, catalogue::Error> {
+    let Some((path, format)) = catalogue.source_place(item.source)? else {
+        return Ok(None);
+    };
+    let mut entries = catalogue.entries_between(item.source, item.first, item.last)?;
+    entries.retain(|e| e.flags & flag::PROVISIONAL == 0);
+    let tools = catalogue.tools_between(item.first, item.last)?;
+    Ok(Some(Job {
+        item: item.clone(),
+        path,
+        format,
+        entries,
+        tools,
+    }))
 }
 
-/// Read all jobs on every core and add them, one item as a whole or not at all.
+/// Read all items on every core and add them, each as a whole or not at all.
 fn add_all(
+    catalogue: &Catalogue,
     writer: &mut WordsWriter,
     formats: &[&'static dyn Format],
-    jobs: Vec<Job>,
+    work: &[Item],
     mut each: impl FnMut(Item, Option<(u64, u64)>),
-) -> Result<(), WordsError> {
-    rayon::in_place_scope(|scope| {
-        let (send, receive) = sync_channel(4);
-        scope.spawn(move |_| {
-            jobs.into_par_iter().with_max_len(1).for_each(|job| {
-                let docs = documents(&job, formats, &Wanted::all());
-                // A closed channel means the writer failed; its error is told.
-                let _ = send.send((job.item, docs));
+) -> Result<(), WordsStage> {
+    let adders: Vec<Adder> = (0..adders().min(work.len()))
+        .map(|_| writer.adder())
+        .collect::<Result<_, _>>()?;
+    let added = rayon::in_place_scope(|scope| {
+        let (send, jobs) = sync_channel::<Job>(WAITING_JOBS);
+        let (tell, told) = channel();
+        let (finish, finished) = channel();
+        // Held by the adders alone: when all of them have failed, sending fails too.
+        let jobs = Arc::new(Mutex::new(jobs));
+        for mut adder in adders {
+            let (tell, finish, jobs) = (tell.clone(), finish.clone(), Arc::clone(&jobs));
+            scope.spawn(move |_| {
+                let added = loop {
+                    let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok(job) = next else {
+                        break adder.finish();
+                    };
+                    let docs = documents(&job, formats);
+                    let done = docs.as_ref().map(|(docs, read)| (docs.len() as u64, *read));
+                    let mut docs = docs.into_iter().flat_map(|(docs, _)| docs);
+                    if let Err(error) = docs.try_for_each(|doc| adder.add(&doc)) {
+                        break Err(error);
+                    }
+                    let _ = tell.send((job.item, done));
+                };
+                let _ = finish.send(added);
             });
-        });
-        for (item, docs) in receive {
-            let Some((docs, read)) = docs else {
-                each(item, None);
-                continue;
-            };
-            let count = docs.len() as u64;
-            for doc in docs {
-                writer.add(doc)?;
-            }
-            each(item, Some((count, read)));
         }
-        Ok(())
-    })
+        drop((tell, finish, jobs));
+        let mut queued = Ok(());
+        for item in work {
+            match job(catalogue, item) {
+                Ok(None) => {}
+                // No adder is left; their errors are told.
+                Ok(Some(job)) => {
+                    if send.send(job).is_err() {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    queued = Err(error);
+                    break;
+                }
+            }
+            told.try_iter().for_each(|(item, done)| each(item, done));
+        }
+        drop(send);
+        told.into_iter().for_each(|(item, done)| each(item, done));
+        queued?;
+        Ok::<_, WordsStage>(finished.into_iter().collect::<Result<Vec<Added>, _>>()?)
+    })?;
+    for added in added {
+        writer.take(added)?;
+    }
+    Ok(())
 }
 
-/// The passages of a job's class, and the bytes read; `None` when its bytes are no longer what was catalogued.
-fn documents(
-    job: &Job,
-    formats: &[&'static dyn Format],
-    wanted: &Wanted<'_>,
-) -> Option<(Vec<Doc>, u64)> {
+/// Threads that add passages. Each has a part of the memory, so they must not be many.
+fn adders() -> usize {
+    rayon::current_num_threads().clamp(1, MOST_ADDERS)
+}
+
+/// The passages of a job's entries, and the bytes read; `None` when its bytes are no longer what was catalogued.
+fn documents(job: &Job, formats: &[&'static dyn Format]) -> Option<(Vec<Doc>, u64)> {
     let format = formats.iter().find(|f| f.name() == job.format)?;
-    let (Some(first), Some(last)) = (job.entries.first(), job.entries.last()) else {
-        return Some((Vec::new(), 0));
-    };
-    let (start, end) = (first.start, last.start + last.length);
     let mut file = File::open(&job.path).ok()?;
-    file.seek(SeekFrom::Start(start)).ok()?;
-    let mut bytes = vec![0; (end - start) as usize];
-    file.read_exact(&mut bytes).ok()?;
-    let mut docs = Vec::new();
-    for entry in &job.entries {
-        let from = (entry.start - start) as usize;
-        let record = &bytes[from..from + entry.length as usize];
-        if hash(record) != entry.hash {
-            return None;
-        }
-        if !(wanted.record)(record) {
+    let (mut docs, mut bytes, mut read) = (Vec::new(), Vec::new(), 0);
+    let is_of_job = |entry: &&StoredEntry| (entry.flags & flag::ANSWER != 0) == job.item.answers;
+    let entries: Vec<&StoredEntry> = job.entries.iter().filter(is_of_job).collect();
+    // Entries with nothing but their newline between them are read together.
+    let follows = |a: &&StoredEntry, b: &&StoredEntry| {
+        b.start >= a.start + a.length && b.start - (a.start + a.length) <= SMALL_GAP
+    };
+    for run in entries.chunk_by(follows) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
             continue;
-        }
-        for passage in format.passages_at(&job.path, record) {
-            if passage.class == job.item.class && (wanted.pieces)(&passage.pieces) {
-                docs.push(doc(
-                    entry,
-                    passage.class,
-                    passage.pieces,
-                    job.tools.get(&entry.key),
-                ));
+        };
+        let start = first.start;
+        bytes.resize((last.start + last.length - start) as usize, 0);
+        file.seek(SeekFrom::Start(start)).ok()?;
+        file.read_exact(&mut bytes).ok()?;
+        read += bytes.len() as u64;
+        for entry in run {
+            let from = (entry.start - start) as usize;
+            let record = &bytes[from..from + entry.length as usize];
+            if hash(record) != entry.hash {
+                return None;
             }
+            let tools = job.tools.get(&entry.key);
+            docs.extend(
+                format
+                    .passages_at(&job.path, record)
+                    .into_iter()
+                    .map(|passage| doc(entry, passage.class, passage.pieces, tools)),
+            );
         }
     }
-    Some((docs, end - start))
+    Some((docs, read))
 }
 
 /// A passage with the facts that searches filter by.
-pub fn doc(
-    entry: &StoredEntry,
-    class: Class,
-    pieces: Vec<String>,
-    tools: Option<&Vec<String>>,
-) -> Doc {
+fn doc(entry: &StoredEntry, class: Class, pieces: Vec<String>, tools: Option<&Vec<String>>) -> Doc {
     Doc {
         key: entry.key as u64,
         class,
@@ -298,80 +342,4 @@ pub fn doc(
         is_error: entry.flags & flag::ERROR != 0,
         pieces,
     }
-}
-
-/// Which passages are wanted: first asked of the raw record, then of the decoded text.
-#[derive(Clone, Copy)]
-pub struct Wanted<'a> {
-    /// `false` is certain: no passage of the record is wanted.
-    pub record: &'a (dyn Fn(&[u8]) -> bool + Sync),
-    /// Whether a passage of these pieces is wanted.
-    pub pieces: &'a (dyn Fn(&[String]) -> bool + Sync),
-}
-
-impl Wanted<'_> {
-    fn all() -> Wanted<'static> {
-        Wanted {
-            record: &|_| true,
-            pieces: &|_| true,
-        }
-    }
-}
-
-/// What the overlay needs: the documents that the words at `done` lack and that may match.
-pub struct Owed {
-    /// Their passages.
-    pub docs: Vec<Doc>,
-    /// Items whose bytes changed since they were catalogued.
-    pub failed: u64,
-}
-
-/// Read what is owed, filtered by the raw bytes.
-pub fn owed_documents(
-    catalogue: &Catalogue,
-    formats: &[&'static dyn Format],
-    done: i64,
-    wanted: &Wanted<'_>,
-) -> Result<Owed, catalogue::Error> {
-    let mut work = catalogue.owed(done)?;
-    for entry in catalogue.provisional_entries()? {
-        for class in [Class::Prose, Class::Output] {
-            work.push(Item {
-                item: 0,
-                source: entry.source,
-                first: entry.key,
-                last: entry.key,
-                class,
-                bytes: entry.length,
-            });
-        }
-    }
-    let mut jobs = Vec::with_capacity(work.len());
-    for item in &work {
-        let Some((path, format)) = catalogue.source_place(item.source)? else {
-            continue;
-        };
-        let entries = catalogue.entries_between(item.source, item.first, item.last)?;
-        let tools = catalogue.tools_between(item.first, item.last)?;
-        jobs.push(Job {
-            item: item.clone(),
-            path,
-            format,
-            entries,
-            tools,
-        });
-    }
-    let read: Vec<Option<(Vec<Doc>, u64)>> = jobs
-        .par_iter()
-        .map(|job| documents(job, formats, wanted))
-        .collect();
-    let failed = read.iter().filter(|r| r.is_none()).count() as u64;
-    Ok(Owed {
-        docs: read
-            .into_iter()
-            .flatten()
-            .flat_map(|(docs, _)| docs)
-            .collect(),
-        failed,
-    })
 }

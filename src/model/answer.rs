@@ -199,6 +199,9 @@ pub struct Transcript {
 pub struct StageMs {
     pub discover: f64,
     pub catalogue: f64,
+    /// The part of `words` after which all conversation was indexed; `null` when none was owed.
+    #[serde(default)]
+    pub prose: Option<f64>,
     pub words: f64,
 }
 

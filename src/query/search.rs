@@ -10,9 +10,9 @@ use crate::catalogue::Catalogue;
 use crate::catalogue::read::{StoredEntry, StoredSession};
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::index::{Error, Index};
-use crate::ingest::{Wanted, entry_bytes, open_words, owed_documents};
+use crate::ingest::{entry_bytes, open_words, scan_owed};
 use crate::model::{Hit, HitGroup, SCHEMA_VERSION, SearchAnswer, iso};
-use crate::words::{self, Matcher, Order, Overlay, Pick, Scope};
+use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope};
 
 /// How a search is asked.
 #[derive(Debug, Clone, Default)]
@@ -65,19 +65,7 @@ impl Index {
     ) -> Result<(), Error> {
         // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
         let (disk, done) = open_words(catalogue, &self.config.words_dir())?;
-        let prefilter = query.expr.as_ref().map(words::prefilter);
         let matcher = query.expr.as_ref().map(Matcher::new);
-        // Only what matches goes into the overlay: on a first run that is all that keeps it small.
-        let wanted = Wanted {
-            record: &|raw| prefilter.as_ref().is_none_or(|p| p.may_match(raw)),
-            pieces: &|pieces| matcher.as_ref().is_none_or(|m| m.matches(pieces)),
-        };
-        let owed = owed_documents(catalogue, &self.config.formats, done, &wanted)?;
-        if owed.failed > 0 {
-            answer.complete = false;
-            answer.pending_files += owed.failed;
-        }
-        let overlay = Overlay::build(owed.docs)?;
         let mut dead: Vec<(u64, u64)> = catalogue
             .dead(done)?
             .iter()
@@ -111,6 +99,18 @@ impl Index {
             since_ms: f.since_ms,
             until_ms: f.until_ms,
         };
+        let scan = Scan::new(query.expr.as_ref());
+        // What is elsewhere is counted as well.
+        let read = Scope {
+            allow: asked.allow.filter(|_| scope.cwd.is_none()),
+            ..asked
+        };
+        let (parts, failed) = scan_owed(catalogue, &self.config.formats, done, &scan, &read)?;
+        if failed > 0 {
+            answer.complete = false;
+            answer.pending_files += failed;
+        }
+        let overlay = Overlay::new(&scan, parts);
         let order = if scope.newest_first {
             Order::Newest
         } else {

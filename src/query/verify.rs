@@ -1,9 +1,9 @@
 //! Do the stores equal the files? Every file is read again and compared with both stores.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::Known;
+use crate::catalogue::read::{Known, StoredEntry};
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::format::Format;
 use crate::index::{Error, Event, Index, RootSpec};
@@ -132,19 +132,15 @@ impl Index {
         let Some(catalogue) = &self.catalogue else {
             return Ok(());
         };
-        let mut owed: HashMap<Class, Vec<(u64, u64)>> = HashMap::new();
-        for item in catalogue.owed(done)? {
-            owed.entry(item.class)
-                .or_default()
-                .push((item.first as u64, item.last as u64));
-        }
+        let owed = catalogue.owed(done)?;
         let dead = catalogue.dead(done)?;
-        let is_owed = |key: u64, class: Class| {
-            owed.get(&class).is_some_and(|ranges| {
-                ranges
-                    .iter()
-                    .any(|(first, last)| (*first..=*last).contains(&key))
-            })
+        // Provisional entries are never given to the words.
+        let is_owed = |entry: &StoredEntry| {
+            entry.flags & flag::PROVISIONAL != 0
+                || owed.iter().any(|item| {
+                    (item.first..=item.last).contains(&entry.key)
+                        && item.answers == (entry.flags & flag::ANSWER != 0)
+                })
         };
         let mut have = BTreeSet::new();
         if let Some(words) = words {
@@ -175,10 +171,10 @@ impl Index {
             }
         }
         for (key, class) in &expected {
-            let provisional = catalogue
-                .entry(*key as i64)?
-                .is_some_and(|e| e.flags & flag::PROVISIONAL != 0);
-            if !have.contains(&(*key, *class)) && !provisional && !is_owed(*key, *class) {
+            if have.contains(&(*key, *class)) {
+                continue;
+            }
+            if !catalogue.entry(*key as i64)?.is_some_and(|e| is_owed(&e)) {
                 found.differences.push(difference(
                     "words",
                     None,

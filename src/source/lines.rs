@@ -1,4 +1,4 @@
-//! A file cut into physical lines with bounded memory: whole lines only, and the unterminated rest at the end.
+//! A file cut into blocks of whole physical lines with bounded memory, and the unterminated rest at the end.
 
 use std::io::Read;
 use std::sync::{Mutex, MutexGuard};
@@ -47,23 +47,20 @@ impl<R: Read> Lines<R> {
         self.buffer
     }
 
-    /// The next line without its newline, and whether it has one. `None` at the end of the file.
-    pub fn next_line(&mut self) -> std::io::Result<Option<(&[u8], bool)>> {
+    /// The next whole lines, as many as the buffer holds, the last one with its newline too; then what
+    /// follows the file's last newline, without one. `None` at the end of the file.
+    pub fn next_block(&mut self) -> std::io::Result<Option<(&[u8], bool)>> {
         let mut searched = 0;
         loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.buffer[self.start + searched..self.end]) {
-                let (from, to) = (self.start, self.start + searched + at);
-                self.start = to + 1;
-                return Ok(Some((&self.buffer[from..to], true)));
+            let from = self.start;
+            if let Some(at) = memchr::memrchr(b'\n', &self.buffer[from + searched..self.end]) {
+                self.start = from + searched + at + 1;
+                return Ok(Some((&self.buffer[from..self.start], true)));
             }
-            searched = self.end - self.start;
+            searched = self.end - from;
             if self.ended {
-                if searched == 0 {
-                    return Ok(None);
-                }
-                let from = self.start;
                 self.start = self.end;
-                return Ok(Some((&self.buffer[from..self.end], false)));
+                return Ok((searched > 0).then(|| (&self.buffer[from..self.end], false)));
             }
             self.fill()?;
         }
@@ -113,13 +110,10 @@ mod tests {
         let text = format!("a\n\n{long}\nlast");
         let mut lines = Lines::new(text.as_bytes(), Vec::new());
         let mut found = Vec::new();
-        while let Some((line, ended)) = lines.next_line().unwrap() {
-            found.push((line.len(), ended));
+        while let Some((block, ended)) = lines.next_block().unwrap() {
+            found.push((block.len(), ended));
         }
-        assert_eq!(
-            found,
-            [(1, true), (0, true), (CHUNK * 3 + 5, true), (4, false)]
-        );
+        assert_eq!(found, [(3, true), (CHUNK * 3 + 6, true), (4, false)]);
         assert_eq!(lines.bytes_read, text.len() as u64);
     }
 }

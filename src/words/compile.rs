@@ -1,29 +1,61 @@
-//! How does an expression become a tantivy query for one class of passages?
+//! How does an expression become a query for one class of passages?
 //!
 //! Output is indexed without positions, so a phrase on it (and on prose one that ends in a prefix)
 //! is known only up to two bounds: its
 //! tokens all occur (it *may* match), or the token of the whole identifier occurs (it *does*
 //! match). A query takes the outer bound, a negated one the inner bound, so that no passage is
 //! lost; [`Compiled::exact`] says whether the bounds were the same.
+//!
+//! A [`Compiled`] is asked in two ways that give one score: as a tantivy query of the disk, and of
+//! the frequencies of a passage that the disk still lacks.
 
 use std::ops::Bound;
 
-use tantivy::Term;
 use tantivy::query::{
-    BooleanQuery, ConstScoreQuery, EmptyQuery, InvertedIndexRangeQuery, Occur, PhraseQuery, Query,
-    TermQuery,
+    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, ConstScoreQuery, EmptyQuery,
+    InvertedIndexRangeQuery, Occur, PhraseQuery, Query, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{Score, Term};
 
 use super::excluded::Excluded;
 use super::pattern::Pattern;
 use super::schema::Fields;
 use crate::model::{Class, Expr};
 
-/// A query, and whether each of its matches is certain.
+/// A query for one class of passages.
+#[derive(Debug)]
 pub(super) struct Compiled {
-    pub query: Box<dyn Query>,
+    class: Class,
+    root: Node,
+    /// What is scored, numbered.
+    pub leaves: Vec<Leaf>,
+    /// Whether each match is certain.
     pub exact: bool,
+}
+
+/// What the index knows of a passage.
+#[derive(Debug)]
+pub(super) enum Leaf {
+    /// It holds the token; scored by how often.
+    Token(String),
+    /// It holds a token that begins so; scored alike, whichever and how often.
+    Prefix(String),
+    /// It holds the tokens at their distances; scored by how often.
+    Phrase(Vec<(u32, String)>),
+}
+
+#[derive(Debug)]
+enum Node {
+    Nothing,
+    /// Every passage of the class, unscored.
+    Everything,
+    Leaf(usize),
+    All {
+        of: Vec<Node>,
+        but: Vec<Node>,
+    },
+    Any(Vec<Node>),
 }
 
 /// Which side of the truth to err on.
@@ -42,45 +74,22 @@ impl Bounds {
     }
 }
 
-/// Compile `expr` for passages of `class`.
-pub(super) fn compile(expr: &Expr, class: Class, fields: &Fields) -> Compiled {
-    let mut compiler = Compiler {
-        class,
-        fields,
-        exact: true,
-    };
-    let query = compiler.expr(expr, Bounds::Outer);
-    Compiled {
-        query,
-        exact: compiler.exact,
+impl Compiled {
+    /// Compile `expr` for passages of `class`; `None` asks for all of them.
+    pub fn new(expr: Option<&Expr>, class: Class) -> Self {
+        let mut compiled = Self {
+            class,
+            root: Node::Everything,
+            leaves: Vec::new(),
+            exact: true,
+        };
+        if let Some(expr) = expr {
+            compiled.root = compiled.expr(expr, Bounds::Outer);
+        }
+        compiled
     }
-}
 
-/// All passages of one class.
-pub(super) fn all_of(class: Class, fields: &Fields) -> Box<dyn Query> {
-    unscored(term_query(
-        Term::from_field_u64(fields.class, class as u64),
-        IndexRecordOption::Basic,
-    ))
-}
-
-/// The passages of `query`, adding nothing to their score.
-pub(super) fn unscored(query: Box<dyn Query>) -> Box<dyn Query> {
-    Box::new(ConstScoreQuery::new(query, 0.0))
-}
-
-pub(super) fn term_query(term: Term, option: IndexRecordOption) -> Box<dyn Query> {
-    Box::new(TermQuery::new(term, option))
-}
-
-struct Compiler<'a> {
-    class: Class,
-    fields: &'a Fields,
-    exact: bool,
-}
-
-impl Compiler<'_> {
-    fn expr(&mut self, expr: &Expr, bounds: Bounds) -> Box<dyn Query> {
+    fn expr(&mut self, expr: &Expr, bounds: Bounds) -> Node {
         match expr {
             Expr::Word(text) | Expr::Phrase(text) => {
                 self.pattern(&Pattern::new(text, false), bounds)
@@ -88,43 +97,34 @@ impl Compiler<'_> {
             Expr::Prefix(text) => self.pattern(&Pattern::new(text, true), bounds),
             Expr::And(members) => self.all(members.iter(), bounds),
             Expr::Not(_) => self.all(std::iter::once(expr), bounds),
-            Expr::Or(members) => {
-                let members = members
+            Expr::Or(members) => any_of(
+                members
                     .iter()
                     .map(|member| self.expr(member, bounds))
-                    .collect();
-                any_of(members)
-            }
+                    .collect(),
+            ),
         }
     }
 
-    fn all<'e>(
-        &mut self,
-        members: impl Iterator<Item = &'e Expr>,
-        bounds: Bounds,
-    ) -> Box<dyn Query> {
-        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
-        let mut positive = false;
+    fn all<'e>(&mut self, members: impl Iterator<Item = &'e Expr>, bounds: Bounds) -> Node {
+        let (mut of, mut but) = (Vec::new(), Vec::new());
         for member in members {
             if let Expr::Not(inner) = member {
-                let excluded = Excluded(self.expr(inner, bounds.flipped()));
-                clauses.push((Occur::MustNot, Box::new(excluded)));
+                but.push(self.expr(inner, bounds.flipped()));
             } else {
-                positive = true;
-                clauses.push((Occur::Must, self.expr(member, bounds)));
+                of.push(self.expr(member, bounds));
             }
         }
-        if !positive {
-            clauses.push((Occur::Must, all_of(self.class, self.fields)));
+        if of.is_empty() {
+            of.push(Node::Everything);
         }
-        Box::new(BooleanQuery::new(clauses))
+        Node::All { of, but }
     }
 
-    fn pattern(&mut self, pattern: &Pattern, bounds: Bounds) -> Box<dyn Query> {
-        let field = self.fields.text(self.class);
+    fn pattern(&mut self, pattern: &Pattern, bounds: Bounds) -> Node {
         let mut either = Vec::new();
         if let Some(whole) = &pattern.whole {
-            either.push(token(field, whole, pattern.prefix));
+            either.push(self.token(whole, pattern.prefix));
         }
         let parts = pattern.parts.as_slice();
         // tantivy's own phrase with a prefix opens every term of the prefix at once and misplaces
@@ -139,61 +139,184 @@ impl Compiler<'_> {
         };
         self.exact &= !undecided;
         if !undecided || bounds == Bounds::Outer {
-            let mut tokens = match self.class {
-                Class::Prose => in_order(field, ordered),
-                Class::Output => ordered
+            let mut tokens: Vec<Node> = match (self.class, ordered) {
+                (Class::Prose, [_, _, ..]) => vec![self.leaf(Leaf::Phrase(ordered.to_vec()))],
+                _ => ordered
                     .iter()
-                    .map(|(_, text)| token(field, text, false))
+                    .map(|(_, text)| self.token(text, false))
                     .collect(),
             };
-            tokens.extend(open.map(|(_, text)| token(field, text, true)));
+            tokens.extend(open.map(|(_, text)| self.token(text, true)));
             either.push(match tokens.len() {
-                0 => Box::new(EmptyQuery),
+                0 => Node::Nothing,
                 1 => tokens.remove(0),
-                _ => Box::new(BooleanQuery::intersection(tokens)),
+                _ => Node::All {
+                    of: tokens,
+                    but: Vec::new(),
+                },
             });
         }
         any_of(either)
     }
-}
 
-/// At most one query: the tokens of `parts` at their distances.
-fn in_order(field: Field, parts: &[(u32, String)]) -> Vec<Box<dyn Query>> {
-    match parts {
-        [] => Vec::new(),
-        [(_, text)] => vec![token(field, text, false)],
-        parts => {
-            let terms = parts
-                .iter()
-                .map(|(distance, text)| (*distance as usize, Term::from_field_text(field, text)))
-                .collect();
-            vec![Box::new(PhraseQuery::new_with_offset(terms))]
+    fn token(&mut self, text: &str, prefix: bool) -> Node {
+        let text = text.to_owned();
+        self.leaf(if prefix {
+            Leaf::Prefix(text)
+        } else {
+            Leaf::Token(text)
+        })
+    }
+
+    fn leaf(&mut self, leaf: Leaf) -> Node {
+        self.leaves.push(leaf);
+        Node::Leaf(self.leaves.len() - 1)
+    }
+
+    /// The query of the disk.
+    pub fn query(&self, fields: &Fields) -> Box<dyn Query> {
+        self.node_query(&self.root, fields)
+    }
+
+    fn node_query(&self, node: &Node, fields: &Fields) -> Box<dyn Query> {
+        match node {
+            Node::Nothing => Box::new(EmptyQuery),
+            Node::Everything => all_of(self.class, fields),
+            Node::Leaf(number) => self.leaves[*number].query(fields.text(self.class)),
+            Node::All { of, but } => {
+                let of = of
+                    .iter()
+                    .map(|node| (Occur::Must, self.node_query(node, fields)));
+                let but = but.iter().map(|node| {
+                    let excluded = Excluded(self.node_query(node, fields));
+                    (Occur::MustNot, Box::new(excluded) as Box<dyn Query>)
+                });
+                Box::new(BooleanQuery::new(of.chain(but).collect()))
+            }
+            Node::Any(members) => Box::new(BooleanQuery::union(
+                members
+                    .iter()
+                    .map(|node| self.node_query(node, fields))
+                    .collect(),
+            )),
+        }
+    }
+
+    /// What each leaf weighs; `None` where its score does not depend on frequencies.
+    pub fn weights(
+        &self,
+        statistics: &dyn Bm25StatisticsProvider,
+        fields: &Fields,
+    ) -> tantivy::Result<Vec<Option<Bm25Weight>>> {
+        let field = fields.text(self.class);
+        self.leaves
+            .iter()
+            .map(|leaf| {
+                let terms = leaf.terms(field);
+                (!terms.is_empty())
+                    .then(|| Bm25Weight::for_terms(statistics, &terms))
+                    .transpose()
+            })
+            .collect()
+    }
+
+    /// The score of a passage that holds each leaf as often as `times` says and whose length is
+    /// that of `norm`; `None` when it does not match.
+    pub fn score(&self, times: &[u32], norm: u8, weights: &[Option<Bm25Weight>]) -> Option<Score> {
+        self.node_score(&self.root, times, norm, weights)
+    }
+
+    fn node_score(
+        &self,
+        node: &Node,
+        times: &[u32],
+        norm: u8,
+        weights: &[Option<Bm25Weight>],
+    ) -> Option<Score> {
+        let score = |node: &Node| self.node_score(node, times, norm, weights);
+        match node {
+            Node::Nothing => None,
+            Node::Everything => Some(0.0),
+            Node::Leaf(number) => match (times[*number], &weights[*number]) {
+                (0, _) => None,
+                (_, None) => Some(1.0),
+                (times, Some(weight)) => Some(weight.score(norm, times)),
+            },
+            Node::All { of, but } => {
+                if but.iter().any(|node| score(node).is_some()) {
+                    return None;
+                }
+                of.iter().map(score).sum()
+            }
+            Node::Any(members) => members.iter().filter_map(score).reduce(|a, b| a + b),
         }
     }
 }
 
-fn token(field: Field, text: &str, prefix: bool) -> Box<dyn Query> {
-    if !prefix {
-        return term_query(
-            Term::from_field_text(field, text),
-            IndexRecordOption::WithFreqs,
-        );
+impl Leaf {
+    fn query(&self, field: Field) -> Box<dyn Query> {
+        match self {
+            Leaf::Token(text) => term_query(
+                Term::from_field_text(field, text),
+                IndexRecordOption::WithFreqs,
+            ),
+            Leaf::Prefix(text) => {
+                // No term holds the byte FF, so all terms with this prefix sort before it and FF.
+                let mut end = text.as_bytes().to_vec();
+                end.push(0xFF);
+                let mut upper = Term::from_field_text(field, "");
+                upper.append_bytes(&end);
+                Box::new(InvertedIndexRangeQuery::new(
+                    Bound::Included(Term::from_field_text(field, text)),
+                    Bound::Excluded(upper),
+                ))
+            }
+            Leaf::Phrase(parts) => {
+                let terms = parts
+                    .iter()
+                    .map(|(distance, text)| {
+                        (*distance as usize, Term::from_field_text(field, text))
+                    })
+                    .collect();
+                Box::new(PhraseQuery::new_with_offset(terms))
+            }
+        }
     }
-    // No term holds the byte FF, so all terms with this prefix sort before it and FF.
-    let mut end = text.as_bytes().to_vec();
-    end.push(0xFF);
-    let mut upper = Term::from_field_text(field, "");
-    upper.append_bytes(&end);
-    Box::new(InvertedIndexRangeQuery::new(
-        Bound::Included(Term::from_field_text(field, text)),
-        Bound::Excluded(upper),
+
+    /// The terms whose rarity counts.
+    fn terms(&self, field: Field) -> Vec<Term> {
+        match self {
+            Leaf::Token(text) => vec![Term::from_field_text(field, text)],
+            Leaf::Prefix(_) => Vec::new(),
+            Leaf::Phrase(parts) => parts
+                .iter()
+                .map(|(_, text)| Term::from_field_text(field, text))
+                .collect(),
+        }
+    }
+}
+
+fn any_of(mut members: Vec<Node>) -> Node {
+    match members.len() {
+        0 => Node::Nothing,
+        1 => members.remove(0),
+        _ => Node::Any(members),
+    }
+}
+
+/// All passages of one class.
+fn all_of(class: Class, fields: &Fields) -> Box<dyn Query> {
+    unscored(term_query(
+        Term::from_field_u64(fields.class, class as u64),
+        IndexRecordOption::Basic,
     ))
 }
 
-fn any_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
-    match queries.len() {
-        0 => Box::new(EmptyQuery),
-        1 => queries.remove(0),
-        _ => Box::new(BooleanQuery::union(queries)),
-    }
+/// The passages of `query`, adding nothing to their score.
+pub(super) fn unscored(query: Box<dyn Query>) -> Box<dyn Query> {
+    Box::new(ConstScoreQuery::new(query, 0.0))
+}
+
+pub(super) fn term_query(term: Term, option: IndexRecordOption) -> Box<dyn Query> {
+    Box::new(TermQuery::new(term, option))
 }

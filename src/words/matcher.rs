@@ -1,10 +1,10 @@
 //! Does this very text match, and where? The meaning of an expression, without an index.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::pattern::Pattern;
-use super::tokenizer::{Segmenter, Token};
+use super::tally::{Tally, Terms};
+use super::tokenizer::Segmenter;
 use crate::model::Expr;
 
 /// Whether a passage of these pieces matches.
@@ -24,13 +24,8 @@ pub fn highlights(expr: &Expr, text: &str) -> Vec<Range<usize>> {
 #[derive(Debug)]
 pub struct Matcher {
     root: Node,
-    patterns: Vec<Pattern>,
-    /// Whether the pattern is wanted, not excluded.
-    wanted: Vec<bool>,
-    /// What a token of this text is for.
-    terms: HashMap<String, Vec<Slot>>,
-    /// What a token that begins so is for.
-    prefixes: Vec<(String, Slot)>,
+    patterns: Vec<Asked>,
+    pub(super) terms: Terms,
 }
 
 #[derive(Debug)]
@@ -41,26 +36,21 @@ enum Node {
     Not(Box<Node>),
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    pattern: usize,
-    /// `None` for the whole.
-    part: Option<usize>,
+/// A [`Pattern`] with its tokens as terms.
+#[derive(Debug)]
+struct Asked {
+    parts: Vec<(u32, usize)>,
+    whole: Option<usize>,
+    /// Wanted, not excluded.
+    wanted: bool,
 }
 
-/// Where a part or whole was found.
+/// Where a term was found.
 #[derive(Debug, Clone)]
 struct Place {
     position: u32,
     start: usize,
     end: usize,
-}
-
-/// What was found of one pattern.
-#[derive(Debug, Default)]
-struct Found {
-    whole: Vec<Place>,
-    parts: Vec<Vec<Place>>,
 }
 
 impl Matcher {
@@ -69,9 +59,7 @@ impl Matcher {
         let mut matcher = Self {
             root: Node::All(Vec::new()),
             patterns: Vec::new(),
-            wanted: Vec::new(),
-            terms: HashMap::new(),
-            prefixes: Vec::new(),
+            terms: Terms::default(),
         };
         matcher.root = matcher.node(expr, true);
         matcher
@@ -99,58 +87,70 @@ impl Matcher {
 
     fn pattern(&mut self, text: &str, prefix: bool, wanted: bool) -> Node {
         let pattern = Pattern::new(text, prefix);
-        let number = self.patterns.len();
         let last = pattern.parts.len().saturating_sub(1);
+        let placed = pattern.parts.len() > 1;
+        let terms = &mut self.terms;
         let parts = pattern
             .parts
             .iter()
             .enumerate()
-            .map(|(index, (_, text))| (Some(index), text));
-        for (part, text) in parts.chain(pattern.whole.iter().map(|text| (None, text))) {
-            let slot = Slot {
-                pattern: number,
-                part,
-            };
-            if prefix && part.is_none_or(|part| part == last) {
-                self.prefixes.push((text.clone(), slot));
-            } else {
-                self.terms.entry(text.clone()).or_default().push(slot);
-            }
-        }
-        self.patterns.push(pattern);
-        self.wanted.push(wanted);
-        Node::Pattern(number)
+            .map(|(index, (distance, text))| {
+                let open = prefix && index == last;
+                (*distance, terms.add(text, open, placed))
+            })
+            .collect();
+        let whole = pattern.whole.map(|text| terms.add(&text, prefix, false));
+        self.patterns.push(Asked {
+            parts,
+            whole,
+            wanted,
+        });
+        Node::Pattern(self.patterns.len() - 1)
     }
 
     /// Whether a passage of these pieces matches.
     pub fn matches<T: AsRef<str>>(&self, pieces: &[T]) -> bool {
-        let found = self.find(pieces);
-        self.holds(&self.root, &found)
+        let mut tally = Tally::default();
+        tally.count(&self.terms, pieces);
+        self.holds(&tally)
     }
 
-    fn holds(&self, node: &Node, found: &[Found]) -> bool {
+    /// Whether a passage matches whose tokens have been counted.
+    pub(super) fn holds(&self, tally: &Tally) -> bool {
+        self.node_holds(&self.root, tally)
+    }
+
+    fn node_holds(&self, node: &Node, tally: &Tally) -> bool {
         match node {
             Node::Pattern(number) => {
-                !found[*number].whole.is_empty()
-                    || self.runs(*number, &found[*number]).next().is_some()
+                let pattern = &self.patterns[*number];
+                pattern.whole.is_some_and(|whole| tally.times(whole) > 0)
+                    || tally.runs(&pattern.parts) > 0
             }
-            Node::All(members) => members.iter().all(|member| self.holds(member, found)),
-            Node::Any(members) => members.iter().any(|member| self.holds(member, found)),
-            Node::Not(inner) => !self.holds(inner, found),
+            Node::All(members) => members.iter().all(|member| self.node_holds(member, tally)),
+            Node::Any(members) => members.iter().any(|member| self.node_holds(member, tally)),
+            Node::Not(inner) => !self.node_holds(inner, tally),
         }
     }
 
-    /// See [`highlights`].
+    /// What to highlight in `text`: byte ranges of all words and phrases that are wanted,
+    /// ascending and disjoint.
     pub fn highlights(&self, text: &str) -> Vec<Range<usize>> {
-        let found = self.find(&[text]);
+        let mut found: Vec<Vec<Place>> = vec![Vec::new(); self.terms.len()];
+        Segmenter::default().run(text, |token| {
+            for number in self.terms.of(token.text) {
+                found[number].push(Place {
+                    position: token.position,
+                    start: token.start,
+                    end: token.end,
+                });
+            }
+        });
         let mut ranges: Vec<Range<usize>> = Vec::new();
-        for (number, found) in found
-            .iter()
-            .enumerate()
-            .filter(|(number, _)| self.wanted[*number])
-        {
-            ranges.extend(found.whole.iter().map(|place| place.start..place.end));
-            ranges.extend(self.runs(number, found));
+        for pattern in self.patterns.iter().filter(|pattern| pattern.wanted) {
+            let whole = pattern.whole.map(|whole| found[whole].as_slice());
+            ranges.extend(whole.unwrap_or_default().iter().map(|at| at.start..at.end));
+            ranges.extend(runs(&pattern.parts, &found));
         }
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
         let mut disjoint: Vec<Range<usize>> = Vec::new();
@@ -162,65 +162,23 @@ impl Matcher {
         }
         disjoint
     }
+}
 
-    fn find<T: AsRef<str>>(&self, pieces: &[T]) -> Vec<Found> {
-        let mut found: Vec<Found> = self
-            .patterns
-            .iter()
-            .map(|pattern| Found {
-                whole: Vec::new(),
-                parts: vec![Vec::new(); pattern.parts.len()],
-            })
-            .collect();
-        let mut segmenter = Segmenter::default();
-        let mut first = 0;
-        for piece in pieces {
-            let mut note = |slot: Slot, token: &Token<'_>| {
-                let place = Place {
-                    position: first + token.position,
-                    start: token.start,
-                    end: token.end,
-                };
-                let found = &mut found[slot.pattern];
-                match slot.part {
-                    Some(part) => found.parts[part].push(place),
-                    None => found.whole.push(place),
-                }
-            };
-            first += 1 + segmenter.run(piece.as_ref(), |token| {
-                for slot in self.terms.get(token.text).into_iter().flatten() {
-                    note(*slot, &token);
-                }
-                for (prefix, slot) in &self.prefixes {
-                    if token.text.starts_with(prefix.as_str()) {
-                        note(*slot, &token);
-                    }
-                }
-            });
+/// Where the parts of a pattern stand at their distances.
+fn runs(parts: &[(u32, usize)], found: &[Vec<Place>]) -> Vec<Range<usize>> {
+    let Some(((start, head), rest)) = parts.split_first() else {
+        return Vec::new();
+    };
+    let run = |head: &Place| {
+        let mut end = head.end;
+        for (distance, term) in rest {
+            let wanted = head.position + distance - start;
+            let places = &found[*term];
+            let at = places.partition_point(|place| place.position < wanted);
+            let place = places.get(at).filter(|place| place.position == wanted)?;
+            end = end.max(place.end);
         }
-        found
-    }
-
-    /// Where the parts of a pattern stand at their distances.
-    fn runs<'a>(
-        &'a self,
-        number: usize,
-        found: &'a Found,
-    ) -> impl Iterator<Item = Range<usize>> + 'a {
-        let parts = &self.patterns[number].parts;
-        let (heads, rest) = match found.parts.split_first() {
-            Some((heads, rest)) => (heads.as_slice(), rest),
-            None => (&[][..], &[][..]),
-        };
-        heads.iter().filter_map(move |head| {
-            let mut end = head.end;
-            for (places, (distance, _)) in rest.iter().zip(&parts[1..]) {
-                let wanted = head.position + distance - parts[0].0;
-                let at = places.partition_point(|place| place.position < wanted);
-                let place = places.get(at).filter(|place| place.position == wanted)?;
-                end = end.max(place.end);
-            }
-            Some(head.start..end)
-        })
-    }
+        Some(head.start..end)
+    };
+    found[*head].iter().filter_map(run).collect()
 }

@@ -1,20 +1,26 @@
 //! The words: which passages say what. All of tantivy, and nothing of the catalogue.
 //!
-//! [`WordsWriter`] keeps the index on disk, [`Words`] reads it, [`Overlay`] is the same index in
-//! memory for what the disk still lacks, [`search`] asks both at once. [`Matcher`] answers for a
+//! [`WordsWriter`] keeps the index on disk, [`Words`] reads it, [`Overlay`] is what a [`Scan`] of
+//! the text that the disk still lacks has found, [`search`] asks both at once. [`Matcher`] answers for a
 //! single text: it checks hits that the index could not decide, and finds what to highlight.
 
 mod compile;
+mod count;
 mod directory;
 mod dump;
 mod error;
 mod excluded;
+mod hash;
+mod literal;
 mod matcher;
 mod overlay;
 mod pattern;
+mod postings;
 mod prefilter;
 mod schema;
 mod search;
+mod segment;
+mod tally;
 pub mod tokenizer;
 mod write;
 
@@ -22,13 +28,14 @@ pub use error::WordsError;
 pub use matcher::Matcher;
 #[cfg(test)]
 pub use matcher::{highlights, matches_text};
-pub use overlay::Overlay;
-pub use prefilter::prefilter;
+pub use overlay::{Overlay, Owed, Part, Scan};
+#[cfg(test)]
+pub use prefilter::Prefilter;
 pub use schema::{Doc, SCHEMA_REVISION};
 #[cfg(test)]
 pub use search::Answer;
-pub use search::{Hit, Order, Pick, Scope, Words, search};
-pub use write::WordsWriter;
+pub use search::{Facts, Hit, Order, Pick, Scope, Words, search};
+pub use write::{Added, Adder, WordsWriter};
 
 #[cfg(test)]
 mod tests;

@@ -1,54 +1,367 @@
-//! How is what the disk index still lacks searched? An index in memory, of the same schema and tokenizer.
+//! What do the passages say that the disk still lacks? They are read through, once for each query.
+//!
+//! A [`Scan`] is an expression made ready for that; each thread reads into a [`Part`] of its own,
+//! and the parts make the [`Overlay`]: the passages that match, as frequencies and lengths, and
+//! what is needed to score them together with those on disk.
+//!
+//! The statistics of BM25 are those of all passages, also of those that the raw bytes rule out. So
+//! a sample of the entries is read whatever it says, and stands for the others: the number of
+//! passages in proportion to the entries, the number of tokens in proportion to the bytes. How
+//! many passages hold a term is as many as were seen, or more if the sample says so. Where the
+//! sample is everything, as it is while little is owed, all of this is exact.
 
-use tantivy::Searcher;
-use tantivy::directory::RamDirectory;
+use tantivy::Term;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::schema::Field;
 
-use super::WordsError;
-use super::schema::{Doc, Queued, builder, schema};
-use super::write::open_reader;
-use crate::model::Class;
+use super::compile::{Compiled, Leaf};
+use super::matcher::Matcher;
+use super::prefilter::Prefilter;
+use super::schema::{NO_TIME, schema};
+use super::tally::Tally;
+use crate::model::{Class, Expr};
 
-/// Passages indexed in memory. Each stands in for the passage of its key and class on disk.
-pub struct Overlay {
-    /// `None` when there is no passage: tantivy has no empty segments.
-    searcher: Option<Searcher>,
-    passages: Vec<(u64, Class)>,
+/// Bytes of one token and what is between tokens, where nothing was sampled.
+const TOKEN_BYTES: u64 = 8;
+
+/// An entry whose passages the disk still lacks.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Owed {
+    /// `session << 24 | arrival`.
+    pub key: u64,
+    /// Its time.
+    pub time_ms: Option<i64>,
+    /// The scope admits it.
+    pub admitted: bool,
+    /// It stands for others: read it whatever it says.
+    pub sampled: bool,
 }
 
-impl Overlay {
-    /// Index `docs` in memory. This takes no lock and starts no thread.
-    pub fn build(docs: impl IntoIterator<Item = Doc>) -> Result<Self, WordsError> {
+/// An expression made ready to be asked of many passages.
+#[derive(Debug)]
+pub struct Scan {
+    /// `None`: every passage matches.
+    matcher: Option<Matcher>,
+    prefilter: Prefilter,
+    asked: [Asked; 2],
+}
+
+/// What is asked of passages of one class.
+#[derive(Debug)]
+struct Asked {
+    compiled: Compiled,
+    leaves: Vec<Frequency>,
+}
+
+/// Where the frequency of a leaf comes from.
+#[derive(Debug)]
+enum Frequency {
+    Term(usize),
+    Run(Vec<(u32, usize)>),
+}
+
+impl Scan {
+    /// Make `expr` ready; `None` asks for every passage.
+    pub fn new(expr: Option<&Expr>) -> Self {
+        let mut matcher = expr.map(Matcher::new);
+        let asked = [Class::Prose, Class::Output].map(|class| {
+            let compiled = Compiled::new(expr, class);
+            let terms = matcher.as_mut().map(|matcher| &mut matcher.terms);
+            let leaves = match terms {
+                None => Vec::new(),
+                Some(terms) => compiled
+                    .leaves
+                    .iter()
+                    .map(|leaf| match leaf {
+                        Leaf::Token(text) => Frequency::Term(terms.add(text, false, false)),
+                        Leaf::Prefix(text) => Frequency::Term(terms.add(text, true, false)),
+                        Leaf::Phrase(parts) => Frequency::Run(
+                            parts
+                                .iter()
+                                .map(|(distance, text)| (*distance, terms.add(text, false, true)))
+                                .collect(),
+                        ),
+                    })
+                    .collect(),
+            };
+            Asked { compiled, leaves }
+        });
+        Self {
+            matcher,
+            prefilter: Prefilter::new(expr),
+            asked,
+        }
+    }
+
+    /// Room for what one thread reads.
+    pub fn part(&self) -> Part<'_> {
+        let terms = self.matcher.as_ref().map_or(0, |m| m.terms.len());
+        Part {
+            scan: self,
+            tally: Tally::default(),
+            found: Default::default(),
+            seen: [Seen::new(terms), Seen::new(terms)],
+            records: Share::default(),
+            bytes: Share::default(),
+            covered: [Vec::new(), Vec::new()],
+        }
+    }
+}
+
+/// The part that was sampled, and all.
+#[derive(Debug, Clone, Copy, Default)]
+struct Share {
+    sampled: u64,
+    all: u64,
+}
+
+impl Share {
+    fn add(&mut self, other: Share) {
+        self.sampled += other.sampled;
+        self.all += other.all;
+    }
+
+    /// As much of everything as `of` is of the sample; `None` without a sample.
+    fn of_all(self, of: u64) -> Option<u64> {
+        let all = u128::from(of) * u128::from(self.all);
+        let whole = all.checked_div(u128::from(self.sampled))?;
+        Some(u64::try_from(whole).unwrap_or(u64::MAX))
+    }
+}
+
+/// Passages of one class that match, side by side.
+#[derive(Debug, Default)]
+struct Found {
+    keys: Vec<u64>,
+    times: Vec<i64>,
+    norms: Vec<u8>,
+    /// As many for each passage as there are leaves.
+    frequencies: Vec<u32>,
+}
+
+/// Counts over passages of one class.
+#[derive(Debug)]
+struct Seen {
+    passages: u64,
+    sampled_passages: u64,
+    sampled_tokens: u64,
+    /// Passages that hold a term, by its number: of all that were read, and of the sample.
+    with: Vec<u64>,
+    sampled_with: Vec<u64>,
+}
+
+impl Seen {
+    fn new(terms: usize) -> Self {
+        Self {
+            passages: 0,
+            sampled_passages: 0,
+            sampled_tokens: 0,
+            with: vec![0; terms],
+            sampled_with: vec![0; terms],
+        }
+    }
+
+    fn add(&mut self, other: &Seen) {
+        self.passages += other.passages;
+        self.sampled_passages += other.sampled_passages;
+        self.sampled_tokens += other.sampled_tokens;
+        for (sum, more) in self.with.iter_mut().zip(&other.with) {
+            *sum += more;
+        }
+        for (sum, more) in self.sampled_with.iter_mut().zip(&other.sampled_with) {
+            *sum += more;
+        }
+    }
+}
+
+/// What one thread has read.
+#[derive(Debug)]
+pub struct Part<'a> {
+    scan: &'a Scan,
+    tally: Tally,
+    found: [Found; 2],
+    seen: [Seen; 2],
+    records: Share,
+    bytes: Share,
+    covered: [Vec<(u64, u64)>; 2],
+}
+
+impl Part<'_> {
+    /// From now on the overlay stands in for the passages of `class` with keys from `first` to
+    /// `last`, both included, that may be on disk.
+    pub fn cover(&mut self, class: Class, first: u64, last: u64) {
+        self.covered[class as usize].push((first, last));
+    }
+
+    /// An entry of `bytes` is owed, whether its passages are read or not.
+    pub fn count(&mut self, entry: Owed, bytes: u64) {
+        let sampled = u64::from(entry.sampled);
+        self.records.add(Share { sampled, all: 1 });
+        self.bytes.add(Share {
+            sampled: bytes * sampled,
+            all: bytes,
+        });
+    }
+
+    /// Whether a passage of this record, JSON as it is on disk, may match. `false` is certain.
+    pub fn may_match(&self, record: &[u8]) -> bool {
+        self.scan.prefilter.may_match(record)
+    }
+
+    /// Read a passage.
+    pub fn read<T: AsRef<str>>(&mut self, entry: Owed, class: Class, pieces: &[T]) {
+        let scan = self.scan;
+        if !entry.sampled && !scan.prefilter.may_say(pieces) {
+            return;
+        }
+        let seen = &mut self.seen[class as usize];
+        seen.passages += 1;
+        let tally = &mut self.tally;
+        let mut matches = entry.admitted;
+        if let Some(matcher) = &scan.matcher {
+            tally.count(&matcher.terms, pieces);
+            matches &= matcher.holds(tally);
+            for term in 0..matcher.terms.len() {
+                let holds = u64::from(tally.times(term) > 0);
+                seen.with[term] += holds;
+                if entry.sampled {
+                    seen.sampled_with[term] += holds;
+                }
+            }
+            if entry.sampled {
+                seen.sampled_passages += 1;
+                seen.sampled_tokens += u64::from(tally.tokens);
+            }
+        }
+        if !matches {
+            return;
+        }
+        let found = &mut self.found[class as usize];
+        found.keys.push(entry.key);
+        found.times.push(entry.time_ms.unwrap_or(NO_TIME));
+        found
+            .norms
+            .push(FieldNormReader::fieldnorm_to_id(tally.tokens));
+        let leaves = &scan.asked[class as usize].leaves;
+        found
+            .frequencies
+            .extend(leaves.iter().map(|leaf| match leaf {
+                Frequency::Term(term) => tally.times(*term),
+                Frequency::Run(parts) => tally.runs(parts),
+            }));
+    }
+}
+
+/// The passages that match among those that the disk still lacks.
+#[derive(Debug)]
+pub struct Overlay<'a> {
+    scan: &'a Scan,
+    found: Vec<[Found; 2]>,
+    covered: [Vec<(u64, u64)>; 2],
+    passages: u64,
+    tokens: [u64; 2],
+    /// How many passages hold a term.
+    with: Vec<(Term, u64)>,
+}
+
+/// A passage of the overlay that matches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Match<'a> {
+    pub key: u64,
+    pub time: i64,
+    pub norm: u8,
+    pub frequencies: &'a [u32],
+}
+
+impl<'a> Overlay<'a> {
+    /// What the parts of `scan` have found.
+    pub fn new(scan: &'a Scan, parts: Vec<Part<'_>>) -> Self {
+        let terms = scan.matcher.as_ref().map_or(0, |m| m.terms.len());
+        let mut seen = [Seen::new(terms), Seen::new(terms)];
+        let (mut records, mut bytes) = (Share::default(), Share::default());
+        let mut covered = [Vec::new(), Vec::new()];
+        let mut found = Vec::new();
+        for part in parts {
+            for class in 0..2 {
+                seen[class].add(&part.seen[class]);
+                covered[class].extend_from_slice(&part.covered[class]);
+            }
+            records.add(part.records);
+            bytes.add(part.bytes);
+            found.push(part.found);
+        }
+        covered.iter_mut().for_each(|ranges| ranges.sort_unstable());
+        let sampled_passages = seen[0].sampled_passages + seen[1].sampled_passages;
+        let passages = records.of_all(sampled_passages).unwrap_or(records.all);
+        let tokens = [0, 1].map(|class: usize| {
+            bytes
+                .of_all(seen[class].sampled_tokens)
+                .unwrap_or(bytes.all / TOKEN_BYTES)
+        });
+        let passages = passages.max(seen[0].passages + seen[1].passages);
+        let mut with = Vec::new();
         let fields = schema().1;
-        let mut passages = Vec::new();
-        let mut docs = docs.into_iter().peekable();
-        if docs.peek().is_none() {
-            return Ok(Self {
-                searcher: None,
-                passages,
-            });
+        for class in [Class::Prose, Class::Output] {
+            let seen = &seen[class as usize];
+            let whole = scan.matcher.iter().flat_map(|m| m.terms.whole());
+            with.extend(whole.map(|(number, text)| {
+                let sampled = records.of_all(seen.sampled_with[number]);
+                (
+                    Term::from_field_text(fields.text(class), text),
+                    seen.with[number].max(sampled.unwrap_or(0)),
+                )
+            }));
         }
-        // The budget only sizes the first tables; nothing is flushed before the end.
-        let mut writer =
-            builder().single_segment_index_writer::<Queued>(RamDirectory::create(), 15_000_000)?;
-        for doc in docs {
-            passages.push((doc.key, doc.class));
-            writer.add_document(Queued::new(doc, fields, None))?;
-        }
-        passages.sort_unstable();
-        passages.dedup();
-        let searcher = open_reader(&writer.finalize()?)?.searcher();
-        Ok(Self {
-            searcher: Some(searcher),
+        Self {
+            scan,
+            found,
+            covered,
             passages,
+            tokens,
+            with,
+        }
+    }
+
+    /// Key ranges, both ends included, ascending, of all passages of `class` that were read.
+    pub(super) fn covered(&self, class: Class) -> &[(u64, u64)] {
+        &self.covered[class as usize]
+    }
+
+    pub(super) fn compiled(&self, class: Class) -> &Compiled {
+        &self.scan.asked[class as usize].compiled
+    }
+
+    /// The passages of `class` that match.
+    pub(super) fn matches(&self, class: Class) -> impl Iterator<Item = Match<'_>> {
+        let leaves = self.compiled(class).leaves.len();
+        self.found.iter().flat_map(move |found| {
+            let found = &found[class as usize];
+            (0..found.keys.len()).map(move |at| Match {
+                key: found.keys[at],
+                time: found.times[at],
+                norm: found.norms[at],
+                frequencies: &found.frequencies[at * leaves..(at + 1) * leaves],
+            })
         })
     }
 
-    /// The keys and classes of its passages, ascending.
-    pub fn passages(&self) -> &[(u64, Class)] {
-        &self.passages
+    /// All passages that the disk lacks, estimated.
+    pub(super) fn total_num_docs(&self) -> u64 {
+        self.passages
     }
 
-    pub(super) fn searcher(&self) -> Option<&Searcher> {
-        self.searcher.as_ref()
+    /// Their tokens, estimated.
+    pub(super) fn total_num_tokens(&self, field: Field) -> u64 {
+        let fields = schema().1;
+        [Class::Prose, Class::Output]
+            .into_iter()
+            .find(|class| fields.text(*class) == field)
+            .map_or(0, |class| self.tokens[class as usize])
+    }
+
+    /// How many of them hold a term that is asked for, estimated.
+    pub(super) fn doc_freq(&self, term: &Term) -> u64 {
+        let found = self.with.iter().find(|(known, _)| known == term);
+        found.map_or(0, |(_, passages)| *passages)
     }
 }

@@ -3,38 +3,37 @@
 //! A token of ASCII letters comes from characters that are those letters up to case, or from
 //! characters that fold into ASCII (`é`, `Ａ`), and may have characters in between that vanish
 //! (combining marks, soft hyphens). In JSON text a letter, digit or `_` is written as itself or
-//! as `\u` and four digits; all shorter escapes are of other characters. So a line with neither
-//! `\u` nor such a character holds every ASCII token of its text as it is, up to case.
+//! as `\u` and four digits; all shorter escapes are of other characters. So a line without such a
+//! character, written as itself or as `\u` and digits, holds every ASCII token of its text as it
+//! is, up to case. Keys are no text: what stands at the end of one is not counted.
 //!
 //! This supposes that a passage's text is made of the record's strings, and of its numbers as
 //! they are written.
 
-use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
 
+use super::literal::Literal;
 use super::pattern::Pattern;
 use super::tokenizer::hides_ascii;
 use crate::model::Expr;
 
-/// An expression as far as raw bytes can tell.
+/// An expression as far as bytes can tell.
 #[derive(Debug)]
 pub struct Prefilter {
     /// `None`: every line may match.
     root: Option<Node>,
+    escape: Finder<'static>,
 }
 
 #[derive(Debug)]
 enum Node {
-    Literal(Box<Finder<'static>>),
+    Literal(Literal),
+    /// Any character that is not ASCII: no other becomes one in a token.
+    Wide,
     All(Vec<Node>),
     Any(Vec<Node>),
-}
-
-/// The prefilter of `expr`.
-pub fn prefilter(expr: &Expr) -> Prefilter {
-    Prefilter { root: node(expr) }
 }
 
 /// What bytes must hold for `expr` to match; `None` when they need not hold anything.
@@ -57,8 +56,10 @@ fn pattern(pattern: &Pattern) -> Option<Node> {
         // Matches nothing.
         return Some(Node::Any(Vec::new()));
     }
-    let finder = |literal: &[u8]| Node::Literal(Box::new(Finder::new(literal).into_owned()));
-    all(pattern.literals().into_iter().map(finder).collect())
+    let literals = pattern.literals().into_iter();
+    let literals = literals.map(|literal| Node::Literal(Literal::new(literal)));
+    let is_wide = pattern.parts.iter().any(|(_, text)| !text.is_ascii());
+    all(literals.chain(is_wide.then_some(Node::Wide)).collect())
 }
 
 fn all(mut nodes: Vec<Node>) -> Option<Node> {
@@ -70,68 +71,112 @@ fn all(mut nodes: Vec<Node>) -> Option<Node> {
 }
 
 impl Prefilter {
-    /// Whether a passage of this record may match. `false` is certain.
-    pub fn may_match(&self, raw: &[u8]) -> bool {
-        thread_local! {
-            static LOWERED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// The prefilter of `expr`; `None` lets everything pass.
+    pub fn new(expr: Option<&Expr>) -> Self {
+        Self {
+            root: expr.and_then(node),
+            escape: Finder::new(b"\\u"),
         }
+    }
+
+    /// Whether a passage of this record, which is JSON, may match. `false` is certain.
+    pub fn may_match(&self, record: &[u8]) -> bool {
         let Some(root) = &self.root else {
             return true;
         };
-        let holds = LOWERED.with_borrow_mut(|lowered| {
-            lowered.clear();
-            lowered.extend_from_slice(raw);
-            lowered.make_ascii_lowercase();
-            let holds = holds(root, lowered);
-            // One huge line must not keep its memory for good.
-            if lowered.capacity() > 4 << 20 {
-                *lowered = Vec::new();
-            }
-            holds
+        let holds = holds(root, &|literal| match literal {
+            Some(literal) => literal
+                .places(record)
+                .any(|at| !ends_key(record, at + literal.len())),
+            None => !record.is_ascii() || self.escape.find(record).is_some(),
         });
-        holds || has_unicode_escape(raw) || has_hidden_ascii(raw)
+        holds || self.has_hiding_escape(record) || has_hiding(record)
+    }
+
+    /// Whether a passage of these pieces, decoded text, may match. `false` is certain.
+    pub fn may_say<T: AsRef<str>>(&self, pieces: &[T]) -> bool {
+        let Some(root) = &self.root else {
+            return true;
+        };
+        let bytes = || pieces.iter().map(|piece| piece.as_ref().as_bytes());
+        holds(root, &|literal| match literal {
+            Some(literal) => bytes().any(|bytes| literal.find(bytes, 0).is_some()),
+            None => bytes().any(|bytes| !bytes.is_ascii()),
+        }) || bytes().any(has_hiding)
+    }
+
+    /// Whether a hiding or ASCII character is written by its number. Takes `\\u`, an escaped
+    /// backslash before a letter, for one as well: that letter is found as it is.
+    fn has_hiding_escape(&self, record: &[u8]) -> bool {
+        let unit = |at: usize| {
+            let digits = std::str::from_utf8(record.get(at..at + 4)?).ok()?;
+            u32::from_str_radix(digits, 16).ok()
+        };
+        self.escape.find_iter(record).any(|at| {
+            let Some(first) = unit(at + 2) else {
+                return true;
+            };
+            let code = match first {
+                0xD800..0xDC00 if record[at + 6..].starts_with(b"\\u") => {
+                    let second = unit(at + 8).unwrap_or_default();
+                    0x10000 + ((first - 0xD800) << 10) + (second & 0x3FF)
+                }
+                _ => first,
+            };
+            match u8::try_from(code) {
+                Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || byte == b'_',
+                _ => hides(code),
+            }
+        })
     }
 }
 
-fn holds(node: &Node, lowered: &[u8]) -> bool {
+/// `has` is asked for a literal, or for any character that is not ASCII.
+fn holds(node: &Node, has: &dyn Fn(Option<&Literal>) -> bool) -> bool {
     match node {
-        Node::Literal(finder) => finder.find(lowered).is_some(),
-        Node::All(nodes) => nodes.iter().all(|node| holds(node, lowered)),
-        Node::Any(nodes) => nodes.iter().any(|node| holds(node, lowered)),
+        Node::Literal(literal) => has(Some(literal)),
+        Node::Wide => has(None),
+        Node::All(nodes) => nodes.iter().all(|node| holds(node, has)),
+        Node::Any(nodes) => nodes.iter().any(|node| holds(node, has)),
     }
 }
 
-/// Also true for `\\u`, an escaped backslash before a letter: rare, and on the safe side.
-fn has_unicode_escape(raw: &[u8]) -> bool {
-    memchr::memchr_iter(b'\\', raw).any(|at| raw.get(at + 1) == Some(&b'u'))
+/// Whether the word that goes on at `at` is the last of a key: only a key has `":` behind it, with
+/// the quote right behind a letter.
+fn ends_key(record: &[u8], at: usize) -> bool {
+    let rest = &record[at..];
+    let word = rest
+        .iter()
+        .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+        .unwrap_or(rest.len());
+    rest[word..].starts_with(b"\":")
 }
 
-fn has_hidden_ascii(raw: &[u8]) -> bool {
-    if raw.is_ascii() {
-        return false;
-    }
-    let table = hiding_characters();
-    let mut rest = raw;
+fn has_hiding(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
     // Jump over ASCII: most lines are nearly all of it.
-    while let Some(at) = rest.iter().position(|byte| !byte.is_ascii()) {
+    while !rest.is_ascii()
+        && let Some(at) = rest.iter().position(|byte| !byte.is_ascii())
+    {
         let end = rest[at..]
             .iter()
             .position(u8::is_ascii)
             .map_or(rest.len(), |length| at + length);
         for chunk in rest[at..end].utf8_chunks() {
             // Invalid bytes are decoded as U+FFFD, a separator.
-            if chunk.valid().chars().any(|character| {
-                let code = character as usize;
-                table
-                    .get(code / 64)
-                    .is_none_or(|bits| bits >> (code % 64) & 1 != 0)
-            }) {
+            if chunk.valid().chars().any(|one| hides(u32::from(one))) {
                 return true;
             }
         }
         rest = &rest[end..];
     }
     false
+}
+
+fn hides(code: u32) -> bool {
+    hiding_characters()
+        .get(code as usize / 64)
+        .is_none_or(|bits| bits >> (code % 64) & 1 != 0)
 }
 
 /// One bit for each character: can it put ASCII into a token, or vanish within one?

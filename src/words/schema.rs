@@ -1,11 +1,7 @@
-//! What one passage is to tantivy: the fields, and a document that is indexed without being copied.
+//! What one passage is to tantivy: the fields of its document.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
-
-use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf, Value};
 use tantivy::schema::{
-    Document, FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use tantivy::{Index, IndexSettings};
@@ -13,9 +9,10 @@ use tantivy::{Index, IndexSettings};
 use super::tokenizer::WordTokenizer;
 use crate::model::Class;
 
-/// Raised when the same passages yield another index: fields, tokenizer rules, options.
+/// Raised when the same passages yield another index (fields, tokenizer rules, options), or when
+/// what is owed means something else.
 /// Goes into the commit payload, so that an older index is built anew.
-pub const SCHEMA_REVISION: u32 = 1;
+pub const SCHEMA_REVISION: u32 = 2;
 
 /// The time of a passage that has none.
 pub(super) const NO_TIME: i64 = i64::MIN;
@@ -44,22 +41,11 @@ pub struct Doc {
     pub pieces: Vec<String>,
 }
 
-impl Doc {
-    fn bytes(&self) -> usize {
-        self.pieces
-            .iter()
-            .map(|piece| piece.len() + size_of::<String>())
-            .sum::<usize>()
-            + size_of::<Self>()
-    }
-}
-
 /// The fields. All but the texts are raw: one term a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fields {
     pub key: Field,
     pub class: Field,
-    pub time: Field,
     pub kind: Field,
     pub role: Field,
     pub tool: Field,
@@ -94,10 +80,13 @@ pub(super) fn schema() -> (Schema, Fields) {
         )
     };
     let mut builder = Schema::builder();
+    let key = builder.add_u64_field("key", FAST);
+    let class = builder.add_u64_field("class", FAST | INDEXED);
+    // Asked for by its name alone.
+    builder.add_i64_field("time", FAST);
     let fields = Fields {
-        key: builder.add_u64_field("key", FAST),
-        class: builder.add_u64_field("class", FAST | INDEXED),
-        time: builder.add_i64_field("time", FAST),
+        key,
+        class,
         kind: builder.add_text_field("kind", raw.clone()),
         role: builder.add_text_field("role", raw.clone()),
         tool: builder.add_text_field("tool", raw.clone()),
@@ -125,122 +114,4 @@ pub(super) fn builder() -> tantivy::IndexBuilder {
             ..IndexSettings::default()
         })
         .tokenizers(tokenizers())
-}
-
-/// How many bytes of text wait for the indexing threads. Their queue counts documents, and ten
-/// thousand tool outputs may be gigabytes.
-#[derive(Debug)]
-pub(super) struct Gate {
-    waiting: Mutex<usize>,
-    freed: Condvar,
-    limit: usize,
-}
-
-impl Gate {
-    pub fn new(limit: usize) -> Arc<Self> {
-        Arc::new(Self {
-            waiting: Mutex::new(0),
-            freed: Condvar::new(),
-            limit,
-        })
-    }
-
-    /// Wait until there is room for `bytes`; one document always has room. A thread that died
-    /// frees nothing: after a while without progress go on, and adding reports its error.
-    fn enter(self: &Arc<Self>, bytes: usize) -> Permit {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        while *waiting > 0 && *waiting + bytes > self.limit {
-            let (guard, timeout) = self
-                .freed
-                .wait_timeout(waiting, Duration::from_secs(5))
-                .unwrap_or_else(PoisonError::into_inner);
-            waiting = guard;
-            if timeout.timed_out() {
-                break;
-            }
-        }
-        *waiting += bytes;
-        Permit {
-            gate: Arc::clone(self),
-            bytes,
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Permit {
-    gate: Arc<Gate>,
-    bytes: usize,
-}
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        *self
-            .gate
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) -= self.bytes;
-        self.gate.freed.notify_all();
-    }
-}
-
-/// A [`Doc`] on its way into tantivy.
-#[derive(Debug)]
-pub(super) struct Queued {
-    doc: Doc,
-    fields: Fields,
-    _permit: Option<Permit>,
-}
-
-impl Queued {
-    pub fn new(doc: Doc, fields: Fields, gate: Option<&Arc<Gate>>) -> Self {
-        let permit = gate.map(|gate| gate.enter(doc.bytes()));
-        Self {
-            doc,
-            fields,
-            _permit: permit,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Leaf<'a> {
-    Text(&'a str),
-    Natural(u64),
-    Integer(i64),
-}
-
-impl<'a> Value<'a> for Leaf<'a> {
-    type ArrayIter = std::iter::Empty<Self>;
-    type ObjectIter = std::iter::Empty<(&'a str, Self)>;
-
-    fn as_value(&self) -> ReferenceValue<'a, Self> {
-        ReferenceValue::Leaf(match *self {
-            Self::Text(text) => ReferenceValueLeaf::Str(text),
-            Self::Natural(number) => ReferenceValueLeaf::U64(number),
-            Self::Integer(number) => ReferenceValueLeaf::I64(number),
-        })
-    }
-}
-
-impl Document for Queued {
-    type Value<'a> = Leaf<'a>;
-    type FieldsValuesIter<'a> = std::vec::IntoIter<(Field, Leaf<'a>)>;
-
-    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
-        let (doc, fields) = (&self.doc, &self.fields);
-        let mut values = Vec::with_capacity(6 + doc.tools.len() + doc.pieces.len());
-        values.push((fields.key, Leaf::Natural(doc.key)));
-        values.push((fields.class, Leaf::Natural(doc.class as u64)));
-        values.push((fields.time, Leaf::Integer(doc.time_ms.unwrap_or(NO_TIME))));
-        values.push((fields.kind, Leaf::Text(&doc.kind)));
-        values.extend(doc.role.iter().map(|role| (fields.role, Leaf::Text(role))));
-        values.extend(doc.tools.iter().map(|tool| (fields.tool, Leaf::Text(tool))));
-        if doc.is_error {
-            values.push((fields.mark, Leaf::Text(ERROR_MARK)));
-        }
-        let text = fields.text(doc.class);
-        values.extend(doc.pieces.iter().map(|piece| (text, Leaf::Text(piece))));
-        values.into_iter()
-    }
 }

@@ -8,7 +8,7 @@ use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur,
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, SegmentReader, Term};
 
-use super::compile::{all_of, compile, term_query, unscored};
+use super::compile::{Compiled, term_query, unscored};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::write::{open_index, open_reader};
@@ -118,6 +118,51 @@ pub struct Scope<'a> {
     pub until_ms: Option<i64>,
 }
 
+/// What an entry says of itself, as far as searches filter by it.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The entry's time in ms.
+    pub time_ms: Option<i64>,
+    /// The raw kind.
+    pub kind: &'a str,
+    /// The raw role.
+    pub role: Option<&'a str>,
+    /// Tools called by the entry or answering in it.
+    pub tools: &'a [String],
+    /// Whether the entry reports an error.
+    pub is_error: bool,
+}
+
+impl Pick<'_> {
+    /// Whether values of a field are wanted: `restrict` says the same to tantivy.
+    fn admits<T: AsRef<str>>(&self, values: &[T]) -> bool {
+        let among = |list: &[String]| {
+            list.iter()
+                .any(|one| values.iter().any(|v| v.as_ref() == one))
+        };
+        (self.any.is_empty() || among(self.any)) && !among(self.none)
+    }
+}
+
+impl Scope<'_> {
+    /// Whether an entry is asked at all. [`Scope::allow`] and [`Scope::dead`] are not looked at.
+    pub fn admits(&self, entry: &Facts<'_>) -> bool {
+        self.kinds.admits(&[entry.kind])
+            && self.roles.admits(entry.role.as_slice())
+            && self.tools.admits(entry.tools)
+            && self.error.is_none_or(|error| entry.is_error == error)
+            && self.admits_time(entry.time_ms)
+    }
+
+    fn admits_time(&self, time_ms: Option<i64>) -> bool {
+        (self.since_ms.is_none() && self.until_ms.is_none())
+            || time_ms.is_some_and(|time| {
+                self.since_ms.is_none_or(|since| time >= since)
+                    && self.until_ms.is_none_or(|until| time < until)
+            })
+    }
+}
+
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -153,56 +198,67 @@ pub struct Answer {
     pub total_is_bound: bool,
 }
 
-/// Search the disk, the overlay or both as if they were one index.
+/// Search the disk, the overlay or both as if they were one index. The overlay is of the same
+/// `expr`, and of entries that the scope [admits](Scope::admits).
 ///
 /// `expr` is `None` when only the scope decides. Scores rest on the statistics of both sides.
 pub fn search(
     disk: Option<&Words>,
-    overlay: Option<&Overlay>,
+    overlay: Option<&Overlay<'_>>,
     expr: Option<&Expr>,
     scope: &Scope<'_>,
     order: Order,
     limit: usize,
 ) -> Result<Answer, WordsError> {
     let fields = schema().1;
-    let mut inexact = [false; 2];
-    let mut sides: Vec<Box<dyn Query>> = Vec::new();
-    for class in [Class::Prose, Class::Output] {
-        if scope.class.is_some_and(|wanted| wanted != class) {
-            continue;
-        }
-        sides.push(match expr {
-            Some(expr) => {
-                let compiled = compile(expr, class, &fields);
-                inexact[class as usize] = !compiled.exact;
-                compiled.query
-            }
-            None => all_of(class, &fields),
-        });
-    }
-    let query = restrict(Box::new(BooleanQuery::union(sides)), scope, &fields);
-
+    let classes = [Class::Prose, Class::Output]
+        .into_iter()
+        .filter(|class| scope.class.is_none_or(|wanted| wanted == *class));
     let both = Both {
         disk: disk.map(|words| &words.searcher),
-        overlay: overlay.and_then(Overlay::searcher),
+        overlay,
     };
     let mut top = Top {
         order,
         limit,
-        inexact,
         heap: BinaryHeap::new(),
         total: 0,
         bound: false,
     };
     if let Some(searcher) = both.disk {
-        let covered = overlay.map_or(&[][..], Overlay::passages);
+        let mut inexact = [false; 2];
+        let mut sides: Vec<Box<dyn Query>> = Vec::new();
+        for class in classes.clone() {
+            let compiled = Compiled::new(expr, class);
+            inexact[class as usize] = !compiled.exact;
+            sides.push(compiled.query(&fields));
+        }
+        let query = restrict(Box::new(BooleanQuery::union(sides)), scope, &fields);
         let gone = |key: u64, class: Class| {
-            is_within(scope.dead, key) || covered.binary_search(&(key, class)).is_ok()
+            is_within(scope.dead, key)
+                || overlay.is_some_and(|overlay| is_within(overlay.covered(class), key))
         };
-        collect(searcher, &*query, &both, scope, &gone, &mut top)?;
+        collect(searcher, &*query, &both, scope, &gone, inexact, &mut top)?;
     }
-    if let Some(searcher) = both.overlay {
-        collect(searcher, &*query, &both, scope, &|_, _| false, &mut top)?;
+    for (overlay, class) in overlay
+        .into_iter()
+        .flat_map(|o| classes.clone().map(move |c| (o, c)))
+    {
+        let compiled = overlay.compiled(class);
+        let weights = match order {
+            Order::Ranked if both.total_num_docs()? > 0 => compiled.weights(&both, &fields)?,
+            _ => Vec::new(),
+        };
+        for found in overlay.matches(class) {
+            if scope.allow.is_some_and(|allow| !allow(found.key)) {
+                continue;
+            }
+            let score = match order {
+                Order::Ranked => compiled.score(found.frequencies, found.norm, &weights),
+                Order::Newest => None,
+            };
+            top.take(found.key, class, score.unwrap_or(0.0), found.time, false);
+        }
     }
     let mut hits: Vec<_> = top.heap.into_iter().map(|Reverse(ranked)| ranked).collect();
     hits.sort_unstable_by(|a, b| b.cmp(a));
@@ -253,33 +309,26 @@ fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
 /// Statistics of both sides together.
 struct Both<'a> {
     disk: Option<&'a Searcher>,
-    overlay: Option<&'a Searcher>,
-}
-
-impl Both<'_> {
-    fn sum(
-        &self,
-        of: impl Fn(&dyn Bm25StatisticsProvider) -> tantivy::Result<u64>,
-    ) -> tantivy::Result<u64> {
-        let mut sum = 0;
-        for searcher in [self.disk, self.overlay].into_iter().flatten() {
-            sum += of(searcher)?;
-        }
-        Ok(sum)
-    }
+    overlay: Option<&'a Overlay<'a>>,
 }
 
 impl Bm25StatisticsProvider for Both<'_> {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        self.sum(|side| side.total_num_tokens(field))
+        let disk = self.disk.map(|disk| disk.total_num_tokens(field));
+        let owed = self.overlay.map(|owed| owed.total_num_tokens(field));
+        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
-        self.sum(|side| side.total_num_docs())
+        let disk = self.disk.map(|disk| disk.total_num_docs());
+        let owed = self.overlay.map(Overlay::total_num_docs);
+        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.sum(|side| side.doc_freq(term))
+        let disk = self.disk.map(|disk| disk.doc_freq(term));
+        let owed = self.overlay.map(|owed| owed.doc_freq(term));
+        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
     }
 }
 
@@ -321,6 +370,7 @@ fn collect(
     statistics: &Both<'_>,
     scope: &Scope<'_>,
     gone: &dyn Fn(u64, Class) -> bool,
+    inexact: [bool; 2],
     top: &mut Top,
 ) -> Result<(), WordsError> {
     let scored = top.order == Order::Ranked;
@@ -329,9 +379,6 @@ fn collect(
     } else {
         EnableScoring::disabled_from_searcher(searcher)
     })?;
-    let timed = scope.since_ms.is_some() || scope.until_ms.is_some();
-    let since = scope.since_ms.unwrap_or(i64::MIN);
-    let until = scope.until_ms;
     for reader in searcher.segment_readers() {
         let columns = Columns::open(reader)?;
         let alive = reader.alive_bitset();
@@ -340,14 +387,15 @@ fn collect(
                 return;
             }
             let key = columns.key(doc);
-            if gone(key, columns.class(doc)) || scope.allow.is_some_and(|allow| !allow(key)) {
+            let class = columns.class(doc);
+            if gone(key, class) || scope.allow.is_some_and(|allow| !allow(key)) {
                 return;
             }
             let time = columns.time.get_val(doc);
-            if timed && (time == NO_TIME || time < since || until.is_some_and(|end| time >= end)) {
+            if !scope.admits_time((time != NO_TIME).then_some(time)) {
                 return;
             }
-            top.take(key, columns.class(doc), score, time);
+            top.take(key, class, score, time, inexact[class as usize]);
         };
         if scored {
             weight.for_each(reader, &mut take)?;
@@ -364,16 +412,14 @@ fn collect(
 struct Top {
     order: Order,
     limit: usize,
-    inexact: [bool; 2],
     heap: BinaryHeap<Reverse<Ranked>>,
     total: usize,
     bound: bool,
 }
 
 impl Top {
-    fn take(&mut self, key: u64, class: Class, score: f32, time: i64) {
+    fn take(&mut self, key: u64, class: Class, score: f32, time: i64, needs_check: bool) {
         self.total += 1;
-        let needs_check = self.inexact[class as usize];
         self.bound |= needs_check;
         // The order in which a query's parts are summed up differs between segments.
         let score = (score * 1024.0).round() / 1024.0;

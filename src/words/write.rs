@@ -2,20 +2,24 @@
 
 use std::ops::Bound;
 use std::path::Path;
-use std::sync::Arc;
 
+use tantivy::index::SegmentMeta;
 use tantivy::indexer::IndexWriterOptions;
+use tantivy::merge_policy::LogMergePolicy;
 use tantivy::query::RangeQuery;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use super::WordsError;
 use super::directory::IndexDirectory;
-use super::schema::{Doc, Fields, Gate, Queued, builder, schema, tokenizers};
+use super::schema::{Doc, Fields, builder, schema, tokenizers};
+use super::segment::Draft;
 
-/// tantivy refuses less memory a thread.
+/// tantivy's own indexing threads are never given a document; this is the least it takes for one.
 const LEAST_MEMORY: usize = 15_000_000;
-/// Text that may wait for the indexing threads.
-const WAITING_BYTES: usize = 32 << 20;
+
+/// Segments of about one size that are merged into one, at least. Merging costs as much as half
+/// of the indexing did; a search is through a segment more in a few microseconds.
+const SEGMENTS_MERGED: usize = 16;
 
 /// The one writer of a word index.
 ///
@@ -26,19 +30,20 @@ const WAITING_BYTES: usize = 32 << 20;
 /// either before releasing the lock.
 pub struct WordsWriter {
     /// `None` only while being dropped, or when a rollback has failed.
-    writer: Option<IndexWriter<Queued>>,
+    writer: Option<IndexWriter>,
+    /// Memory of an adder.
+    memory: usize,
     fields: Fields,
-    gate: Arc<Gate>,
     payload: Option<String>,
     uncommitted: bool,
 }
 
 impl WordsWriter {
-    /// Open the index in `dir`, or make one. `memory` bytes are divided among `threads`.
+    /// Open the index in `dir`, or make one. `memory` bytes are divided among so many `adders`.
     ///
     /// # Errors
     /// [`WordsError::Foreign`] and [`WordsError::Unreadable`] ask for a new index in a new folder.
-    pub fn open(dir: &Path, memory: usize, threads: usize) -> Result<Self, WordsError> {
+    pub fn open(dir: &Path, memory: usize, adders: usize) -> Result<Self, WordsError> {
         std::fs::create_dir_all(dir)?;
         let directory = IndexDirectory::open(dir, false)?;
         let (index, fields) =
@@ -53,25 +58,27 @@ impl WordsWriter {
         // Opening every segment now tells damage while the caller still expects it.
         open_reader(&index)?;
         let payload = index.load_metas().map_err(WordsError::on_open)?.payload;
-        let threads = threads.clamp(1, 8);
         let options = IndexWriterOptions::builder()
-            .num_worker_threads(threads)
-            .memory_budget_per_thread((memory / threads).clamp(LEAST_MEMORY, 4_000_000_000))
+            .num_worker_threads(1)
+            .memory_budget_per_thread(LEAST_MEMORY)
             .num_merge_threads(2)
             .build();
         let writer = index
             .writer_with_options(options)
             .map_err(WordsError::on_open)?;
+        let mut policy = LogMergePolicy::default();
+        policy.set_min_num_segments(SEGMENTS_MERGED);
+        writer.set_merge_policy(Box::new(policy));
         Ok(Self {
             writer: Some(writer),
+            memory: memory / adders.max(1),
             fields,
-            gate: Gate::new(WAITING_BYTES),
             payload,
             uncommitted: false,
         })
     }
 
-    fn writer(&mut self) -> Result<&mut IndexWriter<Queued>, WordsError> {
+    fn writer(&mut self) -> Result<&mut IndexWriter, WordsError> {
         self.writer.as_mut().ok_or_else(|| {
             WordsError::Io(std::io::Error::other(
                 "the writer failed earlier and is closed",
@@ -79,28 +86,61 @@ impl WordsWriter {
         })
     }
 
-    /// Add a passage. Waits while too much text is on its way to the indexing threads.
-    pub fn add(&mut self, doc: Doc) -> Result<(), WordsError> {
-        let queued = Queued::new(doc, self.fields, Some(&self.gate));
-        self.uncommitted = true;
-        self.writer()?.add_document(queued)?;
+    /// A way to add passages from another thread. They are part of the index after
+    /// [`take`](Self::take) and the next commit.
+    pub fn adder(&mut self) -> Result<Adder, WordsError> {
+        Ok(Adder {
+            index: self.writer()?.index().clone(),
+            fields: self.fields,
+            draft: Draft::new(self.fields),
+            memory: self.memory,
+            written: Vec::new(),
+        })
+    }
+
+    /// Take in what was added elsewhere.
+    pub fn take(&mut self, added: Added) -> Result<(), WordsError> {
+        for segment in added.segments {
+            self.uncommitted = true;
+            self.writer()?.add_segment(segment)?;
+        }
         Ok(())
     }
 
-    /// Delete all passages with a key from `first` to `last`, both included, that were added
-    /// before this call. Passages added later stay, also with the same keys.
-    pub fn delete_entries(&mut self, first: u64, last: u64) -> Result<(), WordsError> {
+    /// Add passages here and now.
+    #[cfg(test)]
+    pub fn add(&mut self, docs: impl IntoIterator<Item = Doc>) -> Result<(), WordsError> {
+        let mut adder = self.adder()?;
+        docs.into_iter().try_for_each(|doc| adder.add(&doc))?;
+        self.take(adder.finish()?)
+    }
+
+    /// Delete all passages with a key in one of the ranges, both ends included, and commit.
+    ///
+    /// In one step, because a deletion takes from every segment that is there at the next commit,
+    /// also from those that were taken in after it.
+    pub fn delete(
+        &mut self,
+        ranges: impl IntoIterator<Item = (u64, u64)>,
+        payload: &str,
+    ) -> Result<(), WordsError> {
         let key = self.fields.key;
-        let range = RangeQuery::new(
-            Bound::Included(Term::from_field_u64(key, first)),
-            Bound::Included(Term::from_field_u64(key, last)),
-        );
-        self.uncommitted = true;
-        self.writer()?.delete_query(Box::new(range))?;
-        Ok(())
+        // Where there is no segment, tantivy would keep the deletion for the next one.
+        let metas = self.writer()?.index().load_metas()?;
+        if !metas.segments.is_empty() || self.uncommitted {
+            for (first, last) in ranges {
+                let range = RangeQuery::new(
+                    Bound::Included(Term::from_field_u64(key, first)),
+                    Bound::Included(Term::from_field_u64(key, last)),
+                );
+                self.uncommitted = true;
+                self.writer()?.delete_query(Box::new(range))?;
+            }
+        }
+        self.commit(payload)
     }
 
-    /// Make all additions and deletions so far durable and visible, together with `payload`.
+    /// Make all additions so far durable and visible, together with `payload`.
     pub fn commit(&mut self, payload: &str) -> Result<(), WordsError> {
         let mut prepared = self.writer()?.prepare_commit()?;
         prepared.set_payload(payload);
@@ -116,7 +156,7 @@ impl WordsWriter {
         self.payload.as_deref()
     }
 
-    /// Forget additions and deletions since the last commit.
+    /// Forget additions since the last commit.
     #[cfg(test)]
     pub fn rollback(&mut self) -> Result<(), WordsError> {
         self.writer()?.rollback()?;
@@ -147,6 +187,47 @@ impl Drop for WordsWriter {
     fn drop(&mut self) {
         // The next writer finds out by itself; what matters here is that no thread of ours is left.
         let _ = self.finish();
+    }
+}
+
+/// Adds passages on a thread of its own.
+pub struct Adder {
+    index: Index,
+    fields: Fields,
+    draft: Draft,
+    memory: usize,
+    written: Vec<SegmentMeta>,
+}
+
+/// What an [`Adder`] wrote.
+pub struct Added {
+    segments: Vec<SegmentMeta>,
+}
+
+impl Adder {
+    /// Add a passage.
+    pub fn add(&mut self, doc: &Doc) -> Result<(), WordsError> {
+        self.draft.add(doc);
+        if self.draft.bytes() >= self.memory {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Write what is left, for [`WordsWriter::take`].
+    pub fn finish(mut self) -> Result<Added, WordsError> {
+        self.write()?;
+        Ok(Added {
+            segments: self.written,
+        })
+    }
+
+    fn write(&mut self) -> Result<(), WordsError> {
+        let draft = std::mem::replace(&mut self.draft, Draft::new(self.fields));
+        if !draft.is_empty() {
+            self.written.push(draft.write(&self.index)?);
+        }
+        Ok(())
     }
 }
 

@@ -72,6 +72,7 @@ fn a_search_reads_the_lines_it_shows() {
             &content,
         );
     }
+    sandbox.settle();
     let _ = sandbox.json(&["sync", "--json"]);
     let read = |arguments: &[&str]| bytes_read(&mut sandbox.command(arguments));
 

@@ -210,12 +210,11 @@ fn marked_title(row: &SessionRow) -> (Tone, String) {
     )
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(unix)]
     fn the_nearest_directory() {
         let row = |cwd: &str| SessionRow {
             cwd: cwd.to_owned(),

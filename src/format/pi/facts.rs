@@ -6,18 +6,19 @@ use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage};
 
 /// The facts of one record; of a record that cannot be read, only that the agent drops it.
 pub(super) fn facts(record: &[u8]) -> Facts {
-    json::tiers(record, |text| {
-        let line = json::parse::<Loose<Line<'_>>>(text)?;
-        Some(match line {
-            Loose::Object(line) => of_line(&line),
-            // Not an object: JavaScript's truthy values are entries without an id, the rest is dropped.
-            _ => Facts {
-                agent_sees: is_truthy(text.trim()),
-                ..Facts::default()
-            },
-        })
+    json::tiers(record, of_text).unwrap_or_default()
+}
+
+/// The facts of a text that is one strict JSON value.
+pub(super) fn of_text(text: &str) -> Option<Facts> {
+    Some(match json::parse::<Loose<Line<'_>>>(text)? {
+        Loose::Object(line) => of_line(&line),
+        // Not an object: JavaScript's truthy values are entries without an id, the rest is dropped.
+        _ => Facts {
+            agent_sees: is_truthy(text.trim()),
+            ..Facts::default()
+        },
     })
-    .unwrap_or_default()
 }
 
 /// Text of a user or assistant message as pi's list joins it into `allMessagesText`.

@@ -53,15 +53,16 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
         return;
     }
 
-    fold.leaf = facts.id.clone();
+    // Into the text that is there: this is done for every line.
+    fold.leaf.clone_from(&facts.id);
     fold.leaf_offset = Some(offset);
     if let Some(name) = &facts.name {
         fold.name = (!name.is_empty()).then(|| name.clone());
     }
     // model_change and answers; a usage entry tells of another model's work beside the talk.
     if facts.model.is_some() && facts.kind != "usage" {
-        fold.provider = facts.provider.clone();
-        fold.model = facts.model.clone();
+        fold.provider.clone_from(&facts.provider);
+        fold.model.clone_from(&facts.model);
     }
     if facts.is_message {
         fold.messages += 1;

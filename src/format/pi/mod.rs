@@ -41,6 +41,10 @@ impl Format for Pi {
         facts::facts(record)
     }
 
+    fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
+        facts::of_text(std::str::from_utf8(line).ok()?)
+    }
+
     fn passages(&self, record: &[u8]) -> Vec<Passage> {
         text::passages(record)
     }

@@ -160,8 +160,14 @@ fn content(content: &Raw<'_>, pieces: &mut Pieces, class: fn(&mut Pieces, &Raw<'
     if content.text().is_some() {
         class(pieces, content);
     }
-    for raw in content.items()? {
-        let Loose::Object(block) = raw.parse::<Loose<Block<'_>>>()? else {
+    // Text in a block is scanned once less than by taking every block for raw JSON first.
+    let blocks: Vec<Loose<Block<'_>>> = match content.0 {
+        Some(raw) if raw.starts_with('[') => json::parse(raw)?,
+        _ => Vec::new(),
+    };
+    let mut raws = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let Loose::Object(block) = block else {
             continue;
         };
         match block.kind.as_str().unwrap_or_default() {
@@ -172,7 +178,13 @@ fn content(content: &Raw<'_>, pieces: &mut Pieces, class: fn(&mut Pieces, &Raw<'
                 pieces.leaves_of_arguments(&block.arguments);
             }
             "image" => {}
-            _ => pieces.unknown(raw.0.unwrap_or_default()),
+            _ => {
+                if raws.is_empty() {
+                    raws = content.items()?;
+                }
+                let raw = raws.get(index).and_then(|raw| raw.0);
+                pieces.unknown(raw.unwrap_or_default());
+            }
         }
     }
     Some(())

@@ -2,7 +2,46 @@
 
 mod index;
 mod oracle;
+mod queued;
 mod random;
+mod segments;
 #[allow(clippy::print_stdout)]
 mod speed;
 mod tokens;
+
+use super::{Doc, Facts, Overlay, Owed, Scan, Scope};
+
+/// Read passages into `scan` as if the disk lacked them, each a sample of itself, and ask
+/// `with` of the overlay they make.
+fn overlaid<R>(
+    docs: &[Doc],
+    expr: Option<&crate::model::Expr>,
+    scope: &Scope<'_>,
+    with: impl FnOnce(&Overlay<'_>) -> R,
+) -> R {
+    let scan = Scan::new(expr);
+    // Two threads share the work.
+    let mut parts = [scan.part(), scan.part()];
+    for (number, doc) in docs.iter().enumerate() {
+        let part = &mut parts[number % 2];
+        let owed = Owed {
+            key: doc.key,
+            time_ms: doc.time_ms,
+            admitted: scope.admits(&Facts {
+                time_ms: doc.time_ms,
+                kind: &doc.kind,
+                role: doc.role.as_deref(),
+                tools: &doc.tools,
+                is_error: doc.is_error,
+            }),
+            sampled: true,
+        };
+        part.cover(doc.class, doc.key, doc.key);
+        part.count(
+            owed,
+            doc.pieces.iter().map(|piece| piece.len() as u64).sum(),
+        );
+        part.read(owed, doc.class, &doc.pieces);
+    }
+    with(&Overlay::new(&scan, parts.into()))
+}

@@ -5,9 +5,10 @@ use std::time::Instant;
 use rand::{Rng, SeedableRng};
 
 use super::index::doc;
+use super::overlaid;
 use crate::model::{Class, Expr};
 use crate::words::tokenizer::Segmenter;
-use crate::words::{Order, Overlay, Scope, Words, WordsWriter, prefilter, search};
+use crate::words::{Doc, Order, Prefilter, Scope, Words, WordsWriter, search};
 
 #[test]
 #[ignore = "measures, tests nothing"]
@@ -64,14 +65,13 @@ fn indexing() {
         let dir = tempfile::tempdir().unwrap();
         let start = Instant::now();
         let mut writer = WordsWriter::open(dir.path(), 150_000_000, 2).unwrap();
-        for (key, text) in texts.iter().enumerate() {
-            writer
-                .add(doc(key as u64, class, key as i64, &[text]))
-                .unwrap();
-        }
+        let docs = texts.iter().enumerate();
+        writer
+            .add(docs.map(|(key, text)| doc(key as u64, class, key as i64, &[text])))
+            .unwrap();
         writer.commit("1").unwrap();
         writer.close().unwrap();
-        report(&format!("index {class:?} on disk, 2 threads"), start, bytes);
+        report(&format!("index {class:?} on disk"), start, bytes);
         let size: u64 = std::fs::read_dir(dir.path())
             .unwrap()
             .map(|file| file.unwrap().metadata().unwrap().len())
@@ -98,18 +98,23 @@ fn indexing() {
         }
     }
 
-    let start = Instant::now();
-    let some = texts.iter().take(400).enumerate();
-    let part: usize = texts.iter().take(400).map(String::len).sum();
-    let overlay =
-        Overlay::build(some.map(|(key, text)| doc(key as u64, Class::Prose, 0, &[text]))).unwrap();
-    report(
-        &format!("overlay of {}", overlay.passages().len()),
-        start,
-        part,
-    );
+    let docs: Vec<Doc> = texts
+        .iter()
+        .enumerate()
+        .map(|(key, text)| doc(key as u64, Class::Prose, 0, &[text]))
+        .collect();
+    for query in ["get_foo", "of", "nowhereToBeFound"] {
+        let start = Instant::now();
+        let (expr, scope) = (Expr::Word(query.into()), Scope::default());
+        let total = overlaid(&docs, Some(&expr), &scope, |overlay| {
+            search(None, Some(overlay), Some(&expr), &scope, Order::Ranked, 20)
+                .unwrap()
+                .total
+        });
+        report(&format!("overlay for {query} ({total})"), start, bytes);
+    }
 
-    let filter = prefilter(&Expr::Word("nowhereToBeFound".into()));
+    let filter = Prefilter::new(Some(&Expr::Word("nowhereToBeFound".into())));
     let start = Instant::now();
     let passed = texts
         .iter()

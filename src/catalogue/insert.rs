@@ -1,0 +1,304 @@
+//! Which rows do the entries of a chunk become? Their values, ready to be bound, table by table.
+//!
+//! They are made where the entries were read, on every core, and bound by the one writer: a few
+//! long runs of bytes instead of a dozen texts an entry, which the writer would have to fetch from
+//! another core's memory and free one by one.
+
+use rusqlite::Connection;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+use super::write::{Entries, EntryRow, flag};
+
+/// Rows that one statement inserts, where there are so many: finding the end of the table and
+/// starting a statement cost as much as a row.
+const ROWS_A_STATEMENT: usize = 16;
+
+/// Bytes of entries that one outbox row stands for, about: batches are made of whole rows.
+const OUTBOX_BYTES: i64 = 2 << 20;
+
+/// The rows of some entries of one source.
+pub struct Inserts {
+    count: i64,
+    entries: Table,
+    calls: Table,
+    usage: Table,
+    files: Table,
+    labels: Table,
+    compactions: Table,
+    owed: Vec<Owed>,
+}
+
+/// What one outbox row stands for: first and last entry by their place in the chunk, and their bytes.
+pub(super) struct Owed {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) bytes: i64,
+}
+
+impl Default for Inserts {
+    fn default() -> Inserts {
+        Inserts {
+            count: 0,
+            entries: Table::new("_entries", 14),
+            calls: Table::new("_calls", 8),
+            usage: Table::new("_usage", 15),
+            files: Table::new("_files", 4),
+            labels: Table::new("_labels", 3),
+            compactions: Table::new("_compactions", 3),
+            owed: Vec::new(),
+        }
+    }
+}
+
+impl Entries for Inserts {
+    fn add(&mut self, entry: EntryRow) {
+        let at = self.count;
+        self.count += 1;
+        self.owe(at, &entry);
+        let f = &entry.facts;
+        let row = self.entries.row(at);
+        row.source();
+        for place in [entry.start, entry.length, entry.line, entry.hash] {
+            row.integer(place as i64);
+        }
+        row.text(f.kind.as_str());
+        for text in [&f.role, &f.id, &f.parent] {
+            row.text(text.as_deref());
+        }
+        row.integer(f.time_ms);
+        row.integer(i64::from(f.agent_sees));
+        row.integer(entry.flags);
+        row.text(f.stop_reason.as_deref());
+        for (ordinal, call) in (0..).zip(&f.calls) {
+            let row = self.calls.row(at);
+            row.integer(ordinal);
+            row.text(call.call_id.as_deref());
+            row.text(call.tool.as_deref());
+            row.integer(i64::from(call.is_result));
+            row.integer(call.is_error.map(i64::from));
+            row.text(call.subject.as_deref());
+            row.integer(call.duration_ms);
+        }
+        if let Some(u) = &f.usage {
+            let row = self.usage.row(at);
+            for text in [&u.provider, &u.model, &u.response_id] {
+                row.text(text.as_deref());
+            }
+            row.integer(u.input);
+            row.integer(u.output);
+            row.integer(u.cache_read);
+            row.integer(u.cache_write);
+            row.integer(u.reasoning);
+            row.integer(u.total);
+            row.real(u.cost_input);
+            row.real(u.cost_output);
+            row.real(u.cost_cache_read);
+            row.real(u.cost_cache_write);
+            row.real(u.cost_total);
+        }
+        for (ordinal, file) in (0..).zip(&f.files) {
+            let row = self.files.row(at);
+            row.integer(ordinal);
+            row.text(file.path.as_str());
+            row.integer(i64::from(file.modified));
+        }
+        if let Some(label) = &f.label {
+            let row = self.labels.row(at);
+            row.text(label.target.as_str());
+            row.text(label.text.as_deref());
+        }
+        if let Some(compaction) = &f.compaction {
+            let row = self.compactions.row(at);
+            row.text(compaction.first_kept.as_deref());
+            row.integer(compaction.tokens_before);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        self.tables().iter().map(|table| table.values.len()).sum()
+    }
+}
+
+impl Inserts {
+    /// How many entries there are.
+    pub fn count(&self) -> i64 {
+        self.count
+    }
+
+    /// What the words are owed. A provisional entry stays out of them.
+    pub(super) fn owed(&self) -> &[Owed] {
+        &self.owed
+    }
+
+    fn tables(&self) -> [&Table; 6] {
+        [
+            &self.entries,
+            &self.calls,
+            &self.usage,
+            &self.files,
+            &self.labels,
+            &self.compactions,
+        ]
+    }
+
+    fn owe(&mut self, at: i64, entry: &EntryRow) {
+        if entry.flags & flag::PROVISIONAL != 0 {
+            return;
+        }
+        let bytes = entry.length as i64;
+        match self.owed.last_mut() {
+            Some(run) if run.bytes + bytes <= OUTBOX_BYTES => {
+                run.last = at;
+                run.bytes += bytes;
+            }
+            _ => self.owed.push(Owed {
+                first: at,
+                last: at,
+                bytes,
+            }),
+        }
+    }
+
+    /// Insert them: `first` is the key of the first entry.
+    pub(super) fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
+        self.tables()
+            .iter()
+            .try_for_each(|table| table.run(to, first, source))
+    }
+}
+
+/// Values of one table's rows, one after the other: a tag, then eight bytes, or the length and a text.
+struct Table {
+    name: &'static str,
+    columns: usize,
+    rows: usize,
+    values: Vec<u8>,
+}
+
+/// Tags of values.
+mod tag {
+    pub const NULL: u8 = 0;
+    pub const INTEGER: u8 = 1;
+    pub const REAL: u8 = 2;
+    pub const TEXT: u8 = 3;
+    /// How many entries after the chunk's first.
+    pub const KEY: u8 = 4;
+    pub const SOURCE: u8 = 5;
+}
+
+impl Table {
+    fn new(name: &'static str, columns: usize) -> Table {
+        Table {
+            name,
+            columns,
+            rows: 0,
+            values: Vec::new(),
+        }
+    }
+
+    /// The next row, which begins with the key of the entry at `at`.
+    fn row(&mut self, at: i64) -> &mut Table {
+        self.rows += 1;
+        self.tagged(tag::KEY, at as u64);
+        self
+    }
+
+    fn source(&mut self) {
+        self.tagged(tag::SOURCE, 0);
+    }
+
+    fn integer(&mut self, value: impl Into<Option<i64>>) {
+        match value.into() {
+            Some(value) => self.tagged(tag::INTEGER, value as u64),
+            None => self.tagged(tag::NULL, 0),
+        }
+    }
+
+    fn real(&mut self, value: Option<f64>) {
+        match value {
+            Some(value) => self.tagged(tag::REAL, value.to_bits()),
+            None => self.tagged(tag::NULL, 0),
+        }
+    }
+
+    fn text<'v>(&mut self, value: impl Into<Option<&'v str>>) {
+        match value.into() {
+            Some(text) => {
+                self.tagged(tag::TEXT, text.len() as u64);
+                self.values.extend_from_slice(text.as_bytes());
+            }
+            None => self.tagged(tag::NULL, 0),
+        }
+    }
+
+    fn tagged(&mut self, tag: u8, word: u64) {
+        self.values.push(tag);
+        self.values.extend_from_slice(&word.to_le_bytes());
+    }
+
+    fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
+        let mut values = Values {
+            rest: &self.values,
+            first,
+            source,
+        };
+        let (mut many, mut one) = (None, None);
+        let mut left = self.rows;
+        while left > 0 {
+            let (statement, rows) = if left >= ROWS_A_STATEMENT {
+                (&mut many, ROWS_A_STATEMENT)
+            } else {
+                (&mut one, 1)
+            };
+            let statement = match statement {
+                Some(open) => open,
+                None => statement.insert(to.prepare_cached(&self.sql(rows))?),
+            };
+            for parameter in 1..=rows * self.columns {
+                let value = values.next().unwrap_or(ValueRef::Null);
+                statement.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))?;
+            }
+            statement.raw_execute()?;
+            left -= rows;
+        }
+        Ok(())
+    }
+
+    /// `OR FAIL`: what a failed statement has inserted need not be undone by itself, because the
+    /// whole transaction is; so SQLite keeps no journal of each statement.
+    fn sql(&self, rows: usize) -> String {
+        let row = format!("({})", vec!["?"; self.columns].join(","));
+        let rows = vec![row; rows].join(",");
+        format!("INSERT OR FAIL INTO {} VALUES {rows}", self.name)
+    }
+}
+
+/// The values of a table in order.
+struct Values<'t> {
+    rest: &'t [u8],
+    first: i64,
+    source: i64,
+}
+
+impl<'t> Iterator for Values<'t> {
+    type Item = ValueRef<'t>;
+
+    fn next(&mut self) -> Option<ValueRef<'t>> {
+        let (tag, rest) = self.rest.split_first()?;
+        let (word, rest) = rest.split_first_chunk()?;
+        self.rest = rest;
+        let word = u64::from_le_bytes(*word);
+        Some(match *tag {
+            tag::INTEGER => ValueRef::Integer(word as i64),
+            tag::REAL => ValueRef::Real(f64::from_bits(word)),
+            tag::TEXT => {
+                let (text, rest) = rest.split_at_checked(word as usize)?;
+                self.rest = rest;
+                ValueRef::Text(text)
+            }
+            tag::KEY => ValueRef::Integer(self.first + word as i64),
+            tag::SOURCE => ValueRef::Integer(self.source),
+            _ => ValueRef::Null,
+        })
+    }
+}

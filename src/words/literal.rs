@@ -1,0 +1,95 @@
+//! Where do bytes hold this ASCII text, in whatever case?
+
+/// How many bytes are looked at before asking whether any of them was a candidate.
+const BLOCK: usize = 64;
+/// Letters and digits, the rarest in source code and English first.
+const RARITY: &[u8] = b"zqjxkwvyb98765432g10hfpumdclsinroate";
+
+/// Lowercase ASCII letters and digits to look for.
+#[derive(Debug)]
+pub(super) struct Literal {
+    text: Vec<u8>,
+    /// Where its two rarest bytes are: where bytes hold both at their distance is a candidate.
+    probes: [usize; 2],
+}
+
+impl Literal {
+    /// `text` is not empty.
+    pub fn new(text: &[u8]) -> Self {
+        let mut places: Vec<usize> = (0..text.len()).collect();
+        places.sort_by_key(|at| RARITY.iter().position(|byte| *byte == text[*at]));
+        let first = places.first().copied().unwrap_or(0);
+        Self {
+            text: text.to_vec(),
+            probes: [first, places.get(1).copied().unwrap_or(first)],
+        }
+    }
+
+    /// Where `bytes` hold the text, at or after `from`.
+    pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+        let [(i, a), (j, b)] = self.probes.map(|at| (at, self.text[at]));
+        let starts = (bytes.len() + 1).saturating_sub(self.text.len());
+        let mut at = from;
+        while at < starts {
+            let end = starts.min(at + BLOCK);
+            let (first, second) = (&bytes[at + i..end + i], &bytes[at + j..end + j]);
+            let may_be = match (first.first_chunk::<BLOCK>(), second.first_chunk::<BLOCK>()) {
+                (Some(first), Some(second)) => {
+                    // No early exit: so it is done for many bytes at once.
+                    let mut any = false;
+                    for (x, y) in first.iter().zip(second) {
+                        any |= (x | 0x20 == a) & (y | 0x20 == b);
+                    }
+                    any
+                }
+                _ => true,
+            };
+            let is_here = |at: &usize| {
+                bytes[*at + i] | 0x20 == a
+                    && bytes[*at..*at + self.text.len()].eq_ignore_ascii_case(&self.text)
+            };
+            if may_be && let Some(place) = (at..end).find(is_here) {
+                return Some(place);
+            }
+            at = end;
+        }
+        None
+    }
+
+    /// Where `bytes` hold the text, ascending.
+    pub fn places<'a>(&'a self, bytes: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let place = self.find(bytes, from)?;
+            from = place + 1;
+            Some(place)
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Literal;
+
+    #[test]
+    fn every_place_is_found_in_any_case_and_block() {
+        for text in ["a", "ab", "error", "1a2"] {
+            let literal = Literal::new(text.as_bytes());
+            for before in 0..200 {
+                let mut bytes = vec![b'x'; before];
+                bytes.extend(text.to_ascii_uppercase().bytes());
+                bytes.extend(b"..");
+                bytes.extend(text.bytes());
+                let places: Vec<usize> = literal.places(&bytes).collect();
+                assert_eq!(places, [before, before + text.len() + 2], "{text} {before}");
+            }
+            assert_eq!(literal.places(b"").count(), 0);
+        }
+        // A byte that differs from a letter in the bit of case alone is no letter.
+        assert_eq!(Literal::new(b"a1").places(b"a\x11 A1 !1").count(), 1);
+    }
+}

@@ -1,0 +1,202 @@
+//! How do passages become a segment of the index?
+//!
+//! Its files are written by tantivy's own serializers, and tantivy reads and merges them as its own.
+
+use std::collections::BTreeMap;
+
+use tantivy::columnar::{ColumnType, ColumnarWriter};
+use tantivy::directory::TerminatingWrite;
+use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer, FieldNormsWriter};
+use tantivy::index::{SegmentComponent, SegmentMeta};
+use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
+use tantivy::store::{Compressor, StoreWriter};
+use tantivy::tokenizer::MAX_TOKEN_LEN;
+use tantivy::{Index, TantivyDocument};
+
+use super::postings::Postings;
+use super::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
+use super::tokenizer::Segmenter;
+use crate::model::Class;
+
+/// A segment in the making.
+pub(super) struct Draft {
+    fields: Fields,
+    segmenter: Segmenter,
+    /// By class. The output comes after the prose: postings of one class have smaller distances so.
+    sides: [Side; 2],
+}
+
+/// The passages of one class.
+struct Side {
+    class: Class,
+    text: Postings,
+    rows: Vec<Row>,
+    /// The terms of the other fields, in the order of [`Draft::write_facts`], and where they stand.
+    facts: [BTreeMap<String, Vec<u32>>; 4],
+}
+
+struct Row {
+    key: u64,
+    time: i64,
+    tokens: u32,
+}
+
+impl Draft {
+    pub fn new(fields: Fields) -> Self {
+        Self {
+            fields,
+            segmenter: Segmenter::default(),
+            sides: [Class::Prose, Class::Output].map(|class| Side {
+                class,
+                text: Postings::new(class == Class::Prose),
+                rows: Vec::new(),
+                facts: Default::default(),
+            }),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.sides.iter().all(|side| side.rows.is_empty())
+    }
+
+    /// Bytes of memory in use.
+    pub fn bytes(&self) -> usize {
+        let of = |side: &Side| side.text.bytes() + side.rows.len() * (size_of::<Row>() + 16);
+        self.sides.iter().map(of).sum()
+    }
+
+    pub fn add(&mut self, doc: &Doc) {
+        let side = &mut self.sides[doc.class as usize];
+        let number = side.rows.len() as u32;
+        let mut note = |at: usize, value: &str| {
+            // tantivy takes no longer term.
+            if value.len() > MAX_TOKEN_LEN {
+                return;
+            }
+            match side.facts[at].get_mut(value) {
+                Some(documents) if documents.last() == Some(&number) => {}
+                Some(documents) => documents.push(number),
+                None => {
+                    side.facts[at].insert(value.to_owned(), vec![number]);
+                }
+            }
+        };
+        note(0, &doc.kind);
+        doc.role.iter().for_each(|role| note(1, role));
+        doc.tools.iter().for_each(|tool| note(2, tool));
+        if doc.is_error {
+            note(3, ERROR_MARK);
+        }
+        side.rows.push(Row {
+            key: doc.key,
+            time: doc.time_ms.unwrap_or(NO_TIME),
+            tokens: side.text.add(&mut self.segmenter, number, &doc.pieces),
+        });
+    }
+
+    /// Write the segment. It belongs to the index once it is added to it.
+    pub fn write(self, index: &Index) -> tantivy::Result<SegmentMeta> {
+        let segment = index.new_segment();
+        let schema = index.schema();
+        let bases = [0, self.sides[0].rows.len() as u32];
+        let count = bases[1] + self.sides[1].rows.len() as u32;
+
+        let mut norms = FieldNormsWriter::for_schema(&schema);
+        let mut columns = ColumnarWriter::default();
+        columns.record_column_type("key", ColumnType::U64, false);
+        columns.record_column_type("class", ColumnType::U64, false);
+        columns.record_column_type("time", ColumnType::I64, false);
+        let mut store = StoreWriter::new(
+            segment.open_write(SegmentComponent::Store)?,
+            Compressor::None,
+            index.settings().docstore_blocksize,
+            false,
+        )?;
+        let nothing = TantivyDocument::default();
+        for (side, base) in self.sides.iter().zip(bases) {
+            let text = self.fields.text(side.class);
+            for (document, row) in (base..).zip(&side.rows) {
+                norms.record(document, text, row.tokens);
+                norms.record(document, self.fields.class, 1);
+                columns.record_numerical(document, "key", row.key);
+                columns.record_numerical(document, "class", side.class as u64);
+                columns.record_numerical(document, "time", row.time);
+                store.store(&nothing, &schema)?;
+            }
+        }
+        store.close()?;
+        let mut file = segment.open_write(SegmentComponent::FastFields)?;
+        columns.serialize(count, None, &mut file)?;
+        file.terminate()?;
+        norms.fill_up_to_max_doc(count);
+        let file = segment.open_write(SegmentComponent::FieldNorms)?;
+        norms.serialize(FieldNormsSerializer::from_write(file)?, None)?;
+
+        let norms = FieldNormReaders::open(segment.open_read(SegmentComponent::FieldNorms)?)?;
+        let mut postings = InvertedIndexSerializer::open(&segment)?;
+        self.write_facts(bases, &mut postings)?;
+        for (side, base) in self.sides.iter().zip(bases) {
+            if side.text.tokens() > 0 {
+                let field = self.fields.text(side.class);
+                let norms = norms.get_field(field)?;
+                let mut field = postings.new_field(field, side.text.tokens(), norms)?;
+                side.text.write(base, &mut field)?;
+                field.close()?;
+            }
+        }
+        postings.close()?;
+        let segment = segment.with_max_doc(count);
+        segment.meta().untrack_temp_docstore();
+        Ok(segment.meta().clone())
+    }
+
+    /// The postings of all fields but the texts.
+    fn write_facts(
+        &self,
+        bases: [u32; 2],
+        postings: &mut InvertedIndexSerializer,
+    ) -> tantivy::Result<()> {
+        let count = self.sides.iter().map(|side| side.rows.len() as u64).sum();
+        let mut field = postings.new_field(self.fields.class, count, None)?;
+        for (side, base) in self.sides.iter().zip(bases) {
+            if !side.rows.is_empty() {
+                let documents = base..base + side.rows.len() as u32;
+                write_term(&mut field, &(side.class as u64).to_be_bytes(), documents)?;
+            }
+        }
+        field.close()?;
+        let f = self.fields;
+        for (at, field) in [f.kind, f.role, f.tool, f.mark].into_iter().enumerate() {
+            let mut terms: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+            let mut count = 0;
+            for (side, base) in self.sides.iter().zip(bases) {
+                for (term, documents) in &side.facts[at] {
+                    count += documents.len() as u64;
+                    let all = terms.entry(term).or_default();
+                    all.extend(documents.iter().map(|document| base + document));
+                }
+            }
+            if terms.is_empty() {
+                continue;
+            }
+            let mut field = postings.new_field(field, count, None)?;
+            for (term, documents) in terms {
+                write_term(&mut field, term.as_bytes(), documents.into_iter())?;
+            }
+            field.close()?;
+        }
+        Ok(())
+    }
+}
+
+fn write_term(
+    field: &mut FieldSerializer<'_>,
+    term: &[u8],
+    documents: impl Iterator<Item = u32>,
+) -> std::io::Result<()> {
+    field.new_term_without_freq(term)?;
+    for document in documents {
+        field.write_doc(document, 0, &[]);
+    }
+    field.close_term()
+}

@@ -1,0 +1,66 @@
+//! Is a segment of ours what tantivy itself would have written?
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::queued::Queued;
+use super::random::docs;
+use crate::words::directory::IndexDirectory;
+use crate::words::schema::{builder, schema};
+use crate::words::{Doc, Words, WordsWriter};
+
+/// All terms with where they stand.
+fn terms(dir: &std::path::Path) -> Vec<(u64, crate::model::Class, String)> {
+    let words = Words::open(dir).unwrap();
+    assert_eq!(words.damaged_files().unwrap(), [] as [String; 0]);
+    let mut terms = words.terms().unwrap();
+    terms.sort();
+    terms
+}
+
+fn by_tantivy(dir: &std::path::Path, docs: &[Doc]) {
+    let index = builder()
+        .open_or_create(IndexDirectory::open(dir, false).unwrap())
+        .unwrap();
+    let mut writer = index
+        .writer_with_num_threads::<Queued>(1, 50_000_000)
+        .unwrap();
+    for doc in docs {
+        writer
+            .add_document(Queued::new(doc.clone(), schema().1))
+            .unwrap();
+    }
+    writer.commit().unwrap();
+    writer.wait_merging_threads().unwrap();
+}
+
+#[test]
+fn segments_hold_what_those_of_tantivy_hold() {
+    let mut random = ChaCha8Rng::seed_from_u64(17);
+    for round in 0..4 {
+        let mut docs = docs(&mut random, 400);
+        // Words that stand everywhere fill whole blocks; long texts fill whole chunks.
+        for (number, doc) in docs.iter_mut().enumerate() {
+            doc.pieces.push("everywhere ".repeat(1 + number % 7));
+            if number % 50 == 0 {
+                doc.pieces
+                    .push(format!("fooBar_{number} v1.2.{number} ").repeat(900));
+            }
+        }
+        let (theirs, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        by_tantivy(theirs.path(), &docs);
+        // With little memory there are several segments.
+        let memory = if round % 2 == 0 { 1 << 30 } else { 130_000 };
+        let mut writer = WordsWriter::open(ours.path(), memory, 1).unwrap();
+        writer.add(docs).unwrap();
+        writer.commit("1").unwrap();
+        writer.close().unwrap();
+        let segments = Words::open(ours.path())
+            .unwrap()
+            .searcher
+            .segment_readers()
+            .len();
+        assert!((segments > 1) == (round % 2 == 1), "{segments} segments");
+        assert_eq!(terms(ours.path()), terms(theirs.path()));
+    }
+}
