@@ -21,6 +21,8 @@ CREATE TABLE _roots (
     flat INTEGER NOT NULL,
     device INTEGER,
     error TEXT,                      -- why the last scan could not read it
+    full_scan_ms INTEGER,            -- when all files were looked at; of roots with `_folders` only
+    folders_revision INTEGER,        -- of the format when `_folders` were noted
     UNIQUE (host, agent, path)
 ) STRICT;
 
@@ -79,6 +81,7 @@ CREATE TABLE _sessions (
     bytes INTEGER NOT NULL,
     hidden TEXT,
     path TEXT NOT NULL,              -- of the main source
+    own TEXT,                        -- what only its agent records, a JSON object
     UNIQUE (root, place)
 ) STRICT;
 
@@ -179,6 +182,20 @@ CREATE TABLE _strays (
     PRIMARY KEY (root, relative)
 ) STRICT, WITHOUT ROWID;
 
+-- Directories below the roots of agents that replace files by rename only, as they were when they were read: while a
+-- directory is the same, so are the files in it. NULL = look at its files in any case.
+CREATE TABLE _folders (
+    root INTEGER NOT NULL,
+    relative TEXT NOT NULL,
+    device INTEGER,
+    inode INTEGER,
+    size INTEGER,
+    mtime_ns INTEGER,
+    ctime_ns INTEGER,
+    files INTEGER NOT NULL,          -- sources directly in it
+    PRIMARY KEY (root, relative)
+) STRICT, WITHOUT ROWID;
+
 -- What the words still lack: of the entries first..=last of one source those in which a tool answers
 -- (answers = 1) or all others (0). `batch` is
 -- stamped before the words commit; the commit payload says up to which batch it is done.
@@ -217,7 +234,7 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
        s.parent_session, s.created_raw, s.created_ms, s.modified_ms, s.file_ms, s.messages,
        s.first_message, s.entries, s.problems, s.errors, s.version, s.leaf, s.provider, s.model,
        s.tokens, s.cost, s.listed_cost, s.bytes,
-       s.hidden IS NULL AS listed_by_agent, s.hidden AS reason
+       s.hidden IS NULL AS listed_by_agent, s.hidden AS reason, s.own
 FROM _sessions s JOIN _roots r USING (root);
 
 CREATE VIEW entries AS

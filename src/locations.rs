@@ -281,7 +281,26 @@ mod tests {
                 "pi /home/ada/.pi/agent/sessions folders default",
                 "indusagi /home/ada/.indusagi/agent/sessions folders default",
                 "clido /home/ada/.local/share/clido/sessions folders default",
+                "agentuse /home/ada/.local/share/agentuse/project folders default",
             ]
+        );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn agentuse_asks_one_variable_on_every_platform() {
+        let agent = |value: &str| of("agentuse", &[("XDG_DATA_HOME", value)])[0].clone();
+        assert_eq!(
+            agent("/x"),
+            "agentuse /x/agentuse/project folders $XDG_DATA_HOME"
+        );
+        assert_eq!(
+            agent("~/x"),
+            "agentuse /work/~/x/agentuse/project folders $XDG_DATA_HOME"
+        );
+        assert_eq!(
+            agent(""),
+            "agentuse /home/ada/.local/share/agentuse/project folders default"
         );
     }
 

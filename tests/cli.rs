@@ -58,7 +58,7 @@ fn overview() {
     4 sessions, 2.4 KB of session files; last full scan DATE.
     6 entries still to be indexed; search finds them all the same.
 
-    3 roots looked at, 1 not there (`sessionary status` names them)
+    4 roots looked at, 2 not there (`sessionary status` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -82,7 +82,7 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    3 roots looked at, 3 not there (`sessionary status` names them)
+    4 roots looked at, 4 not there (`sessionary status` names them)
 
     Try
       sessionary list --all    every session, newest first
@@ -113,7 +113,7 @@ fn list_here_and_everywhere() {
     assert_snapshot!(home.run(&["list", "--agent", "vim"]), @r#"
     --- stderr
     error: no agent is called `vim`
-    hint: known are pi, indusagi, clido
+    hint: known are pi, indusagi, clido, agentuse
     --- exit Some(2)
     "#);
 }

@@ -10,6 +10,8 @@ mod bytes;
 mod damage;
 #[path = "histories/dump.rs"]
 mod dump;
+#[path = "histories/folders.rs"]
+mod folders;
 #[path = "histories/fourth.rs"]
 mod fourth;
 #[path = "histories/lines.rs"]
@@ -29,6 +31,7 @@ use sessionary::model::Report;
 use sessionary::{Config, Freshness, Index, Indexer};
 
 use dump::{clean, dump, fresh, root, same};
+use folders::Folders;
 use world::World;
 
 fn variable(name: &str) -> Option<u64> {
@@ -89,12 +92,24 @@ fn history(seed: u64, log: &mut Vec<String>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let place = tempfile::tempdir().unwrap();
     let mut world = World::new(place.path());
-    let roots = [("pi", "pi"), ("indusagi", "pi"), ("clido", "clido")]
-        .map(|(agent, format)| root(agent, format, &place.path().join(agent)));
+    let mut folders = Folders::new(&place.path().join("agentuse"));
+    let roots = [
+        ("pi", "pi"),
+        ("indusagi", "pi"),
+        ("clido", "clido"),
+        ("agentuse", "agentuse"),
+    ]
+    .map(|(agent, format)| root(agent, format, &place.path().join(agent)));
     let config = Config::new(place.path().join("index"), roots.to_vec());
     let mut indexer = Indexer::open(&config).unwrap();
     let silent = &mut |_| {};
     for _ in 0..rng.random_range(10..40) {
+        if rng.random_ratio(1, 3) {
+            for _ in 0..rng.random_range(1..8) {
+                log.push(folders.write(&mut rng));
+            }
+            continue;
+        }
         if rng.random_ratio(2, 3) {
             let (at, first_sync) = world.choose(&mut rng);
             if first_sync {

@@ -1,5 +1,6 @@
 //! One binary for all integration tests.
 //!
+//! - `agentuse`: its folders against what was expected of them by hand
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
@@ -8,6 +9,7 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `tour`: the README's tour, command by command
+mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;

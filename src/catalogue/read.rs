@@ -37,6 +37,7 @@ pub struct Checkpoint {
 pub struct StoredSession {
     pub session: i64,
     pub format: String,
+    pub created_ms: Option<i64>,
     pub modified_ms: i64,
     pub file_ms: i64,
     pub row: SessionRow,
@@ -104,31 +105,10 @@ impl Catalogue {
             // Along the table and sorted here: by the index on paths each row would be looked up for itself.
             let mut known: Vec<Known> = self
                 .connection
-                .prepare_cached(
-                    "SELECT source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-                            unlisted, unread IS NOT NULL
-                     FROM _sources NOT INDEXED WHERE root = ?1",
-                )?
-                .query_map([root], |r| {
-                    Ok(Known {
-                        source: r.get(0)?,
-                        relative: r.get(1)?,
-                        stored: Stored {
-                            identity: Identity {
-                                device: r.get(2)?,
-                                inode: r.get(3)?,
-                                size: r.get::<_, i64>(4)? as u64,
-                                mtime_ns: r.get(5)?,
-                                ctime_ns: r.get(6)?,
-                            },
-                            racy: r.get(7)?,
-                            revision: r.get(8)?,
-                            consumed: r.get::<_, i64>(9)? as u64,
-                        },
-                        unlisted: r.get(10)?,
-                        unread: r.get(11)?,
-                    })
-                })?
+                .prepare_cached(&format!(
+                    "SELECT {KNOWN} FROM _sources NOT INDEXED WHERE root = ?1"
+                ))?
+                .query_map([root], self::known)?
                 .collect::<Result<_, _>>()?;
             known.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
             Ok(known)
@@ -414,7 +394,14 @@ impl Catalogue {
                 "source IN (SELECT source FROM _sources) AND session IN (SELECT session FROM _sessions)",
                 "session or source",
             ),
+            (
+                "_sessions",
+                "root IN (SELECT s.root FROM _session_sources ss JOIN _sources s USING (source)
+                          WHERE ss.session = _sessions.session)",
+                "root that holds its sources",
+            ),
             ("_strays", "root IN (SELECT root FROM _roots)", "root"),
+            ("_folders", "root IN (SELECT root FROM _roots)", "root"),
             (
                 "_calls",
                 "ordinal < (SELECT count(*) FROM _calls c WHERE c.key = _calls.key)",
@@ -581,6 +568,32 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// Path of the session that a session of the same root names by its id.
+    pub fn path_of_id(&self, id: &str, beside: i64) -> Result<Option<String>, Error> {
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "SELECT path FROM _sessions WHERE id = ?1 AND root = (SELECT root FROM _sessions WHERE session = ?2)
+                     ORDER BY path",
+                )
+                .and_then(|mut s| s.query_row(params![id, beside], |r| r.get(0)).optional()),
+        )
+    }
+
+    /// Paths of sessions of the same root that name `session` as their parent by its id.
+    pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
+        let run = || -> rusqlite::Result<Vec<String>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT path FROM _sessions WHERE parent_session = ?1
+                       AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path",
+                )?
+                .query_map(params![id, session], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
     /// Paths of sessions whose header names `path` as their parent.
     pub fn forks_of(&self, path: &str) -> Result<Vec<String>, Error> {
         let run = || -> rusqlite::Result<Vec<String>> {
@@ -663,7 +676,7 @@ impl Catalogue {
 
 const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
-        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes
+        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own
  FROM _sessions s JOIN _roots r USING (root)";
 
 fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -672,6 +685,7 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     Ok(StoredSession {
         session: r.get(0)?,
         format: r.get(2)?,
+        created_ms: r.get(13)?,
         modified_ms,
         file_ms: r.get(4)?,
         row: SessionRow {
@@ -700,7 +714,37 @@ fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             cost: r.get(23)?,
             listed_cost: r.get(24)?,
             bytes: r.get::<_, i64>(25)? as u64,
+            own: match r.get_ref(26)?.as_str_or_null() {
+                Ok(Some(own)) => serde_json::from_str(own).ok(),
+                _ => None,
+            },
         },
+    })
+}
+
+/// Columns of a [`Known`] source.
+pub(super) const KNOWN: &str =
+    "source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
+    unlisted, unread IS NOT NULL";
+
+pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<Known> {
+    Ok(Known {
+        source: r.get(0)?,
+        relative: r.get(1)?,
+        stored: Stored {
+            identity: Identity {
+                device: r.get(2)?,
+                inode: r.get(3)?,
+                size: r.get::<_, i64>(4)? as u64,
+                mtime_ns: r.get(5)?,
+                ctime_ns: r.get(6)?,
+            },
+            racy: r.get(7)?,
+            revision: r.get(8)?,
+            consumed: r.get::<_, i64>(9)? as u64,
+        },
+        unlisted: r.get(10)?,
+        unread: r.get(11)?,
     })
 }
 

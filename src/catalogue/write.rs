@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
-use crate::format::{Format, SourceFacts};
+use crate::format::{Format, Shape, SourceFacts};
 use crate::model::{Facts, Fold, Part, SessionFacts};
 use crate::source::checkpoint::Proof;
 use crate::source::identity::{Identity, nearest_ms};
@@ -245,11 +245,12 @@ impl Catalogue {
         .map(|_| ())
     }
 
-    /// Add a chunk. Within the transaction.
+    /// Add a chunk. Within the transaction. A session of many files is given back: its row is made once, by
+    /// [`Catalogue::refold_session`], before the commit.
     ///
     /// # Errors
     /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
-    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<(), Error> {
+    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<Option<i64>, Error> {
         let arrivals = self.told(self.arrivals(chunk))?;
         if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
@@ -290,7 +291,11 @@ impl Catalogue {
         Ok(0)
     }
 
-    fn apply_rows(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> rusqlite::Result<()> {
+    fn apply_rows(
+        &self,
+        chunk: &Chunk<Inserts>,
+        format: &dyn Format,
+    ) -> rusqlite::Result<Option<i64>> {
         let c = &self.connection;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
         let identity = if chunk.last {
@@ -351,10 +356,13 @@ impl Catalogue {
         self.queue(source, first_key, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
+        if format.shape() == Shape::Document {
+            return Ok(Some(session));
+        }
         if chunk.last {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
-        Ok(())
+        Ok(None)
     }
 
     /// The session's row and its next arrival.
@@ -447,15 +455,16 @@ impl Catalogue {
         Ok(())
     }
 
-    /// A source is gone: its rows go, and its session when that was its last source.
-    pub fn remove_source(&self, source: i64, format: &dyn Format) -> Result<bool, Error> {
-        let run = || -> rusqlite::Result<bool> {
+    /// A source is gone: its rows go, and its session when that was its last source. Whether one went, and the
+    /// sessions that lost it and whose rows are to be made again by [`Catalogue::refold_session`].
+    pub fn remove_source(&self, source: i64) -> Result<(bool, Vec<i64>), Error> {
+        let run = || -> rusqlite::Result<(bool, Vec<i64>)> {
             let c = &self.connection;
             let sessions: Vec<i64> = c
                 .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
                 .query_map([source], |r| r.get(0))?
                 .collect::<Result<_, _>>()?;
-            let mut vanished = false;
+            let (mut vanished, mut left_over) = (false, Vec::new());
             for session in sessions {
                 self.forget(source, session, 0)?;
                 c.execute(
@@ -475,13 +484,13 @@ impl Catalogue {
                     c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
                     vanished = true;
                 } else {
-                    self.refold(session, format, None)?;
+                    left_over.push(session);
                 }
             }
             c.execute("DELETE FROM _outbox WHERE source = ?1", [source])?;
             c.execute("DELETE FROM _sources WHERE source = ?1", [source])?;
             c.execute("DELETE FROM _checkpoints WHERE source = ?1", [source])?;
-            Ok(vanished)
+            Ok((vanished, left_over))
         };
         self.told(run())
     }
@@ -502,7 +511,7 @@ impl Catalogue {
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24
+                 bytes = ?22, hidden = ?23, path = ?24, own = ?25
              WHERE session = ?1",
         )?
         .execute(params![
@@ -529,7 +538,8 @@ impl Catalogue {
             s.listed_cost,
             made.bytes,
             s.hidden,
-            made.path
+            made.path,
+            s.own
         ])?;
         c.prepare_cached(
             "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
@@ -643,7 +653,7 @@ impl Catalogue {
                            AND file_ms IS ?9 AND messages IS ?10 AND first_message IS ?11 AND entries IS ?12
                            AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
                            AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
-                           AND hidden IS ?23 AND path IS ?24",
+                           AND hidden IS ?23 AND path IS ?24 AND own IS ?25",
                     )?
                     .query_row(
                         params![
@@ -670,7 +680,8 @@ impl Catalogue {
                             s.listed_cost,
                             made.bytes,
                             s.hidden,
-                            made.path
+                            made.path,
+                            s.own
                         ],
                         |r| r.get::<_, i64>(0),
                     )?
@@ -685,6 +696,11 @@ impl Catalogue {
             Ok(None)
         };
         self.told(run())
+    }
+
+    /// Make a session's row from its sources.
+    pub fn refold_session(&self, session: i64, format: &dyn Format) -> Result<(), Error> {
+        self.told(self.refold(session, format, None))
     }
 
     /// The file's mtime moved though its content did not: what the session shows may depend on it.

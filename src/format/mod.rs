@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
 
+pub mod agentuse;
 pub mod clido;
 pub mod json;
 pub mod pi;
@@ -19,6 +20,17 @@ pub enum Shape {
     Lines,
     /// One JSON value a file.
     Document,
+    /// Text that is no record: the whole file is one entry, whatever its bytes.
+    Text,
+}
+
+/// The time by which an agent's own list is sorted, newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListOrder {
+    /// When the session was last modified, as the agent says.
+    Modified,
+    /// When it was created; a session without that time comes last.
+    Created,
 }
 
 /// How the agent changes a file it has written.
@@ -57,12 +69,31 @@ pub trait Format: Send + Sync {
     fn revision(&self) -> u32;
     /// How sources are cut into records.
     fn shape(&self) -> Shape;
+    /// How the source at `path` is cut, where a session's files are not all alike.
+    fn shape_of(&self, path: &Path) -> Shape {
+        let _ = path;
+        self.shape()
+    }
     /// How the agent writes.
     fn write_mode(&self) -> WriteMode;
+    /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by those
+    /// that name it as their parent.
+    fn is_linear(&self) -> bool {
+        false
+    }
+    /// How the agent's own list is sorted.
+    fn list_order(&self) -> ListOrder {
+        ListOrder::Modified
+    }
     /// What the file at `relative` (below a root; `flat` when the root is one folder for all projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
     /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
     fn facts(&self, record: &[u8]) -> Facts;
+    /// The same of a record in the source at `path`, where its name says what it holds.
+    fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        let _ = path;
+        self.facts(record)
+    }
     /// The facts of the only record of a line, where reading them also proves that the line holds
     /// nothing but that record and white space. `None`: not known, and the line is looked at closely.
     /// Never an answer that [`Format::facts`] would not give; a format may leave this out.
@@ -72,6 +103,11 @@ pub trait Format: Send + Sync {
     }
     /// All searchable text of one record, at most one passage a class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
+    /// The same of a record in the source at `path`.
+    fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
+        let _ = path;
+        self.passages(record)
+    }
     /// The record's share of what the agent's own list offers as all text of a session (pi:
     /// `allMessagesText`); `None` when it has none.
     fn listed_text(&self, record: &[u8]) -> Option<String> {
@@ -110,7 +146,7 @@ pub struct Agent {
 }
 
 /// The formats this build knows.
-pub static FORMATS: &[&dyn Format] = &[&pi::Pi, &clido::Clido];
+pub static FORMATS: &[&dyn Format] = &[&pi::Pi, &clido::Clido, &agentuse::Agentuse];
 
 /// The agents this build knows.
 pub static AGENTS: &[Agent] = &[
@@ -149,6 +185,19 @@ pub static AGENTS: &[Agent] = &[
         data_dir: true,
         sessions: "sessions",
         flat_variables: &["CLIDO_SESSION_DIR"],
+        settings: None,
+    },
+    Agent {
+        name: "agentuse",
+        format: "agentuse",
+        dir_variables: &[],
+        // The same on every platform: agentuse asks for no other folder on macOS and Windows.
+        above_variable: Some(("XDG_DATA_HOME", "agentuse")),
+        expands: false,
+        dir_default: ".local/share/agentuse",
+        data_dir: false,
+        sessions: "project",
+        flat_variables: &[],
         settings: None,
     },
 ];

@@ -206,7 +206,7 @@ fn passages(
         };
         result.passages.extend(
             format
-                .passages(record)
+                .passages_at(path, record)
                 .into_iter()
                 .map(|p| (row.key as u64, p.class)),
         );

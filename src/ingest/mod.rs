@@ -1,6 +1,7 @@
 //! How the stores are brought up to the files: the only room that writes both.
 
 mod compare;
+mod look;
 mod owed;
 mod plan;
 mod reading;

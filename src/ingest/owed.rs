@@ -257,7 +257,7 @@ fn read_range(
         let (owed, record) = (entry.owed, record(entry));
         part.count(owed, entry.length);
         if owed.sampled || (owed.admitted && part.may_match(record)) {
-            for passage in range.format.passages(record) {
+            for passage in range.format.passages_at(&range.path, record) {
                 part.read(owed, passage.class, &passage.pieces);
             }
         }

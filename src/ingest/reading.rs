@@ -70,9 +70,10 @@ pub fn read_source<E: Entries>(
         fold: *fold,
         tail,
     };
-    match plan.format.shape() {
+    match plan.format.shape_of(&plan.path) {
         Shape::Lines => reader.lines(file, buffer, cost, emit)?,
-        Shape::Document => reader.document(file, cost, emit)?,
+        Shape::Document => reader.document(true, file, cost, emit)?,
+        Shape::Text => reader.document(false, file, cost, emit)?,
     }
     Ok(Outcome::Read)
 }
@@ -152,6 +153,9 @@ fn resume_point(
         if whole && plan.unlisted == known.unlisted {
             return Ok(Start::Same);
         }
+        if plan.format.shape_of(&plan.path) != Shape::Lines {
+            return Ok(Start::beginning());
+        }
         let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
         cost.proof_bytes += bytes;
         if let Some(tail) = tail {
@@ -228,7 +232,6 @@ impl Reader<'_> {
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<()> {
-        let format = self.plan.format;
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
         let mut chunk_from = at;
@@ -237,7 +240,14 @@ impl Reader<'_> {
         while let Some((block, terminated)) = lines.next_block()? {
             if !terminated {
                 let mut fold = self.fold.clone();
-                add_line(block, at, flag::PROVISIONAL, format, &mut chunk, &mut fold);
+                add_line(
+                    block,
+                    at,
+                    flag::PROVISIONAL,
+                    self.plan,
+                    &mut chunk,
+                    &mut fold,
+                );
                 shown = Some(fold);
                 continue;
             }
@@ -248,7 +258,7 @@ impl Reader<'_> {
                     line,
                     at + start as u64,
                     0,
-                    format,
+                    self.plan,
                     &mut chunk,
                     &mut self.fold,
                 );
@@ -271,8 +281,10 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// The whole file at once: one record where all is well, or (`is_json` is false) whatever it holds.
     fn document<E: Entries>(
         mut self,
+        is_json: bool,
         mut file: File,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>),
@@ -280,8 +292,15 @@ impl Reader<'_> {
         let mut bytes = Vec::with_capacity(self.identity.size as usize);
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
-        let mut chunk = self.chunk(Some(0));
-        add_line(&bytes, 0, 0, self.plan.format, &mut chunk, &mut self.fold);
+        // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
+        let mut chunk = self.chunk::<E>(self.plan.known.map(|_| 0));
+        if is_json {
+            add_line(&bytes, 0, 0, self.plan, &mut chunk, &mut self.fold);
+        } else if !bytes.is_empty() {
+            let format = self.plan.format;
+            let facts = format.facts_at(&self.plan.path, &bytes);
+            add_entry(&bytes, 0, 0, facts, format, &mut chunk, &mut self.fold);
+        }
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
         self.close(&mut chunk, bytes.len() as u64, None, true);
@@ -295,10 +314,11 @@ fn add_line<E: Entries>(
     line: &[u8],
     at: u64,
     flags: i64,
-    format: &dyn Format,
+    plan: &Plan<'_>,
     chunk: &mut Chunk<E>,
     fold: &mut Fold,
 ) {
+    let format = plan.format;
     // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
     if let Some(facts) = format.facts_of_line(line) {
         let before = line.len() - line.trim_ascii_start().len();
@@ -324,7 +344,7 @@ fn add_line<E: Entries>(
                 });
             }
             PieceKind::Value { fused } => {
-                let mut facts = format.facts(bytes);
+                let mut facts = format.facts_at(&plan.path, bytes);
                 let mut flags = flags;
                 if fused {
                     // Agents parse a line as a whole: with anything beside the value, they drop all of it.

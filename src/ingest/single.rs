@@ -5,9 +5,9 @@ use std::path::Path;
 use super::plan::Plan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
-use crate::format::Format;
+use crate::format::{Format, Shape};
 use crate::index::RootSpec;
-use crate::model::Part;
+use crate::model::{Part, Placement};
 
 /// Why no agent lists it.
 const OUTSIDE: &str = "outside the folders that are scanned";
@@ -19,7 +19,11 @@ pub fn catalogue_file(
     formats: &[&'static dyn Format],
 ) -> Result<std::io::Result<Option<(Catalogue, RootSpec)>>, Error> {
     let mut best: Option<(u8, Catalogue, RootSpec)> = None;
-    for format in formats {
+    // A document is read as a whole: no format of documents looks at what is none of its own.
+    let may_read = |format: &dyn Format| {
+        format.shape() == Shape::Lines || !matches!(format.place(path, false), Placement::Ignore(_))
+    };
+    for format in formats.iter().filter(|format| may_read(**format)) {
         let (catalogue, root, worth) = match read_as(path, *format)? {
             Ok(read) => read,
             Err(error) => return Ok(Err(error)),
@@ -68,7 +72,12 @@ fn read_as(
             (None, _) => worth,
         };
         if applied.is_ok() {
-            applied = catalogue.apply(&chunk, format);
+            applied = catalogue
+                .apply(&chunk, format)
+                .and_then(|session| match session {
+                    Some(session) => catalogue.refold_session(session, format),
+                    None => Ok(()),
+                });
         }
     });
     applied?;

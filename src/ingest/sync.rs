@@ -1,19 +1,21 @@
 //! The catalogue stage: discover, read what changed on every core, write it with one writer.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::look::look;
 use super::plan::{Plan, Work, plan};
 use super::reading::{Cost, Outcome, read_source};
 use crate::catalogue::write::{Chunk, Inserts};
-use crate::catalogue::{Catalogue, Error, read::Known};
+use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
-use crate::source::discover::{Discovery, discover};
+use crate::source::discover::folders_vouch;
+use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
 /// How far a sync has come.
@@ -50,11 +52,7 @@ pub fn sync_catalogue(
     report: &mut Report,
 ) -> Result<(), Error> {
     let started = Instant::now();
-    struct Scanned {
-        root: i64,
-        discovery: Discovery,
-        known: Vec<Known>,
-    }
+    let now_ms = now_ns() / 1_000_000;
     let mut scanned = Vec::new();
     for spec in roots {
         let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
@@ -66,12 +64,9 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        // What is there and what is known of it take about as long: at the same time.
-        let mut discovery = Discovery::default();
-        let known = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| discovery = discover(&spec.path, spec.flat, *format));
-            known_root.map_or(Ok(Vec::new()), |root| catalogue.known_sources(root))
-        })?;
+        let mut look = look(catalogue, spec, *format, known_root, now_ms)?;
+        let files = look.files();
+        let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
             Some(root) => root,
             // A place that never existed leaves no row.
@@ -98,25 +93,19 @@ pub fn sync_catalogue(
                 .push(format!("{}: {error}", spec.path.join(relative).display()));
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
-        report.files_seen += discovery.found.len() as u64;
-        scanned.push((
-            spec,
-            *format,
-            Scanned {
-                root,
-                discovery,
-                known,
-            },
-        ));
+        report.files_seen += files;
+        scanned.push((spec, *format, root, look));
     }
     report.ms.discover += ms(started);
 
     let started = Instant::now();
     let mut work: Work<'_> = Work::default();
-    for (spec, format, s) in &scanned {
-        let Work { mut plans, gone } = plan(s.root, &spec.path, *format, &s.discovery, &s.known);
+    let mut gone_by_root = Vec::with_capacity(scanned.len());
+    for (spec, format, root, look) in &scanned {
+        let Work { mut plans, gone } =
+            plan(*root, &spec.path, *format, &look.discovery, &look.known);
         work.plans.append(&mut plans);
-        work.gone.extend(gone);
+        gone_by_root.push(gone);
     }
     for plan in &mut work.plans {
         if let Some(known) = plan.known {
@@ -125,7 +114,8 @@ pub fn sync_catalogue(
     }
     // Newest first: what a person looks for is most often recent.
     work.plans.sort_by_key(|p| std::cmp::Reverse(p.mtime_ns));
-    let changed = (work.plans.len() + work.gone.len()) as u64;
+    let gone: usize = gone_by_root.iter().map(Vec::len).sum();
+    let changed = (work.plans.len() + gone) as u64;
     report.files_changed += changed;
     progress(Event::Discovered {
         files: work.plans.len() as u64,
@@ -133,29 +123,32 @@ pub fn sync_catalogue(
     });
     catalogue.begin()?;
     let result = (|| {
-        for (spec, format, s) in &scanned {
+        let mut stale: Stale<'_> = BTreeMap::new();
+        for ((spec, format, root, look), gone) in scanned.iter().zip(&gone_by_root) {
             catalogue.ensure_root(spec)?;
-            let mut strays = s.discovery.strays.clone();
-            strays.extend(s.discovery.unreadable.iter().cloned());
+            let mut strays = look.discovery.strays.clone();
+            strays.extend(look.strays_kept(catalogue, *root)?);
+            strays.extend(look.discovery.unreadable.iter().cloned());
             strays.sort();
             strays.dedup_by(|a, b| a.0 == b.0);
             catalogue.note_root(
-                s.root,
-                s.discovery.device,
-                s.discovery.error.as_deref(),
+                *root,
+                look.discovery.device,
+                look.discovery.error.as_deref(),
                 &strays,
             )?;
-            for gone in work
-                .gone
-                .iter()
-                .filter(|g| s.known.iter().any(|k| k.source == g.source))
-            {
-                if catalogue.remove_source(gone.source, *format)? {
-                    report.vanished += 1;
-                }
+            for gone in gone {
+                let (vanished, left) = catalogue.remove_source(gone.source)?;
+                report.vanished += u64::from(vanished);
+                stale.extend(left.into_iter().map(|session| (session, *format)));
             }
         }
-        read_all(catalogue, &work.plans, progress, report)?;
+        let doubtful = read_all(catalogue, &work.plans, stale, progress, report)?;
+        for (spec, format, root, look) in &scanned {
+            if folders_vouch(spec.flat, *format) && look.discovery.error.is_none() {
+                look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
+            }
+        }
         catalogue.note_scan(now_ns() / 1_000_000, changed > 0)
     })();
     if let Err(error) = result {
@@ -178,24 +171,23 @@ pub fn count_pending(
         let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
             continue;
         };
-        let discovery = discover(&spec.path, spec.flat, *format);
-        let known = match catalogue.root_of(&spec.agent, &spec.path)? {
-            Some(root) => catalogue.known_sources(root)?,
-            None => Vec::new(),
-        };
-        let work = plan(0, &spec.path, *format, &discovery, &known);
+        let root = catalogue.root_of(&spec.agent, &spec.path)?;
+        let found = look(catalogue, spec, *format, root, now_ns() / 1_000_000)?;
+        let work = plan(0, &spec.path, *format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
     }
     Ok(pending)
 }
 
-/// Read every plan on all cores; this thread is the one writer.
+/// Read every plan on all cores; this thread is the one writer. Gives back the directories with files that must be
+/// looked at again.
 fn read_all(
     catalogue: &Catalogue,
     plans: &[Plan<'_>],
+    stale: Stale<'_>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
-) -> Result<(), Error> {
+) -> Result<HashSet<(i64, String)>, Error> {
     let mut writer = Writer {
         catalogue,
         report,
@@ -205,6 +197,8 @@ fn read_all(
         bytes: 0,
         open_entries: 0,
         full: HashSet::new(),
+        stale,
+        doubtful: HashSet::new(),
     };
     if let [_] = plans {
         let (mut chunks, mut cost) = (Vec::new(), Cost::default());
@@ -214,7 +208,9 @@ fn read_all(
         for chunk in chunks {
             writer.take(Message::Chunk(0, Box::new(chunk)))?;
         }
-        return writer.take(Message::Done(0, outcome, cost));
+        writer.take(Message::Done(0, outcome, cost))?;
+        writer.settle()?;
+        return Ok(writer.doubtful);
     }
     rayon::in_place_scope(|scope| {
         let (send, receive) = sync_channel(IN_FLIGHT);
@@ -234,8 +230,9 @@ fn read_all(
         for message in receive {
             writer.take(message)?;
         }
-        Ok(())
-    })
+        writer.settle()
+    })?;
+    Ok(writer.doubtful)
 }
 
 struct Writer<'a> {
@@ -248,9 +245,29 @@ struct Writer<'a> {
     open_entries: u64,
     /// Plans whose session is full.
     full: HashSet<usize>,
+    stale: Stale<'a>,
+    /// Root and directory of what was racy or could not be read.
+    doubtful: HashSet<(i64, String)>,
 }
 
+/// Sessions of many files whose rows do not say yet what their files say, and the formats that do.
+type Stale<'a> = BTreeMap<i64, &'a dyn Format>;
+
 impl Writer<'_> {
+    fn doubt(&mut self, at: usize) {
+        let plan = &self.plans[at];
+        let folder = parent(plan.relative).to_owned();
+        self.doubtful.insert((plan.root, folder));
+    }
+
+    /// Before a commit: rows of sessions follow their files.
+    fn settle(&mut self) -> Result<(), Error> {
+        for (session, format) in std::mem::take(&mut self.stale) {
+            self.catalogue.refold_session(session, format)?;
+        }
+        Ok(())
+    }
+
     fn take(&mut self, message: Message) -> Result<(), Error> {
         match message {
             Message::Chunk(at, chunk) => {
@@ -261,21 +278,33 @@ impl Writer<'_> {
                     Err(Error::Full { relative }) => {
                         self.report.notes.push(Error::Full { relative }.to_string());
                         self.full.insert(at);
+                        self.doubt(at);
                         return Ok(());
                     }
-                    applied => applied?,
+                    applied => {
+                        let session = applied?;
+                        let format = self.plans[at].format;
+                        self.stale.extend(session.map(|session| (session, format)));
+                    }
+                }
+                if chunk.last && chunk.racy {
+                    self.doubt(at);
                 }
                 let entries = chunk.entries.count() as u64;
                 self.report.entries += entries;
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += entries;
                 if self.open_entries >= ENTRIES_A_TRANSACTION {
+                    self.settle()?;
                     self.catalogue.commit()?;
                     self.catalogue.begin()?;
                     self.open_entries = 0;
                 }
             }
             Message::Done(at, outcome, cost) => {
+                if matches!(outcome, Err(_) | Ok(Outcome::Same { racy: true, .. })) {
+                    self.doubt(at);
+                }
                 let plan = &self.plans[at];
                 self.report.bytes_read += cost.bytes_read;
                 self.report.proof_bytes += cost.proof_bytes;

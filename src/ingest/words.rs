@@ -321,7 +321,7 @@ fn documents(job: &Job, formats: &[&'static dyn Format]) -> Option<(Vec<Doc>, u6
             let tools = job.tools.get(&entry.key);
             docs.extend(
                 format
-                    .passages(record)
+                    .passages_at(&job.path, record)
                     .into_iter()
                     .map(|passage| doc(entry, passage.class, passage.pieces, tools)),
             );

@@ -64,6 +64,9 @@ pub struct SessionRow {
     pub listed_cost: Option<f64>,
     /// Size of its sources in bytes.
     pub bytes: u64,
+    /// What only this agent records of a session, under its own names (agentuse: `status`, `agentId`, …).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<serde_json::Value>,
 }
 
 /// The answer of `list`.

@@ -39,6 +39,10 @@ pub struct Facts {
     pub calls: Vec<Call>,
     /// Tokens and cost, when recorded.
     pub usage: Option<Usage>,
+    /// Tokens and cost of one step of an answer whose total another entry records: it counts only where
+    /// that total is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Box<Usage>>,
     /// A label put on another entry.
     pub label: Option<Label>,
     /// A compaction of the context.

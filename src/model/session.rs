@@ -19,6 +19,9 @@ pub struct Header {
     pub created_ms: Option<i64>,
     /// Path of the session this one was forked from, as written.
     pub parent_session: Option<String>,
+    /// See [`SessionFacts::own`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
 }
 
 /// The saved state of the fold over one source. Serialised into the catalogue, so that a later
@@ -27,51 +30,79 @@ pub struct Header {
 #[serde(default)]
 pub struct Fold {
     /// Physical lines before the end of what is folded.
+    #[serde(skip_serializing_if = "is_default")]
     pub lines: u64,
     /// Records folded so far that the agent itself would parse.
+    #[serde(skip_serializing_if = "is_default")]
     pub seen: u64,
     /// All entries, problems not counted.
+    #[serde(skip_serializing_if = "is_default")]
     pub entries: u64,
     /// The header in force, as the agent reads it (its first parsed record).
+    #[serde(skip_serializing_if = "is_default")]
     pub header: Option<Header>,
     /// A header found elsewhere; shown when there is no `header`.
+    #[serde(skip_serializing_if = "is_default")]
     pub late_header: Option<Header>,
     /// Why the agent would not list the file, first reason found.
+    #[serde(skip_serializing_if = "is_default")]
     pub hidden: Option<String>,
     /// Messages as the agent counts them.
+    #[serde(skip_serializing_if = "is_default")]
     pub messages: u64,
     /// First user message with non-empty text, as the agent shows it.
+    #[serde(skip_serializing_if = "is_default")]
     pub first_message: Option<String>,
     /// Current name or title; `None` when never set or cleared.
+    #[serde(skip_serializing_if = "is_default")]
     pub name: Option<String>,
     /// Newest message time in ms, as the agent's "modified" takes it.
+    #[serde(skip_serializing_if = "is_default")]
     pub last_message_ms: Option<i64>,
     /// Newest time of any entry.
+    #[serde(skip_serializing_if = "is_default")]
     pub last_entry_ms: Option<i64>,
     /// Id of the last entry the agent sees (`None` after an entry without one).
+    #[serde(skip_serializing_if = "is_default")]
     pub leaf: Option<String>,
     /// Offset of that last entry in its source.
+    #[serde(skip_serializing_if = "is_default")]
     pub leaf_offset: Option<u64>,
     /// Model in force at the end of the file.
+    #[serde(skip_serializing_if = "is_default")]
     pub model: Option<String>,
     /// Provider in force at the end of the file.
+    #[serde(skip_serializing_if = "is_default")]
     pub provider: Option<String>,
     /// Sums over all entries that record them.
+    #[serde(skip_serializing_if = "is_default")]
     pub tokens: Option<i64>,
     /// Sum of recorded costs, US dollars.
+    #[serde(skip_serializing_if = "is_default")]
     pub cost: Option<f64>,
     /// Entries that report an error.
+    #[serde(skip_serializing_if = "is_default")]
     pub errors: u64,
     /// clido: user lines, and the turns and cost of the last `result` line.
+    #[serde(skip_serializing_if = "is_default")]
     pub user_lines: u64,
     /// See `user_lines`.
+    #[serde(skip_serializing_if = "is_default")]
     pub last_turns: Option<i64>,
     /// See `user_lines`.
+    #[serde(skip_serializing_if = "is_default")]
     pub last_cost: Option<f64>,
     /// clido: turns and cost of the runs that ended before the last one.
+    #[serde(skip_serializing_if = "is_default")]
     pub past_turns: i64,
     /// See `past_turns`.
+    #[serde(skip_serializing_if = "is_default")]
     pub past_cost: f64,
+}
+
+/// What is not said is read as the default: a session of many files has a fold for each.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The values of one session that a list shows, made from the folds of its sources.
@@ -115,4 +146,7 @@ pub struct SessionFacts {
     pub error_count: u64,
     /// Would the agent's own list show this session? `None` = yes, else the reason why not.
     pub hidden: Option<String>,
+    /// What only this agent records of a session, under its own names: a JSON object as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
 }

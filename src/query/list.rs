@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use super::collation::Collation;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::StoredSession;
+use crate::format::ListOrder;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
-use crate::model::{Listing, RootStatus, SCHEMA_VERSION, Status, iso};
+use crate::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Status, iso};
 
 /// Which sessions a list shows.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +30,7 @@ impl Index {
     /// The sessions in the scope: first the agents' rows in the agents' order, then the rest.
     ///
     /// Order (pi 0.87.1): `modified` descending, then the file's mtime descending (all projects only), then its name descending.
+    /// A session of agentuse stands where its creation puts it; ties by its path, as agentuse walks.
     pub fn list(&self, scope: &ListScope) -> Result<Listing, Error> {
         let all = self.stored_sessions()?;
         let total = all.len();
@@ -42,10 +44,10 @@ impl Index {
                     .as_ref()
                     .is_none_or(|agent| *agent == s.row.agent)
             })
-            .filter(|s| cwd.as_ref().is_none_or(|cwd| places.is_at(&s.row.cwd, cwd)))
+            .filter(|s| cwd.as_ref().is_none_or(|cwd| places.is_here(&s.row, cwd)))
             .collect();
         let elsewhere = (total - chosen.len()) as u64;
-        sort_as_agents_do(&mut chosen, cwd.is_none());
+        self.sort_as_agents_do(&mut chosen, cwd.is_none());
         chosen.truncate(scope.limit.unwrap_or(usize::MAX));
         let mut rows = Vec::with_capacity(chosen.len());
         for mut stored in chosen {
@@ -172,36 +174,88 @@ impl Index {
     }
 }
 
-/// `modified` descending, ties as pi breaks them; sessions the agents would not list at the end.
-pub(super) fn sort_as_agents_do(sessions: &mut [StoredSession], by_mtime: bool) {
-    let times = |s: &StoredSession| {
-        (
-            !s.row.listed_by_agent,
-            Reverse(s.modified_ms),
-            Reverse(if by_mtime { s.file_ms } else { 0 }),
-        )
-    };
-    let name = |s: &StoredSession| {
-        let name = s.row.path.file_name();
-        name.map(|name| Collation::of(&name.to_string_lossy()))
-    };
-    // Names are costly to compare and hardly ever decide.
-    sessions.sort_by(|a, b| times(a).cmp(&times(b)).then_with(|| name(b).cmp(&name(a))));
+impl Index {
+    /// `modified` descending, ties as pi breaks them (created and path for agents that sort by creation);
+    /// sessions the agents would not list at the end.
+    pub(super) fn sort_as_agents_do(&self, sessions: &mut [StoredSession], by_mtime: bool) {
+        let by_creation: Vec<&str> = self
+            .config
+            .formats
+            .iter()
+            .filter(|format| format.list_order() == ListOrder::Created)
+            .map(|format| format.name())
+            .collect();
+        let is_by_creation = |s: &StoredSession| by_creation.contains(&s.format.as_str());
+        let times = |s: &StoredSession| {
+            let (time, file) = if is_by_creation(s) {
+                (s.created_ms.unwrap_or(0), 0)
+            } else {
+                (s.modified_ms, s.file_ms)
+            };
+            (
+                !s.row.listed_by_agent,
+                Reverse(time),
+                Reverse(if by_mtime { file } else { 0 }),
+            )
+        };
+        let name = |s: &StoredSession| {
+            let name = s.row.path.file_name();
+            name.map(|name| Collation::of(&name.to_string_lossy()))
+        };
+        // Names are costly to compare and hardly ever decide.
+        sessions.sort_by(|a, b| {
+            times(a)
+                .cmp(&times(b))
+                .then_with(|| match (is_by_creation(a), is_by_creation(b)) {
+                    (true, true) => a.row.path.cmp(&b.row.path),
+                    (false, false) => name(b).cmp(&name(a)),
+                    (a, b) => a.cmp(&b),
+                })
+        });
+    }
 }
 
 /// Working directories with links resolved, each looked up once.
 #[derive(Default)]
-pub(super) struct Places(HashMap<String, PathBuf>);
+pub(super) struct Places {
+    canonical: HashMap<String, PathBuf>,
+    repositories: HashMap<String, Option<PathBuf>>,
+}
 
 impl Places {
-    pub(super) fn is_at(&mut self, cwd: &str, at: &Path) -> bool {
+    /// Whether the session is one of the directory `at`: it was started there, or, where its agent goes by
+    /// projects, `at` is its project or the working tree that holds it.
+    pub(super) fn is_here(&mut self, row: &SessionRow, at: &Path) -> bool {
+        let project = row.own.as_ref().and_then(|own| own.get("projectRoot"));
+        let Some(project) = project.and_then(|project| project.as_str()) else {
+            return self.is_at(&row.cwd, at);
+        };
+        self.is_at(project, at) || self.repository(project) == Some(at)
+    }
+
+    fn is_at(&mut self, cwd: &str, at: &Path) -> bool {
         if cwd.is_empty() {
             return false;
         }
-        if !self.0.contains_key(cwd) {
-            self.0.insert(cwd.to_string(), canonical(Path::new(cwd)));
+        if !self.canonical.contains_key(cwd) {
+            let place = canonical(Path::new(cwd));
+            self.canonical.insert(cwd.to_string(), place);
         }
-        self.0.get(cwd).is_some_and(|place| place == at)
+        self.canonical.get(cwd).is_some_and(|place| place == at)
+    }
+
+    /// The nearest directory with a `.git` above a project. git itself is never run.
+    fn repository(&mut self, project: &str) -> Option<&Path> {
+        if !self.repositories.contains_key(project) {
+            let place = canonical(Path::new(project));
+            let found = place
+                .ancestors()
+                .filter(|_| place.is_absolute())
+                .find(|folder| folder.join(".git").exists());
+            self.repositories
+                .insert(project.to_string(), found.map(Path::to_path_buf));
+        }
+        self.repositories.get(project)?.as_deref()
     }
 }
 

@@ -4,6 +4,7 @@ mod collation;
 mod dump;
 mod list;
 mod name;
+mod order;
 mod search;
 mod show;
 pub mod syntax;

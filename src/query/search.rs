@@ -213,7 +213,7 @@ impl Index {
                 && passes(&f.session, &|n| {
                     row.id.starts_with(n) || row.path.to_string_lossy() == n
                 })
-                && cwd.as_ref().is_none_or(|cwd| places.is_at(&row.cwd, cwd));
+                && cwd.as_ref().is_none_or(|cwd| places.is_here(row, cwd));
             if keep {
                 allowed.insert(s.session);
             }
@@ -277,7 +277,7 @@ impl<'a> Page<'a> {
             return Ok(false);
         };
         let pieces = format
-            .passages(&record)
+            .passages_at(path, &record)
             .into_iter()
             .find(|p| p.class == hit.class)
             .map(|p| p.pieces)

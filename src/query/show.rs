@@ -45,7 +45,7 @@ impl Index {
                 name: session.id.clone(),
             });
         };
-        let all = catalogue.entries(stored.session)?;
+        let all = self.entries_in_order(catalogue, &stored)?;
         let entries: Vec<&StoredEntry> = if scope.all {
             all.iter().collect()
         } else {
@@ -61,7 +61,7 @@ impl Index {
         let chosen: Vec<usize> = if scope.all {
             (0..entries.len()).collect()
         } else {
-            let shape = Shape::of(&entries);
+            let shape = Shape::of(&entries, self.is_linear(&stored));
             let active = shape.active_branch(&entries);
             let mut branch = match (&scope.branch, focus) {
                 (Some(leaf), _) => shape.branch(find(leaf)?),
@@ -143,7 +143,7 @@ impl Index {
         let Some(catalogue) = &self.catalogue else {
             return Err(no_entry());
         };
-        let all = catalogue.entries(stored.session)?;
+        let all = self.entries_in_order(catalogue, &stored)?;
         let entries: Vec<&StoredEntry> = all.iter().collect();
         let at = find(&entries, name).ok_or_else(no_entry)?;
         Reader::new(self, catalogue)
@@ -202,16 +202,14 @@ impl<'a> Reader<'a> {
         let Some(record) = self.bytes(entry)? else {
             return Ok(Vec::new());
         };
-        let format = self
-            .open
-            .get(&entry.source)
-            .and_then(|p| p.as_ref())
-            .map(|(_, format, _)| format.as_str());
-        let Some(format) = format.and_then(|name| self.index.config.format(name)) else {
+        let Some((path, format, _)) = self.open.get(&entry.source).and_then(Option::as_ref) else {
+            return Ok(Vec::new());
+        };
+        let Some(format) = self.index.config.format(format) else {
             return Ok(Vec::new());
         };
         Ok(format
-            .passages(&record)
+            .passages_at(path, &record)
             .into_iter()
             .map(|p| (p.class, p.pieces))
             .collect())

@@ -37,13 +37,13 @@ impl Index {
                 name: session.id.clone(),
             });
         };
-        let all = catalogue.entries(stored.session)?;
+        let all = self.entries_in_order(catalogue, &stored)?;
         let entries: Vec<&StoredEntry> = all
             .iter()
             .filter(|e| e.kind != "session" && e.kind != "meta")
             .collect();
         let labels = current_labels(catalogue.labels(stored.session)?);
-        let shape = Shape::of(&entries);
+        let shape = Shape::of(&entries, self.is_linear(&stored));
         let active = shape.active_branch(&entries);
         let leaf = active.first().copied();
         let on_branch: HashSet<usize> = active.iter().copied().collect();
@@ -94,7 +94,15 @@ impl Index {
         let path = stored.row.path.to_string_lossy().into_owned();
         let mut ancestors: Vec<String> = Vec::new();
         let mut parent = stored.row.parent_session_path.clone();
-        while let Some(above) = parent {
+        // Agents without a tree of entries name a parent by its id.
+        let linear = self.is_linear(&stored);
+        while let Some(named) = parent {
+            let above = match linear {
+                true => catalogue
+                    .path_of_id(&named, stored.session)?
+                    .unwrap_or(named),
+                false => named,
+            };
             if ancestors.contains(&above) || above == path {
                 break;
             }
@@ -104,7 +112,10 @@ impl Index {
         Ok(Tree {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
-            forks: catalogue.forks_of(&path)?,
+            forks: match linear {
+                true => catalogue.children_of_id(&stored.row.id, stored.session)?,
+                false => catalogue.forks_of(&path)?,
+            },
             session: stored.row,
             ancestors,
             entries: rows,
@@ -113,7 +124,7 @@ impl Index {
 }
 
 fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
-    const SETTINGS: [&str; 7] = [
+    const SETTINGS: [&str; 11] = [
         "label",
         "custom",
         "model_change",
@@ -121,6 +132,10 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         "session_info",
         "context_edit",
         "usage",
+        "context",
+        "tools",
+        "step-start",
+        "step-finish",
     ];
     let role = entry.role.as_deref();
     match filter {
@@ -131,7 +146,7 @@ fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
         TreeFilter::NoTools => {
             !SETTINGS.contains(&entry.kind.as_str())
                 && role != Some("toolResult")
-                && entry.kind != "tool_result"
+                && !matches!(entry.kind.as_str(), "tool_result" | "tool" | "artifact")
         }
     }
 }
@@ -181,9 +196,9 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Of entries in file order. Ids resolve to the last entry with that id; entries without any id (v1, clido)
-    /// form one line.
-    pub(super) fn of(entries: &[&StoredEntry]) -> Shape {
-        let linear = entries.iter().all(|e| e.id.is_none());
+    /// form one line, and all do where the format is `linear`.
+    pub(super) fn of(entries: &[&StoredEntry], linear: bool) -> Shape {
+        let linear = linear || entries.iter().all(|e| e.id.is_none());
         let by_id: HashMap<&str, usize> = entries
             .iter()
             .enumerate()

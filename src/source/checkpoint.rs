@@ -168,12 +168,8 @@ pub fn decide(
     if was == *observed && !stored.racy {
         return Decision::Unchanged;
     }
-    if mode == WriteMode::Rename {
-        return Decision::Reread(if was == *observed {
-            Reason::Racy
-        } else {
-            Reason::Replaced
-        });
+    if mode == WriteMode::Rename && was != *observed {
+        return Decision::Reread(Reason::Replaced);
     }
     if was == *observed {
         return Decision::ProveBlocks(Reason::Racy);

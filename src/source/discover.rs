@@ -1,12 +1,14 @@
-//! Which files lie below a root, with the identity of each. Directories are read in parallel.
+//! Which files lie below a root, with the identity of each. Directories are read in parallel; those known to be
+//! unchanged are not read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::identity::Identity;
-use crate::format::Format;
+use super::folders::{Folder, Folders};
+use super::identity::{Identity, now_ns};
+use crate::format::{Format, WriteMode};
 use crate::model::{Part, Placement};
 
 /// A source as found.
@@ -35,6 +37,10 @@ pub struct Discovery {
     pub device: i64,
     /// The root itself could not be read: nothing below it counts as gone.
     pub error: Option<String>,
+    /// Every directory, where the agent's way of writing lets directories vouch for their files.
+    pub folders: Vec<Folder>,
+    /// Those of them that were read, each with the directories in it. `found` and `strays` are of these alone.
+    pub read: Vec<(String, Vec<String>)>,
 }
 
 impl Discovery {
@@ -53,11 +59,31 @@ impl Discovery {
         self.found.append(&mut other.found);
         self.strays.append(&mut other.strays);
         self.unreadable.append(&mut other.unreadable);
+        self.folders.append(&mut other.folders);
+        self.read.append(&mut other.read);
     }
 }
 
-/// Walk the root at `path`.
+/// Whether the times of directories tell of changes to the files in them.
+pub fn folders_vouch(flat: bool, format: &dyn Format) -> bool {
+    // Windows tells neither inode nor change time.
+    cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename
+}
+
+/// Walk the root at `path`, and look at every file.
 pub fn discover(path: &Path, flat: bool, format: &dyn Format) -> Discovery {
+    discover_changes(path, flat, format, &Folders::default())
+}
+
+/// The same but for the files in directories that are as they were.
+pub fn discover_changes(
+    path: &Path,
+    flat: bool,
+    format: &dyn Format,
+    known: &Folders,
+) -> Discovery {
+    // Before the first look: what is changed later is so close to it that it counts as racy.
+    let started_ns = now_ns();
     let metadata = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => metadata,
         Ok(_) => {
@@ -77,9 +103,13 @@ pub fn discover(path: &Path, flat: bool, format: &dyn Format) -> Discovery {
         root: path,
         flat,
         format,
+        known,
+        vouches: folders_vouch(flat, format),
+        started_ns,
     };
     let identity = Identity::of(&metadata);
-    let mut all = walk.directory(Path::new(""), &[(identity.device, identity.inode)]);
+    let own = (identity.device, identity.inode);
+    let mut all = walk.directory(Path::new(""), identity, &[own]);
     if let Some(at) = all
         .unreadable
         .iter()
@@ -100,18 +130,27 @@ struct Walk<'a> {
     root: &'a Path,
     flat: bool,
     format: &'a dyn Format,
+    known: &'a Folders,
+    vouches: bool,
+    started_ns: i64,
 }
 
 impl Walk<'_> {
     /// `below` is the directory's path below the root; `above` are device and inode of every directory on the way
     /// here, so that links cannot lead in circles.
-    fn directory(&self, below: &Path, above: &[(i64, i64)]) -> Discovery {
+    fn directory(&self, below: &Path, identity: Identity, above: &[(i64, i64)]) -> Discovery {
+        let path = below.to_str().filter(|_| self.vouches);
+        if let Some((folder, inside)) = path.and_then(|path| self.known.kept(path, &identity)) {
+            return self.kept(folder, inside, above);
+        }
         let mut here = Discovery::default();
+        let mut settled = !identity.is_racy(self.started_ns);
         let mut deeper = Vec::new();
         let entries = match fs::read_dir(self.root.join(below)) {
             Ok(entries) => entries,
             Err(error) => {
                 here.unreadable.push((lossy(below), error.to_string()));
+                here.folders.extend(path.map(Folder::unsettled));
                 return here;
             }
         };
@@ -120,14 +159,20 @@ impl Walk<'_> {
                 Ok(entry) => entry,
                 Err(error) => {
                     here.unreadable.push((lossy(below), error.to_string()));
+                    settled = false;
                     continue;
                 }
             };
             let path = below.join(entry.file_name());
             let metadata = match entry.metadata() {
                 Ok(metadata) if metadata.is_symlink() => match fs::metadata(entry.path()) {
-                    Ok(metadata) => metadata,
+                    Ok(metadata) => {
+                        // What a link leads to changes without a trace here.
+                        settled &= metadata.is_dir();
+                        metadata
+                    }
                     Err(error) => {
+                        settled = false;
                         here.strays
                             .push((lossy(&path), format!("link that leads nowhere: {error}")));
                         continue;
@@ -138,6 +183,7 @@ impl Walk<'_> {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => {
                     here.unreadable.push((lossy(&path), error.to_string()));
+                    settled = false;
                     continue;
                 }
             };
@@ -154,18 +200,61 @@ impl Walk<'_> {
                     here.strays
                         .push((lossy(&path), "link to a folder above it".into()));
                 } else {
-                    deeper.push((path, own));
+                    deeper.push((path, identity));
                 }
             } else if metadata.is_file() {
+                settled &= !self.vouches || !Identity::of(&metadata).is_racy(self.started_ns);
                 self.file(path, &metadata, &mut here);
             }
         }
+        if let Some(path) = path {
+            let names = deeper.iter().filter_map(|(path, _)| path.to_str());
+            let names: Vec<String> = names.map(str::to_owned).collect();
+            settled &= names.len() == deeper.len();
+            here.folders.push(Folder {
+                relative: path.to_owned(),
+                identity: Some(identity).filter(|_| settled),
+                files: here.found.len() as u64,
+            });
+            here.read.push((path.to_owned(), names));
+        }
+        self.deeper(here, deeper, above)
+    }
+
+    /// A directory that is as it was: only the directories in it are looked at.
+    fn kept(&self, folder: &Folder, inside: &[String], above: &[(i64, i64)]) -> Discovery {
+        let mut here = Discovery::default();
+        here.folders.push(folder.clone());
+        let mut deeper = Vec::with_capacity(inside.len());
+        for below in inside {
+            match fs::metadata(self.root.join(below)) {
+                Ok(metadata) if metadata.is_dir() => {
+                    deeper.push((PathBuf::from(below), Identity::of(&metadata)));
+                }
+                // Gone since its parent was looked at; the next look will find that one changed.
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    here.unreadable.push((below.clone(), error.to_string()));
+                    here.folders.push(Folder::unsettled(below));
+                }
+            }
+        }
+        self.deeper(here, deeper, above)
+    }
+
+    fn deeper(
+        &self,
+        mut here: Discovery,
+        deeper: Vec<(PathBuf, Identity)>,
+        above: &[(i64, i64)],
+    ) -> Discovery {
         let deeper: Vec<Discovery> = deeper
             .into_par_iter()
-            .map(|(path, own)| {
+            .map(|(path, identity)| {
                 let mut above = above.to_vec();
-                above.push(own);
-                self.directory(&path, &above)
+                above.push((identity.device, identity.inode));
+                self.directory(&path, identity, &above)
             })
             .collect();
         for each in deeper {

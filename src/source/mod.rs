@@ -2,5 +2,6 @@
 
 pub mod checkpoint;
 pub mod discover;
+pub mod folders;
 pub mod identity;
 pub mod lines;

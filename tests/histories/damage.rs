@@ -30,7 +30,11 @@ const NOT_HELD: [(&str, &[&str], &str); 6] = [
         &["id", "last_batch", "last_scan_ms", "entries_gone"],
         "counters and the clock of the index itself",
     ),
-    ("_roots", &["device", "error"], "what the last scan met"),
+    (
+        "_roots",
+        &["device", "error", "full_scan_ms", "folders_revision"],
+        "what the last scan met",
+    ),
     (
         "_sources",
         &[

@@ -86,6 +86,7 @@ fn meta(line: &Line<'_>, facts: &mut Facts) {
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,
         parent_session: None,
+        own: None,
     });
 }
 

@@ -141,6 +141,7 @@ fn header(line: &Line<'_>, facts: &mut Facts) {
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,
         parent_session: line.parent_session.owned(),
+        own: None,
     });
 }
 
@@ -160,6 +161,7 @@ fn foreign_header(line: &Line<'_>, facts: &mut Facts) {
         created_raw: None,
         created_ms: facts.time_ms,
         parent_session: None,
+        own: None,
     });
 }
 

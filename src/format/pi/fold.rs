@@ -134,6 +134,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         listed_cost: None,
         error_count: fold.errors,
         hidden: hidden(source),
+        own: None,
     }
 }
 

@@ -1,0 +1,111 @@
+//! What is stored of directories, and which sources lie directly in some of them.
+
+use rusqlite::params;
+
+use super::open::{Catalogue, Error};
+use super::read::{KNOWN, Known, known};
+use crate::source::folders::{Folder, ranges_of_files};
+use crate::source::identity::Identity;
+
+/// Every so often all files are looked at, whatever their directories say: someone may have written in place.
+const FULL_SCAN_MS: i64 = 3_600_000;
+
+impl Catalogue {
+    /// The directories of a root as they were when its format had this revision; none when a full scan is due.
+    pub fn folders(&self, root: i64, revision: u32, now_ms: i64) -> Result<Vec<Folder>, Error> {
+        let run = || -> rusqlite::Result<Vec<Folder>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT relative, device, inode, size, mtime_ns, ctime_ns, files FROM _folders
+                     WHERE root = ?1 AND (SELECT folders_revision IS ?2 AND abs(?3 - full_scan_ms) < ?4 FROM _roots WHERE root = ?1)",
+                )?
+                .query_map(params![root, revision, now_ms, FULL_SCAN_MS], |r| {
+                    let device: Option<i64> = r.get(1)?;
+                    let identity = match device {
+                        Some(device) => Some(Identity {
+                            device,
+                            inode: r.get(2)?,
+                            size: r.get::<_, i64>(3)? as u64,
+                            mtime_ns: r.get(4)?,
+                            ctime_ns: r.get(5)?,
+                        }),
+                        None => None,
+                    };
+                    Ok(Folder {
+                        relative: r.get(0)?,
+                        identity,
+                        files: r.get::<_, i64>(6)? as u64,
+                    })
+                })?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Note the directories of a root: all of them anew after a full scan, else what changed.
+    pub fn note_folders(
+        &self,
+        root: i64,
+        full_scan: Option<(u32, i64)>,
+        changed: &[&Folder],
+        gone: &[&str],
+    ) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            let c = &self.connection;
+            if let Some((revision, now_ms)) = full_scan {
+                c.execute("DELETE FROM _folders WHERE root = ?1", [root])?;
+                c.execute(
+                    "UPDATE _roots SET folders_revision = ?2, full_scan_ms = ?3 WHERE root = ?1",
+                    params![root, revision, now_ms],
+                )?;
+            }
+            for relative in gone {
+                c.prepare_cached("DELETE FROM _folders WHERE root = ?1 AND relative = ?2")?
+                    .execute(params![root, relative])?;
+            }
+            for folder in changed {
+                let i = folder.identity;
+                c.prepare_cached(
+                    "INSERT OR REPLACE INTO _folders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    root,
+                    folder.relative,
+                    i.map(|i| i.device),
+                    i.map(|i| i.inode),
+                    i.map(|i| i.size as i64),
+                    i.map(|i| i.mtime_ns),
+                    i.map(|i| i.ctime_ns),
+                    folder.files as i64,
+                ])?;
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+
+    /// The sources that lie directly in these directories, or in directories that were in them and are no
+    /// longer; sorted by path. Each comes with the directories that are in it now.
+    pub fn known_sources_in(
+        &self,
+        root: i64,
+        folders: &[(String, Vec<String>)],
+    ) -> Result<Vec<Known>, Error> {
+        let run = || -> rusqlite::Result<Vec<Known>> {
+            let mut statement = self.connection.prepare_cached(&format!(
+                "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative >= ?2 AND relative < ?3"
+            ))?;
+            let mut all = Vec::new();
+            for (folder, below) in folders {
+                for (from, to) in ranges_of_files(folder, below) {
+                    for row in statement.query_map(params![root, from, to], known)? {
+                        all.push(row?);
+                    }
+                }
+            }
+            all.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+            Ok(all)
+        };
+        self.told(run())
+    }
+}

@@ -1,0 +1,119 @@
+//! What lies below a root now, and what is known of it? Only of directories that changed, where directories vouch
+//! for their files.
+
+use std::collections::HashSet;
+
+use crate::catalogue::{Catalogue, Error, read::Known};
+use crate::format::Format;
+use crate::index::RootSpec;
+use crate::source::discover::{Discovery, discover_changes, folders_vouch};
+use crate::source::folders::{Folders, parent};
+
+/// What lies below a root, and what is known of the same directories.
+pub struct Look {
+    /// Of directories that are as they were nothing but themselves.
+    pub discovery: Discovery,
+    /// Sources in the directories that were read.
+    pub known: Vec<Known>,
+    /// The directories as they were.
+    folders: Folders,
+}
+
+/// Look at the root of `spec`, which is stored as `root`.
+pub fn look(
+    catalogue: &Catalogue,
+    spec: &RootSpec,
+    format: &dyn Format,
+    root: Option<i64>,
+    now_ms: i64,
+) -> Result<Look, Error> {
+    let folders = match root {
+        Some(root) if folders_vouch(spec.flat, format) => {
+            Folders::of(catalogue.folders(root, format.revision(), now_ms)?)
+        }
+        _ => Folders::default(),
+    };
+    let mut discovery = Discovery::default();
+    let mut known = Vec::new();
+    // What is there and what is known of it take about as long: at the same time, where one does not ask for the other.
+    rayon::in_place_scope(|scope| -> Result<(), Error> {
+        scope.spawn(|_| discovery = discover_changes(&spec.path, spec.flat, format, &folders));
+        if let Some(root) = root.filter(|_| folders.is_empty()) {
+            known = catalogue.known_sources(root)?;
+        }
+        Ok(())
+    })?;
+    if let Some(root) = root.filter(|_| !folders.is_empty()) {
+        known = catalogue.known_sources_in(root, &discovery.read)?;
+    }
+    Ok(Look {
+        discovery,
+        known,
+        folders,
+    })
+}
+
+impl Look {
+    /// Sources below the root, looked at or not.
+    pub fn files(&self) -> u64 {
+        match self.discovery.folders.is_empty() {
+            true => self.discovery.found.len() as u64,
+            false => self
+                .discovery
+                .folders
+                .iter()
+                .map(|folder| folder.files)
+                .sum(),
+        }
+    }
+
+    /// Files that are no source in the directories that were not read: they are told as before.
+    pub fn strays_kept(
+        &self,
+        catalogue: &Catalogue,
+        root: i64,
+    ) -> Result<Vec<(String, String)>, Error> {
+        if self.folders.is_empty() {
+            return Ok(Vec::new());
+        }
+        let read: HashSet<&str> = self
+            .discovery
+            .read
+            .iter()
+            .map(|(r, _)| r.as_str())
+            .collect();
+        let seen: HashSet<&str> = self
+            .discovery
+            .folders
+            .iter()
+            .map(|folder| folder.relative.as_str())
+            .collect();
+        let mut strays = catalogue.strays(root)?;
+        strays.retain(|(relative, _)| {
+            let folder = parent(relative);
+            seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
+        });
+        Ok(strays)
+    }
+
+    /// Note the directories; in those with a source that is in doubt all files are looked at again.
+    pub fn note_folders(
+        &self,
+        catalogue: &Catalogue,
+        root: i64,
+        format: &dyn Format,
+        now_ms: i64,
+        doubtful: &HashSet<(i64, String)>,
+    ) -> Result<(), Error> {
+        let mut seen = self.discovery.folders.clone();
+        for folder in &mut seen {
+            if doubtful.contains(&(root, folder.relative.clone())) {
+                folder.identity = None;
+            }
+        }
+        let full = self.folders.is_empty();
+        let (changed, gone) = self.folders.changes(&seen);
+        let full_scan = full.then_some((format.revision(), now_ms));
+        catalogue.note_folders(root, full_scan, &changed, &gone)
+    }
+}
