@@ -87,6 +87,17 @@ CREATE TABLE _sessions (
 
 CREATE INDEX _sessions_cwd ON _sessions (cwd);
 
+-- What `list --json` prints of each session, and what a list sorts by. Made from the columns above.
+CREATE TABLE _rows (
+    session INTEGER PRIMARY KEY,
+    root INTEGER NOT NULL,
+    listed INTEGER NOT NULL,
+    modified_ms INTEGER NOT NULL,
+    file_ms INTEGER NOT NULL,
+    created_ms INTEGER,
+    json TEXT NOT NULL               -- without agent and label, which its root says
+) STRICT;
+
 CREATE TABLE _session_sources (
     session INTEGER NOT NULL REFERENCES _sessions,
     source INTEGER NOT NULL REFERENCES _sources,

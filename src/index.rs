@@ -12,7 +12,7 @@ use crate::model::{Report, SessionRow};
 
 pub use crate::catalogue::Rows;
 pub use crate::ingest::Event;
-pub use crate::query::{ListScope, SearchScope, ShowScope, TreeFilter};
+pub use crate::query::{ListScope, SearchScope, ShowScope, TreeFilter, WrittenList};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]

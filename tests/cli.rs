@@ -603,3 +603,43 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     assert_eq!(after["complete"], true);
     assert_eq!(rows(&after), rows(&before).map(|rows| rows + 1));
 }
+
+#[test]
+fn the_list_that_is_ready_is_the_list() {
+    let home = home();
+    // Rows that only their names put in order, in two agents, one of them with a label.
+    let line = |id: &str| {
+        format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-03T09:00:00.000Z\",\"cwd\":\"~/x\"}}\n"
+        )
+    };
+    for name in ["a", "B", "ä", "z\u{9b}"] {
+        for folder in [".pi/agent/sessions/--t--", "more/--t--"] {
+            let path = home.write(&format!("{folder}/{name}.jsonl"), &line(name));
+            home.touch(&path, 1_767_400_000);
+        }
+    }
+    let root = format!("pi:{}=lap\"top", home.home.join("more").display());
+    for arguments in [
+        &["--all"][..],
+        &["--all", "--limit", "5"],
+        &["--all", "--agent", "pi"],
+    ] {
+        let asked: Vec<&str> = ["--root", &root, "list", "--json"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
+        let ready = home.json(&asked);
+        // With the text of all messages every row is made from its columns.
+        let mut made = home.json(&[&asked[..], &["--with-text"]].concat());
+        for row in made["sessions"].as_array_mut().expect("rows") {
+            row.as_object_mut()
+                .expect("a row")
+                .remove("allMessagesText");
+        }
+        assert_eq!(ready, made, "{arguments:?}");
+        let text = String::from_utf8(home.output(&asked).stdout).expect("UTF-8");
+        assert!(!text.contains('\u{9b}'), "{text}");
+    }
+}

@@ -6,6 +6,7 @@ mod open;
 pub mod outbox;
 mod owed;
 pub mod read;
+pub mod rows;
 mod sql;
 pub mod write;
 

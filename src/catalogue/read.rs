@@ -375,6 +375,11 @@ impl Catalogue {
                 "source",
             ),
             (
+                "_rows",
+                "session IN (SELECT session FROM _sessions)",
+                "session",
+            ),
+            (
                 "_checkpoints",
                 "source IN (SELECT source FROM _sources)",
                 "source",
@@ -674,12 +679,12 @@ impl Catalogue {
     }
 }
 
-const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
+pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
         s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own
  FROM _sessions s JOIN _roots r USING (root)";
 
-fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
+pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let modified_ms: i64 = r.get(3)?;
     let hidden: Option<String> = r.get(16)?;
     Ok(StoredSession {

@@ -288,6 +288,7 @@ impl Catalogue {
         self.forget(source, session, 0)?;
         c.execute("DELETE FROM _session_sources WHERE session = ?1", [session])?;
         c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
+        c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
         Ok(0)
     }
 
@@ -482,6 +483,7 @@ impl Catalogue {
                         [session],
                     )?;
                     c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
+                    c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
                     vanished = true;
                 } else {
                     left_over.push(session);
@@ -545,7 +547,7 @@ impl Catalogue {
             "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
         )?
         .execute(params![session, s.id, made.path])?;
-        Ok(())
+        self.make_ready(session)
     }
 
     /// What the session's row must say.

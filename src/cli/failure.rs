@@ -171,6 +171,9 @@ impl From<Error> for Failure {
                     "a session is named by id, the beginning of one, a path or `last`".to_owned(),
                 ],
             ),
+            Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
+                (Kind::Closed, Vec::new())
+            }
             Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
             Error::NoIndex => (
                 Kind::NotFound,

@@ -1,6 +1,6 @@
 //! Which sessions are there? The agents' own lists, row by row, then what they would not list.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -178,40 +178,95 @@ impl Index {
     /// `modified` descending, ties as pi breaks them (created and path for agents that sort by creation);
     /// sessions the agents would not list at the end.
     pub(super) fn sort_as_agents_do(&self, sessions: &mut [StoredSession], by_mtime: bool) {
-        let by_creation: Vec<&str> = self
-            .config
-            .formats
-            .iter()
-            .filter(|format| format.list_order() == ListOrder::Created)
-            .map(|format| format.name())
-            .collect();
-        let is_by_creation = |s: &StoredSession| by_creation.contains(&s.format.as_str());
-        let times = |s: &StoredSession| {
-            let (time, file) = if is_by_creation(s) {
-                (s.created_ms.unwrap_or(0), 0)
-            } else {
-                (s.modified_ms, s.file_ms)
-            };
-            (
-                !s.row.listed_by_agent,
-                Reverse(time),
-                Reverse(if by_mtime { file } else { 0 }),
-            )
+        let ranks = Ranks::new(self, by_mtime);
+        let rank = |s: &StoredSession| {
+            let by_creation = ranks.are_by_creation(&s.format);
+            let listed = s.row.listed_by_agent;
+            ranks.rank(by_creation, listed, s.modified_ms, s.file_ms, s.created_ms)
         };
-        let name = |s: &StoredSession| {
-            let name = s.row.path.file_name();
-            name.map(|name| Collation::of(&name.to_string_lossy()))
-        };
-        // Names are costly to compare and hardly ever decide.
         sessions.sort_by(|a, b| {
-            times(a)
-                .cmp(&times(b))
-                .then_with(|| match (is_by_creation(a), is_by_creation(b)) {
-                    (true, true) => a.row.path.cmp(&b.row.path),
-                    (false, false) => name(b).cmp(&name(a)),
-                    (a, b) => a.cmp(&b),
-                })
+            rank(a).compare(&rank(b), || a.row.path.clone(), || b.row.path.clone())
         });
+    }
+}
+
+/// How sessions of several agents stand in one list.
+pub(super) struct Ranks<'a> {
+    by_creation: Vec<&'a str>,
+    by_mtime: bool,
+}
+
+/// The place of one session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rank {
+    times: (bool, Reverse<i64>, Reverse<i64>),
+    by_creation: bool,
+}
+
+impl<'a> Ranks<'a> {
+    pub(super) fn new(index: &'a Index, by_mtime: bool) -> Self {
+        let formats = index.config.formats.iter();
+        Self {
+            by_creation: formats
+                .filter(|format| format.list_order() == ListOrder::Created)
+                .map(|format| format.name())
+                .collect(),
+            by_mtime,
+        }
+    }
+
+    /// Whether sessions of the format stand where their creation puts them.
+    pub(super) fn are_by_creation(&self, format: &str) -> bool {
+        self.by_creation.contains(&format)
+    }
+
+    pub(super) fn rank(
+        &self,
+        by_creation: bool,
+        listed: bool,
+        modified_ms: i64,
+        file_ms: i64,
+        created_ms: Option<i64>,
+    ) -> Rank {
+        let (time, file) = if by_creation {
+            (created_ms.unwrap_or(0), 0)
+        } else {
+            (modified_ms, file_ms)
+        };
+        Rank {
+            times: (
+                !listed,
+                Reverse(time),
+                Reverse(if self.by_mtime { file } else { 0 }),
+            ),
+            by_creation,
+        }
+    }
+}
+
+impl Rank {
+    /// Which comes first? Paths are costly to compare and hardly ever decide, so they are asked for last.
+    pub(super) fn compare(
+        &self,
+        other: &Rank,
+        own_path: impl FnOnce() -> PathBuf,
+        other_path: impl FnOnce() -> PathBuf,
+    ) -> Ordering {
+        self.times.cmp(&other.times).then_with(|| {
+            if self.by_creation != other.by_creation {
+                return self.by_creation.cmp(&other.by_creation);
+            }
+            let (own, other) = (own_path(), other_path());
+            let name = |path: &Path| {
+                let name = path.file_name();
+                name.map(|name| Collation::of(&name.to_string_lossy()))
+            };
+            let names = match self.by_creation {
+                true => Ordering::Equal,
+                false => name(&other).cmp(&name(&own)),
+            };
+            names.then_with(|| own.cmp(&other))
+        })
     }
 }
 

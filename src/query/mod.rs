@@ -3,6 +3,7 @@
 mod collation;
 mod dump;
 mod list;
+mod list_json;
 mod name;
 mod order;
 mod search;
@@ -12,6 +13,7 @@ mod tree;
 mod verify;
 
 pub use list::ListScope;
+pub use list_json::WrittenList;
 pub use search::SearchScope;
 pub use show::ShowScope;
 pub use tree::TreeFilter;

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::folders::{Folder, Folders};
 use super::identity::{Identity, now_ns};
+use super::listing::{Kind, Listed, list};
 use crate::format::{Format, WriteMode};
 use crate::model::{Part, Placement};
 
@@ -146,66 +147,65 @@ impl Walk<'_> {
         let mut here = Discovery::default();
         let mut settled = !identity.is_racy(self.started_ns);
         let mut deeper = Vec::new();
-        let entries = match fs::read_dir(self.root.join(below)) {
-            Ok(entries) => entries,
-            Err(error) => {
-                here.unreadable.push((lossy(below), error.to_string()));
-                here.folders.extend(path.map(Folder::unsettled));
-                return here;
-            }
-        };
-        for entry in entries {
-            let entry = match entry {
-                Ok(entry) => entry,
+        let listed = list(&self.root.join(below), |listed| {
+            let (name, what) = match listed {
+                Ok(Listed { name, what }) => (name, what),
                 Err(error) => {
                     here.unreadable.push((lossy(below), error.to_string()));
                     settled = false;
-                    continue;
+                    return;
                 }
             };
-            let path = below.join(entry.file_name());
-            let metadata = match entry.metadata() {
-                Ok(metadata) if metadata.is_symlink() => match fs::metadata(entry.path()) {
+            let path = below.join(name);
+            let mut is_link = false;
+            let (kind, identity) = match what {
+                Ok((Kind::Link, _)) => match fs::metadata(self.root.join(&path)) {
                     Ok(metadata) => {
+                        is_link = true;
                         // What a link leads to changes without a trace here.
                         settled &= metadata.is_dir();
-                        metadata
+                        (Kind::of(&metadata), Identity::of(&metadata))
                     }
                     Err(error) => {
                         settled = false;
                         here.strays
                             .push((lossy(&path), format!("link that leads nowhere: {error}")));
-                        continue;
+                        return;
                     }
                 },
-                Ok(metadata) => metadata,
+                Ok(found) => found,
                 // Gone between the listing and the look.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
                 Err(error) => {
                     here.unreadable.push((lossy(&path), error.to_string()));
                     settled = false;
-                    continue;
+                    return;
                 }
             };
-            if metadata.is_dir() {
-                let identity = Identity::of(&metadata);
-                let own = (identity.device, identity.inode);
-                // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
-                if self.flat {
-                    // Often a folder of a project: what lies below it is the project's.
-                    continue;
+            match kind {
+                // Often a folder of a project: what lies below it is the project's.
+                Kind::Folder if self.flat => {}
+                Kind::Folder => {
+                    let own = (identity.device, identity.inode);
+                    // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
+                    if is_link && (own == (0, 0) || above.contains(&own)) {
+                        here.strays
+                            .push((lossy(&path), "link to a folder above it".into()));
+                    } else {
+                        deeper.push((path, identity));
+                    }
                 }
-                let is_link = entry.file_type().is_ok_and(|t| t.is_symlink());
-                if is_link && (own == (0, 0) || above.contains(&own)) {
-                    here.strays
-                        .push((lossy(&path), "link to a folder above it".into()));
-                } else {
-                    deeper.push((path, identity));
+                Kind::File => {
+                    settled &= !self.vouches || !identity.is_racy(self.started_ns);
+                    self.file(path, identity, &mut here);
                 }
-            } else if metadata.is_file() {
-                settled &= !self.vouches || !Identity::of(&metadata).is_racy(self.started_ns);
-                self.file(path, &metadata, &mut here);
+                Kind::Link | Kind::Other => {}
             }
+        });
+        if let Err(error) = listed {
+            here.unreadable.push((lossy(below), error.to_string()));
+            here.folders.extend(path.map(Folder::unsettled));
+            return here;
         }
         if let Some(path) = path {
             let names = deeper.iter().filter_map(|(path, _)| path.to_str());
@@ -263,7 +263,7 @@ impl Walk<'_> {
         here
     }
 
-    fn file(&self, path: PathBuf, metadata: &fs::Metadata, here: &mut Discovery) {
+    fn file(&self, path: PathBuf, identity: Identity, here: &mut Discovery) {
         let placement = self.format.place(&path, self.flat);
         let relative = match path.into_os_string().into_string() {
             Ok(relative) if cfg!(windows) => relative.replace('\\', "/"),
@@ -283,7 +283,7 @@ impl Walk<'_> {
                 unlisted,
             } => here.found.push(Found {
                 relative,
-                identity: Identity::of(metadata),
+                identity,
                 place: session,
                 part,
                 unlisted,

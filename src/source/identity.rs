@@ -49,6 +49,21 @@ impl Identity {
         }
     }
 
+    /// The identity in the answer of a system call.
+    #[cfg(unix)]
+    // The fields are of other types on other systems.
+    #[allow(clippy::unnecessary_cast)]
+    pub fn of_stat(stat: &rustix::fs::Stat) -> Identity {
+        let nanoseconds = |s: i64, n: i64| s.saturating_mul(1_000_000_000).saturating_add(n);
+        Identity {
+            device: stat.st_dev as i64,
+            inode: stat.st_ino as i64,
+            size: stat.st_size as u64,
+            mtime_ns: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+            ctime_ns: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+        }
+    }
+
     /// Modification time in milliseconds.
     pub fn mtime_ms(&self) -> i64 {
         nearest_ms(self.mtime_ns)

@@ -5,3 +5,4 @@ pub mod discover;
 pub mod folders;
 pub mod identity;
 pub mod lines;
+pub mod listing;

@@ -38,18 +38,30 @@ pub struct List {
     with_text: bool,
 }
 
+const NOTHING: &str = "No sessions. `sessionary status` shows where they were looked for.";
+
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
     let cwd = if args.all { None } else { Some(super::here()?) };
     let mut index = super::open(config, screen)?;
-    let listing = index.list(&ListScope {
+    let scope = ListScope {
         cwd: cwd.clone(),
         agent: args.agent.clone(),
         with_text: args.with_text,
         limit: args.limit,
-    })?;
+    };
+    if screen.json && args.all {
+        let list = screen.json_in_pieces(|out| index.write_list(&scope, out))?;
+        super::say_pending(screen, &index, list.complete, Some(list.pending_files));
+        if list.sessions == 0 {
+            screen.say(NOTHING);
+        }
+        super::afterwards(&mut index);
+        return Ok(Outcome::found(list.sessions > 0));
+    }
+    let listing = index.list(&scope)?;
     if screen.json {
         screen.json(&listing)?;
     } else if !listing.sessions.is_empty() {
@@ -92,7 +104,7 @@ fn say_scope(
 ) -> Result<(), Failure> {
     let Some(cwd) = cwd else {
         if listing.sessions.is_empty() {
-            screen.say("No sessions. `sessionary status` shows where they were looked for.");
+            screen.say(NOTHING);
         }
         return Ok(());
     };

@@ -72,9 +72,22 @@ impl Screen {
 
     /// Prints an answer as JSON, one line.
     pub fn json<T: Serialize>(&self, answer: &T) -> Result<(), crate::failure::Failure> {
-        let mut text = text::terminal_safe_json(serde_json::to_string(answer)?);
+        let json = serde_json::to_string(answer)?;
+        let mut text = text::terminal_safe_json(&json).into_owned();
         text.push('\n');
         Ok(self.print(&text)?)
+    }
+
+    /// Prints one line of JSON that comes in pieces, each of whole characters.
+    pub fn json_in_pieces<T>(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
+    ) -> Result<T, crate::failure::Failure> {
+        let mut out = SafeJson(io::BufWriter::with_capacity(64 << 10, io::stdout().lock()));
+        let written = write(&mut out)?;
+        out.0.write_all(b"\n")?;
+        out.0.flush()?;
+        Ok(written)
     }
 
     /// Says something about the answer on stderr.
@@ -99,6 +112,25 @@ impl Screen {
     /// The age of an ISO 8601 time; empty when there is none.
     pub fn age(&self, time: Option<&str>) -> String {
         time::age(time, self.now_ms)
+    }
+}
+
+/// Escapes in passing what a terminal would act on.
+struct SafeJson<W>(W);
+
+impl<W: Write> Write for SafeJson<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(bytes) {
+            Ok(json) => self
+                .0
+                .write_all(text::terminal_safe_json(json).as_bytes())?,
+            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

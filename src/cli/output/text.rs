@@ -3,6 +3,8 @@
 //! Sessions hold what tools printed: escape sequences, carriage returns, right-to-left overrides.
 //! None of it may move a cursor, set a title or reorder a line.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthChar;
 
 /// Whether a character acts instead of being shown.
@@ -127,9 +129,9 @@ pub fn prefix(text: &str, width: usize) -> &str {
 
 /// Escapes what serde_json leaves as it is and a terminal would act on. It only ever stands inside
 /// strings, so the JSON means the same.
-pub fn terminal_safe_json(json: String) -> String {
+pub fn terminal_safe_json(json: &str) -> Cow<'_, str> {
     // What acts is beyond ASCII or DEL: JSON itself writes the other controls as escapes.
-    let mut rest = json.as_str();
+    let mut rest = json;
     while let Some(at) = rest.bytes().position(|byte| byte >= 0x7f) {
         let tail = &rest[at..];
         let end = tail
@@ -137,11 +139,11 @@ pub fn terminal_safe_json(json: String) -> String {
             .position(|byte| byte < 0x7f)
             .unwrap_or(tail.len());
         if tail[..end].chars().any(acts) {
-            return escaped(&json);
+            return Cow::Owned(escaped(json));
         }
         rest = &tail[end..];
     }
-    json
+    Cow::Borrowed(json)
 }
 
 fn escaped(json: &str) -> String {
@@ -210,7 +212,7 @@ mod tests {
     fn json_means_the_same() {
         let text = "a\u{9b}31m\u{202e}\u{7f}\u{feff}\u{e0041}\u{1b}é日";
         let json = serde_json::to_string(text).unwrap_or_default();
-        let safe = terminal_safe_json(json);
+        let safe = terminal_safe_json(&json);
         assert!(!safe.chars().any(acts), "{safe:?}");
         assert_eq!(
             serde_json::from_str::<String>(&safe).ok().as_deref(),
