@@ -63,7 +63,8 @@ impl Index {
         }
         let unready = catalogue.ready_rows_that_differ()?;
         if unready > 0 {
-            let what = format!("{unready} sessions have another row in the list than in their columns");
+            let what =
+                format!("{unready} sessions have another row in the list than in their columns");
             found.differences.push(difference("catalogue", None, what));
         }
         self.verify_words(words.as_ref(), done, expected, &mut found)?;

@@ -68,6 +68,19 @@ fn place(relative: &Path, flat: bool) -> Placement {
     let Some(name) = relative.file_name().map(|name| name.to_string_lossy()) else {
         return Placement::Ignore("a folder");
     };
+    let depth = relative.components().count();
+    let listed_depth = if flat { 1 } else { 2 };
+    // Nearly every name: of its marks each needs another dot.
+    let is_plain = name
+        .strip_suffix(".jsonl")
+        .is_some_and(|stem| !stem.contains('.'));
+    if is_plain && depth == listed_depth {
+        return Placement::Source {
+            session: key(relative),
+            part: Part::Main,
+            unlisted: None,
+        };
+    }
     let lower = name.to_ascii_lowercase();
     if lower.ends_with(".trajectory.jsonl") {
         return Placement::Ignore("telemetry beside a session");
@@ -82,8 +95,6 @@ fn place(relative: &Path, flat: bool) -> Placement {
     if !is_jsonl && !renamed {
         return Placement::Ignore("not a session file");
     }
-    let depth = relative.components().count();
-    let listed_depth = if flat { 1 } else { 2 };
     let unlisted = if renamed {
         Some("a copy under another name".to_owned())
     } else if !name.ends_with(".jsonl") {
@@ -96,14 +107,19 @@ fn place(relative: &Path, flat: bool) -> Placement {
         None
     };
     let is_copy = renamed || is_jsonl && lower.contains(".checkpoint.");
-    let session = relative.to_string_lossy();
     Placement::Source {
-        session: if cfg!(windows) {
-            session.replace('\\', "/")
-        } else {
-            session.into_owned()
-        },
+        session: key(relative),
         part: if is_copy { Part::Copy } else { Part::Main },
         unlisted,
+    }
+}
+
+/// The session's key: its path, written the same on every system.
+fn key(relative: &Path) -> String {
+    let key = relative.to_string_lossy();
+    if cfg!(windows) {
+        key.replace('\\', "/")
+    } else {
+        key.into_owned()
     }
 }
