@@ -156,7 +156,9 @@ impl Walk<'_> {
                     return;
                 }
             };
-            let path = below.join(name);
+            let mut path = PathBuf::with_capacity(below.as_os_str().len() + 1 + name.len());
+            path.push(below);
+            path.push(name);
             let mut is_link = false;
             let (kind, identity) = match what {
                 Ok((Kind::Link, _)) => match fs::metadata(self.root.join(&path)) {

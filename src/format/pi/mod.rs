@@ -65,10 +65,9 @@ impl Format for Pi {
 /// pi lists `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder. What lies elsewhere or
 /// is a copy under another name is catalogued all the same.
 fn place(relative: &Path, flat: bool) -> Placement {
-    let Some(name) = relative.file_name().map(|name| name.to_string_lossy()) else {
-        return Placement::Ignore("a folder");
-    };
-    let depth = relative.components().count();
+    let session = key(relative);
+    let name = session.rsplit('/').next().unwrap_or_default();
+    let depth = session.split('/').count();
     let listed_depth = if flat { 1 } else { 2 };
     // Nearly every name: of its marks each needs another dot.
     let is_plain = name
@@ -76,7 +75,7 @@ fn place(relative: &Path, flat: bool) -> Placement {
         .is_some_and(|stem| !stem.contains('.'));
     if is_plain && depth == listed_depth {
         return Placement::Source {
-            session: key(relative),
+            session,
             part: Part::Main,
             unlisted: None,
         };
@@ -108,7 +107,7 @@ fn place(relative: &Path, flat: bool) -> Placement {
     };
     let is_copy = renamed || is_jsonl && lower.contains(".checkpoint.");
     Placement::Source {
-        session: key(relative),
+        session,
         part: if is_copy { Part::Copy } else { Part::Main },
         unlisted,
     }
