@@ -121,7 +121,8 @@ CREATE TABLE _entries (
     parent TEXT,
     time_ms INTEGER,
     agent_sees INTEGER NOT NULL,
-    flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused, 16 a tool answers
+    flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused, 16 a tool answers,
+                                     -- 32 not all of its text is searched
     stop_reason TEXT
 ) STRICT;
 
@@ -252,6 +253,7 @@ CREATE VIEW entries AS
 SELECT e.key AS entry, e.key >> 24 AS session, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role,
        e.id, e.parent, e.time_ms, e.agent_sees, e.flags & 1 AS provisional,
        (e.flags >> 1) & 1 AS is_error, (e.flags >> 2) & 1 AS has_image, (e.flags >> 3) & 1 AS fused,
+       (e.flags >> 5) & 1 AS text_cut,
        e.stop_reason
 FROM _entries e;
 

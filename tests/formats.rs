@@ -347,3 +347,22 @@ fn places() {
         );
     }
 }
+
+/// Of a custom entry's data 16 KiB are searched; what is longer says so.
+#[test]
+fn long_custom_data_is_marked_as_cut() {
+    let facts = |pieces: &[usize]| {
+        let data: Vec<String> = pieces
+            .iter()
+            .map(|bytes| "a ".repeat(bytes.div_ceil(2)))
+            .collect();
+        let record =
+            serde_json::json!({"type": "custom", "customType": "x", "data": data, "id": "a"});
+        sessionary::format::pi::Pi.facts(record.to_string().as_bytes())
+    };
+    assert!(!facts(&[]).text_cut);
+    // Long enough as JSON, not as text.
+    assert!(!facts(&[100; 160]).text_cut);
+    assert!(!facts(&[8 << 10, 8 << 10]).text_cut);
+    assert!(facts(&[8 << 10, 8 << 10, 2]).text_cut);
+}

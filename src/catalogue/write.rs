@@ -28,6 +28,8 @@ pub mod flag {
     pub const FUSED: i64 = 8;
     /// A tool answers in it: the words get it with the output, everything else with the prose.
     pub const ANSWER: i64 = 16;
+    /// Not all of its text is searched.
+    pub const CUT: i64 = 32;
 }
 
 /// One entry on its way into the catalogue.

@@ -47,14 +47,14 @@ impl Pieces {
         );
     }
 
-    /// The same, as long as the pieces stay within `limit` bytes together.
-    pub fn leaves_up_to(&mut self, value: &Raw<'_>, limit: usize) {
+    /// The same, as long as the pieces stay within `limit` bytes together. Whether that was all.
+    pub fn leaves_up_to(&mut self, value: &Raw<'_>, limit: usize) -> bool {
         walk(
             &mut self.output,
             value.0.unwrap_or_default(),
             limit,
             is_no_text,
-        );
+        )
     }
 
     /// Every text and number of a record or block of unknown type, but its type.
@@ -82,17 +82,20 @@ fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
                 .into_iter()
                 .filter(|piece| !piece.is_empty()),
         ),
-        None => walk(
-            pieces,
-            value.0.unwrap_or_default(),
-            usize::MAX,
-            is_no_text_or_type,
-        ),
+        None => {
+            walk(
+                pieces,
+                value.0.unwrap_or_default(),
+                usize::MAX,
+                is_no_text_or_type,
+            );
+        }
     }
 }
 
-fn walk(pieces: &mut Vec<String>, json: &str, limit: usize, skip: fn(&str) -> bool) {
-    let mut left = limit;
+/// Whether all pieces stayed within the limit.
+fn walk(pieces: &mut Vec<String>, json: &str, limit: usize, skip: fn(&str) -> bool) -> bool {
+    let (mut left, mut all) = (limit, true);
     json::leaves(json.as_bytes(), |key, leaf| {
         if skip(key) {
             return;
@@ -104,13 +107,14 @@ fn walk(pieces: &mut Vec<String>, json: &str, limit: usize, skip: fn(&str) -> bo
         };
         for piece in found.into_iter().filter(|piece| !piece.is_empty()) {
             if piece.len() > left {
-                left = 0;
+                (left, all) = (0, false);
                 return;
             }
             left -= piece.len();
             pieces.push(piece);
         }
     });
+    all
 }
 
 fn is_signature(key: &str) -> bool {

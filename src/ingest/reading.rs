@@ -384,6 +384,9 @@ fn add_entry<E: Entries>(
     if facts.calls.iter().any(|call| call.is_result) {
         flags |= flag::ANSWER;
     }
+    if facts.text_cut {
+        flags |= flag::CUT;
+    }
     format.fold(fold, &facts, start);
     chunk.entries.add(EntryRow {
         start,

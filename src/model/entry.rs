@@ -59,6 +59,8 @@ pub struct Facts {
     pub is_error: bool,
     /// The entry holds at least one image.
     pub has_image: bool,
+    /// Not all of its text is searched: its data is too long (pi: `custom` entries).
+    pub text_cut: bool,
     /// clido `result` lines: turns, cost and exit status of a run.
     pub turns: Option<i64>,
     /// See `turns`; US dollars.

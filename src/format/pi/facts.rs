@@ -97,6 +97,7 @@ fn of_line(line: &Line<'_>) -> Facts {
         }
         "branch_summary" => summary(line, &mut facts),
         "usage" => facts.usage = usage(&line.usage, &line.provider, &line.model, &Text::default()),
+        "custom" => facts.text_cut = super::text::is_cut(&line.data),
         "custom_message" => {
             if let Content::Blocks(blocks) = &line.content {
                 facts.has_image = has_image(blocks);

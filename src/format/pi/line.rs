@@ -61,6 +61,9 @@ pub(super) struct Line<'a> {
     pub details: Loose<Box<TouchedFiles<'a>>>,
     #[serde(borrow)]
     pub content: Content<'a>,
+    // custom.
+    #[serde(borrow)]
+    pub data: Raw<'a>,
 }
 
 /// `message.message`.

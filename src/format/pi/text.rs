@@ -83,6 +83,12 @@ struct Block<'a> {
     arguments: Raw<'a>,
 }
 
+/// Whether more than what is indexed stands in the data of a `custom` entry.
+pub(super) fn is_cut(data: &Raw<'_>) -> bool {
+    data.0.is_some_and(|json| json.len() > CUSTOM_DATA)
+        && !Pieces::default().leaves_up_to(data, CUSTOM_DATA)
+}
+
 pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     json::tiers(record, |text| {
         let mut pieces = Pieces::default();
@@ -120,7 +126,9 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
             content(&line.content, pieces, Pieces::prose)?;
             pieces.leaves(&line.details);
         }
-        "custom" => pieces.leaves_up_to(&line.data, CUSTOM_DATA),
+        "custom" => {
+            pieces.leaves_up_to(&line.data, CUSTOM_DATA);
+        }
         "usage" => pieces.prose(&line.note),
         "context_edit" => {
             if let Loose::Object(replacement) = &line.replacement {
