@@ -1,12 +1,16 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
+mod check;
+pub mod entries;
 mod folders;
 mod insert;
+mod notes;
 mod open;
 pub mod outbox;
 mod owed;
 pub mod read;
 pub mod rows;
+mod session;
 mod sql;
 pub mod write;
 

@@ -1,13 +1,11 @@
 //! Every SELECT that answers a question.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::open::{Catalogue, Error};
-use super::write::key_range;
-use crate::model::{Call, Compaction, FileTouch, Label, SessionRow, Usage};
+use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
 use crate::source::identity::Identity;
 
@@ -43,26 +41,6 @@ pub struct StoredSession {
     pub row: SessionRow,
 }
 
-/// An entry as stored.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct StoredEntry {
-    pub key: i64,
-    pub source: i64,
-    pub start: u64,
-    pub length: u64,
-    pub line: u64,
-    pub hash: u64,
-    pub kind: String,
-    pub role: Option<String>,
-    pub id: Option<String>,
-    pub parent: Option<String>,
-    pub time_ms: Option<i64>,
-    pub agent_sees: bool,
-    pub flags: i64,
-    pub stop_reason: Option<String>,
-}
-
 /// A problem of a source.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
@@ -84,8 +62,6 @@ pub struct StoredRoot {
     pub sessions: u64,
     pub newest_ms: Option<i64>,
 }
-
-const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
 
 impl Catalogue {
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
@@ -224,289 +200,6 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// Entries of a session in file order, source by source.
-    pub fn entries(&self, session: i64) -> Result<Vec<StoredEntry>, Error> {
-        let (low, high) = key_range(session);
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY source, start"
-                ))?
-                .query_map([low, high], stored_entry)?
-                .collect()
-        };
-        self.told(run())
-    }
-
-    /// All entries of one source in file order.
-    pub fn entries_of_source(&self, source: i64) -> Result<Vec<StoredEntry>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            let sessions: Vec<i64> = self
-                .connection
-                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
-                .query_map([source], |r| r.get(0))?
-                .collect::<Result<_, _>>()?;
-            let mut all = Vec::new();
-            for session in sessions {
-                let (low, high) = key_range(session);
-                let found: Vec<StoredEntry> = self
-                    .connection
-                    .prepare_cached(&format!(
-                        "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY start"
-                    ))?
-                    .query_map([low, high, source], stored_entry)?
-                    .collect::<Result<_, _>>()?;
-                all.extend(found);
-            }
-            Ok(all)
-        };
-        self.told(run())
-    }
-
-    /// The child rows of an entry.
-    #[allow(clippy::type_complexity)]
-    pub fn children(
-        &self,
-        key: i64,
-    ) -> Result<
-        (
-            Vec<Call>,
-            Option<Usage>,
-            Vec<FileTouch>,
-            Option<Label>,
-            Option<Compaction>,
-        ),
-        Error,
-    > {
-        let run = || -> rusqlite::Result<_> {
-            let c = &self.connection;
-            let calls = c
-                .prepare_cached(
-                    "SELECT call_id, tool, is_result, is_error, subject, duration_ms FROM _calls WHERE key = ?1 ORDER BY ordinal",
-                )?
-                .query_map([key], |r| {
-                    Ok(Call {
-                        call_id: r.get(0)?,
-                        tool: r.get(1)?,
-                        is_result: r.get(2)?,
-                        is_error: r.get(3)?,
-                        subject: r.get(4)?,
-                        duration_ms: r.get(5)?,
-                    })
-                })?
-                .collect::<Result<Vec<_>, _>>()?;
-            let usage = c
-                .prepare_cached(
-                    "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
-                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total FROM _usage WHERE key = ?1",
-                )?
-                .query_row([key], |r| {
-                    Ok(Usage {
-                        provider: r.get(0)?,
-                        model: r.get(1)?,
-                        response_id: r.get(2)?,
-                        input: r.get(3)?,
-                        output: r.get(4)?,
-                        cache_read: r.get(5)?,
-                        cache_write: r.get(6)?,
-                        reasoning: r.get(7)?,
-                        total: r.get(8)?,
-                        cost_input: r.get(9)?,
-                        cost_output: r.get(10)?,
-                        cost_cache_read: r.get(11)?,
-                        cost_cache_write: r.get(12)?,
-                        cost_total: r.get(13)?,
-                    })
-                })
-                .optional()?;
-            let files = c
-                .prepare_cached(
-                    "SELECT path, modified FROM _files WHERE key = ?1 ORDER BY ordinal",
-                )?
-                .query_map([key], |r| {
-                    Ok(FileTouch {
-                        path: r.get(0)?,
-                        modified: r.get(1)?,
-                    })
-                })?
-                .collect::<Result<Vec<_>, _>>()?;
-            let label = c
-                .prepare_cached("SELECT target, text FROM _labels WHERE key = ?1")?
-                .query_row([key], |r| {
-                    Ok(Label {
-                        target: r.get(0)?,
-                        text: r.get(1)?,
-                    })
-                })
-                .optional()?;
-            let compaction = c
-                .prepare_cached(
-                    "SELECT first_kept, tokens_before FROM _compactions WHERE key = ?1",
-                )?
-                .query_row([key], |r| {
-                    Ok(Compaction {
-                        first_kept: r.get(0)?,
-                        tokens_before: r.get(1)?,
-                    })
-                })
-                .optional()?;
-            Ok((calls, usage, files, label, compaction))
-        };
-        self.told(run())
-    }
-
-    /// Rows that belong to nothing.
-    pub fn orphans(&self) -> Result<Vec<String>, Error> {
-        let mut found = Vec::new();
-        for (table, owner, what) in [
-            (
-                "_entries",
-                "key >> 24 IN (SELECT session FROM _sessions) AND source IN (SELECT source FROM _sources)",
-                "session or source",
-            ),
-            ("_calls", "key IN (SELECT key FROM _entries)", "entry"),
-            ("_usage", "key IN (SELECT key FROM _entries)", "entry"),
-            ("_files", "key IN (SELECT key FROM _entries)", "entry"),
-            ("_labels", "key IN (SELECT key FROM _entries)", "entry"),
-            ("_compactions", "key IN (SELECT key FROM _entries)", "entry"),
-            (
-                "_problems",
-                "source IN (SELECT source FROM _sources)",
-                "source",
-            ),
-            (
-                "_rows",
-                "session IN (SELECT session FROM _sessions)",
-                "session",
-            ),
-            (
-                "_checkpoints",
-                "source IN (SELECT source FROM _sources)",
-                "source",
-            ),
-            (
-                "_sessions",
-                "session IN (SELECT session FROM _session_sources)",
-                "source",
-            ),
-            (
-                "_sources",
-                "source IN (SELECT source FROM _session_sources)",
-                "session",
-            ),
-            (
-                "_session_sources",
-                "source IN (SELECT source FROM _sources) AND session IN (SELECT session FROM _sessions)",
-                "session or source",
-            ),
-            (
-                "_sessions",
-                "root IN (SELECT s.root FROM _session_sources ss JOIN _sources s USING (source)
-                          WHERE ss.session = _sessions.session)",
-                "root that holds its sources",
-            ),
-            ("_strays", "root IN (SELECT root FROM _roots)", "root"),
-            ("_folders", "root IN (SELECT root FROM _roots)", "root"),
-            (
-                "_calls",
-                "ordinal < (SELECT count(*) FROM _calls c WHERE c.key = _calls.key)",
-                "place in its entry",
-            ),
-            (
-                "_files",
-                "ordinal < (SELECT count(*) FROM _files f WHERE f.key = _files.key)",
-                "place in its entry",
-            ),
-        ] {
-            let rows: i64 = self.told(self.connection.query_row(
-                &format!("SELECT count(*) FROM {table} WHERE NOT ({owner})"),
-                [],
-                |r| r.get(0),
-            ))?;
-            if rows > 0 {
-                found.push(format!("{rows} rows of {table} belong to no {what}"));
-            }
-        }
-        Ok(found)
-    }
-
-    /// Entries of one source whose keys lie in `first..=last`, in file order.
-    pub fn entries_between(
-        &self,
-        source: i64,
-        first: i64,
-        last: i64,
-    ) -> Result<Vec<StoredEntry>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY start"
-                ))?
-                .query_map(params![first, last, source], stored_entry)?
-                .collect()
-        };
-        self.told(run())
-    }
-
-    /// Entries of these sessions that are provisional: they live in the overlay only.
-    pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            // A provisional entry is the last of a source whose end is not consumed. CROSS JOIN keeps this order: the
-            // planner would begin with all entries.
-            self.connection
-                .prepare_cached(
-                    "SELECT e.key, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role, e.id, e.parent, e.time_ms, e.agent_sees, e.flags, e.stop_reason
-                     FROM _sources s CROSS JOIN _session_sources ss USING (source)
-                       CROSS JOIN _entries e ON e.key BETWEEN ss.session << 24 AND (ss.session << 24) + 16777215
-                         AND e.source = s.source AND e.flags & 1
-                     WHERE s.consumed < s.size",
-                )?
-                .query_map([], stored_entry)?
-                .collect()
-        };
-        self.told(run())
-    }
-
-    /// One entry.
-    pub fn entry(&self, key: i64) -> Result<Option<StoredEntry>, Error> {
-        self.told(
-            self.connection
-                .prepare_cached(&format!("SELECT {ENTRY} FROM _entries WHERE key = ?1"))
-                .and_then(|mut s| s.query_row([key], stored_entry).optional()),
-        )
-    }
-
-    /// Tools called or answered by an entry.
-    pub fn tools(&self, key: i64) -> Result<Vec<String>, Error> {
-        let run = || -> rusqlite::Result<Vec<String>> {
-            self.connection
-                .prepare_cached("SELECT DISTINCT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal")?
-                .query_map([key], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
-    }
-
-    /// The same for a range of keys.
-    pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
-        let run = || -> rusqlite::Result<HashMap<i64, Vec<String>>> {
-            let mut tools: HashMap<i64, Vec<String>> = HashMap::new();
-            let mut statement = self
-                .connection
-                .prepare_cached("SELECT key, tool FROM _calls WHERE key BETWEEN ?1 AND ?2 AND tool IS NOT NULL ORDER BY key, ordinal")?;
-            let mut rows = statement.query([first, last])?;
-            while let Some(row) = rows.next()? {
-                let of = tools.entry(row.get(0)?).or_default();
-                let tool: String = row.get(1)?;
-                if !of.contains(&tool) {
-                    of.push(tool);
-                }
-            }
-            Ok(tools)
-        };
-        self.told(run())
-    }
-
     /// Path, format and file order of a source.
     pub fn source_place(&self, source: i64) -> Result<Option<(PathBuf, String)>, Error> {
         self.told(
@@ -553,21 +246,6 @@ impl Catalogue {
                         reason: r.get(3)?,
                     })
                 })?
-                .collect()
-        };
-        self.told(run())
-    }
-
-    /// Labels of a session in file order: target and text.
-    pub fn labels(&self, session: i64) -> Result<Vec<(String, Option<String>)>, Error> {
-        let (low, high) = key_range(session);
-        let run = || -> rusqlite::Result<Vec<(String, Option<String>)>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT l.target, l.text FROM _labels l JOIN _entries e USING (key)
-                     WHERE l.key BETWEEN ?1 AND ?2 AND e.agent_sees ORDER BY e.source, e.start",
-                )?
-                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
                 .collect()
         };
         self.told(run())
@@ -750,25 +428,6 @@ pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<Known> {
         },
         unlisted: r.get(10)?,
         unread: r.get(11)?,
-    })
-}
-
-fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
-    Ok(StoredEntry {
-        key: r.get(0)?,
-        source: r.get(1)?,
-        start: r.get::<_, i64>(2)? as u64,
-        length: r.get::<_, i64>(3)? as u64,
-        line: r.get::<_, i64>(4)? as u64,
-        hash: r.get::<_, i64>(5)? as u64,
-        kind: r.get(6)?,
-        role: r.get(7)?,
-        id: r.get(8)?,
-        parent: r.get(9)?,
-        time_ms: r.get(10)?,
-        agent_sees: r.get(11)?,
-        flags: r.get(12)?,
-        stop_reason: r.get(13)?,
     })
 }
 

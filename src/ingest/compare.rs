@@ -194,7 +194,7 @@ fn tiles(chunks: &[Chunk<Vec<EntryRow>>], path: &Path, result: &mut Comparison) 
 fn passages(
     path: &Path,
     format: &dyn Format,
-    stored: &[crate::catalogue::read::StoredEntry],
+    stored: &[crate::catalogue::entries::StoredEntry],
     result: &mut Comparison,
 ) {
     let Ok(bytes) = std::fs::read(path) else {

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::sync::Event;
+use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::Item;
-use crate::catalogue::read::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::{StoredEntry, StoredSession};
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::read::StoredSession;
 use crate::index::{Error, Index};
 
 impl Index {

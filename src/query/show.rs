@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::tree::{Shape, current_labels};
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::StoredEntry;
+use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::show::{Reader, address};
-use crate::catalogue::read::StoredEntry;
+use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::index::{Error, Index};
 use crate::model::{Class, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};

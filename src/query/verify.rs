@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::{Known, StoredEntry};
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::read::Known;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::format::Format;
 use crate::index::{Error, Event, Index, RootSpec};

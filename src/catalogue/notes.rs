@@ -1,0 +1,129 @@
+//! What is noted of roots and sources besides their entries: where they are, and how the last look at them went.
+
+use rusqlite::params;
+
+use super::open::{Catalogue, Error};
+use crate::source::identity::Identity;
+
+/// Changes kept for those who poll.
+const CHANGES_KEPT: i64 = 100_000;
+
+impl Catalogue {
+    /// The row of a root, made or brought up to date.
+    pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (host, agent, path) DO UPDATE SET format = ?2, label = ?3, flat = ?5
+                     WHERE format IS NOT ?2 OR label IS NOT ?3 OR flat IS NOT ?5",
+                )
+                .and_then(|mut s| {
+                    s.execute(params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat])
+                }),
+        )?;
+        let root = self.root_of(&root.agent, &root.path)?;
+        self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))
+    }
+
+    /// What the last scan found of a root as a whole.
+    pub fn note_root(
+        &self,
+        root: i64,
+        device: i64,
+        error: Option<&str>,
+        strays: &[(String, String)],
+    ) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            self.connection.execute(
+                "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END
+                 WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND device IS NOT ?3))",
+                params![root, error, device],
+            )?;
+            if error.is_some() {
+                return Ok(());
+            }
+            let known: Vec<(String, String)> = self
+                .connection
+                .prepare_cached(
+                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
+                )?
+                .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            if known != strays {
+                self.connection
+                    .execute("DELETE FROM _strays WHERE root = ?1", [root])?;
+                let mut add = self
+                    .connection
+                    .prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
+                for (relative, reason) in strays {
+                    add.execute(params![root, relative, reason])?;
+                }
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+
+    /// A file below a root that is no source, or could not be read.
+    pub fn note_stray(&self, root: i64, relative: &str, reason: &str) -> Result<(), Error> {
+        self.told(self.connection.execute(
+            "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)",
+            params![root, relative, reason],
+        ))
+        .map(|_| ())
+    }
+
+    /// Note that a full scan ended.
+    ///
+    /// A scan that changed nothing moves the time by whole minutes only: a look must not cost a write.
+    pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            self.connection.execute(
+                "UPDATE _store SET last_scan_ms = ?1 WHERE ?2 OR last_scan_ms IS NULL OR last_scan_ms < ?1 - 60000",
+                params![now_ms, changed],
+            )?;
+            if !changed {
+                return Ok(());
+            }
+            self.connection.execute(
+                "DELETE FROM _changes WHERE seq <= (SELECT max(seq) FROM _changes) - ?1",
+                [CHANGES_KEPT],
+            )?;
+            Ok(())
+        };
+        self.told(run())
+    }
+
+    /// Only the identity of an unchanged source moved (touched, or racy before).
+    pub fn note_identity(&self, source: i64, identity: &Identity, racy: bool) -> Result<(), Error> {
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "UPDATE _sources SET device = ?2, inode = ?3, size = ?4, mtime_ns = ?5, ctime_ns = ?6, racy = ?7,
+                     unread = NULL WHERE source = ?1",
+                )
+                .and_then(|mut s| {
+                    s.execute(params![
+                        source,
+                        identity.device,
+                        identity.inode,
+                        identity.size as i64,
+                        identity.mtime_ns,
+                        identity.ctime_ns,
+                        racy
+                    ])
+                }),
+        )
+        .map(|_| ())
+    }
+
+    /// A known source that could not be read: its rows stay.
+    pub fn note_unread(&self, source: i64, reason: &str) -> Result<(), Error> {
+        self.told(self.connection.execute(
+            "UPDATE _sources SET unread = ?2 WHERE source = ?1",
+            params![source, reason],
+        ))
+        .map(|_| ())
+    }
+}

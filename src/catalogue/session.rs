@@ -1,0 +1,257 @@
+//! What does a session's row say? What the folds of its sources make of it, now and whenever one of them changes.
+
+use rusqlite::params;
+
+use super::open::{Catalogue, Error};
+use crate::format::{Format, SourceFacts};
+use crate::model::{Fold, Part, SessionFacts};
+use crate::source::identity::nearest_ms;
+
+impl Catalogue {
+    /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
+    pub(super) fn refold(
+        &self,
+        session: i64,
+        format: &dyn Format,
+        fresh: Option<(i64, &Fold)>,
+    ) -> rusqlite::Result<()> {
+        let Some(made) = self.make_session(session, format, fresh)? else {
+            return Ok(());
+        };
+        let c = &self.connection;
+        let s = &made.facts;
+        c.prepare_cached(
+            "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
+                 modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
+                 version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
+                 bytes = ?22, hidden = ?23, path = ?24, own = ?25
+             WHERE session = ?1",
+        )?
+        .execute(params![
+            session,
+            s.id,
+            s.cwd,
+            s.name,
+            s.parent_session,
+            s.created_raw,
+            s.created_ms,
+            s.modified_ms,
+            made.file_ms,
+            s.message_count as i64,
+            s.first_message,
+            s.entry_count as i64,
+            made.problems,
+            s.error_count as i64,
+            s.version,
+            s.leaf,
+            s.provider,
+            s.model,
+            s.tokens,
+            s.cost,
+            s.listed_cost,
+            made.bytes,
+            s.hidden,
+            made.path,
+            s.own
+        ])?;
+        c.prepare_cached(
+            "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
+        )?
+        .execute(params![session, s.id, made.path])?;
+        self.make_ready(session)
+    }
+
+    /// What the session's row must say.
+    fn make_session(
+        &self,
+        session: i64,
+        format: &dyn Format,
+        fresh: Option<(i64, &Fold)>,
+    ) -> rusqlite::Result<Option<Made>> {
+        struct Row {
+            relative: String,
+            mtime_ns: i64,
+            size: i64,
+            fold: Fold,
+            part: Part,
+            unlisted: Option<String>,
+            problems: u64,
+            reason: Option<String>,
+            root: String,
+        }
+        let c = &self.connection;
+        let rows: Vec<Row> = c
+            .prepare_cached(
+                "SELECT s.source, s.relative, s.mtime_ns, s.size, k.fold, ss.part, s.unlisted,
+                        (SELECT count(*) FROM _problems p WHERE p.source = s.source),
+                        (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path
+                 FROM _session_sources ss JOIN _sources s USING (source) JOIN _checkpoints k USING (source)
+                   JOIN _roots r USING (root)
+                 WHERE ss.session = ?1 ORDER BY s.relative",
+            )?
+            .query_map([session], |r| {
+                let source: i64 = r.get(0)?;
+                let fold = match fresh {
+                    Some((of, fold)) if of == source => fold.clone(),
+                    _ => serde_json::from_str(&r.get::<_, String>(4)?).unwrap_or_default(),
+                };
+                Ok(Row {
+                    relative: r.get(1)?,
+                    mtime_ns: r.get(2)?,
+                    size: r.get(3)?,
+                    fold,
+                    part: part_of(&r.get::<_, String>(5)?),
+                    unlisted: r.get(6)?,
+                    problems: r.get::<_, i64>(7)? as u64,
+                    reason: r.get(8)?,
+                    root: r.get(9)?,
+                })
+            })?
+            .collect::<Result<_, _>>()?;
+        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else {
+            return Ok(None);
+        };
+        let facts: Vec<SourceFacts<'_>> = rows
+            .iter()
+            .map(|r| SourceFacts {
+                relative: std::path::Path::new(&r.relative),
+                mtime_ms: nearest_ms(r.mtime_ns),
+                fold: &r.fold,
+                part: r.part,
+                unlisted: r.unlisted.as_deref(),
+                problems: (r.problems, r.reason.as_deref()),
+            })
+            .collect();
+        Ok(Some(Made {
+            facts: format.session(&facts),
+            path: std::path::Path::new(&main.root)
+                .join(&main.relative)
+                .to_string_lossy()
+                .into_owned(),
+            file_ms: rows
+                .iter()
+                .map(|r| r.mtime_ns.div_euclid(1_000_000))
+                .max()
+                .unwrap_or_default(),
+            problems: rows.iter().map(|r| r.problems as i64).sum(),
+            bytes: rows.iter().map(|r| r.size).sum(),
+        }))
+    }
+
+    /// Whether the row of the source's session says something else than its files (for `verify`).
+    pub fn session_differs(
+        &self,
+        source: i64,
+        format: &dyn Format,
+        fresh: &Fold,
+    ) -> Result<Option<String>, Error> {
+        let run = || -> rusqlite::Result<Option<String>> {
+            let c = &self.connection;
+            let sessions: Vec<i64> = c
+                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
+                .query_map([source], |r| r.get(0))?
+                .collect::<Result<_, _>>()?;
+            if sessions.is_empty() {
+                return Ok(Some("it belongs to no session".into()));
+            }
+            for session in sessions {
+                let Some(made) = self.make_session(session, format, Some((source, fresh)))? else {
+                    continue;
+                };
+                let s = &made.facts;
+                let equal: bool = c
+                    .prepare_cached(
+                        "SELECT count(*) FROM _sessions WHERE session = ?1 AND id IS ?2 AND cwd IS ?3 AND name IS ?4
+                           AND parent_session IS ?5 AND created_raw IS ?6 AND created_ms IS ?7 AND modified_ms IS ?8
+                           AND file_ms IS ?9 AND messages IS ?10 AND first_message IS ?11 AND entries IS ?12
+                           AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
+                           AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
+                           AND hidden IS ?23 AND path IS ?24 AND own IS ?25",
+                    )?
+                    .query_row(
+                        params![
+                            session,
+                            s.id,
+                            s.cwd,
+                            s.name,
+                            s.parent_session,
+                            s.created_raw,
+                            s.created_ms,
+                            s.modified_ms,
+                            made.file_ms,
+                            s.message_count as i64,
+                            s.first_message,
+                            s.entry_count as i64,
+                            made.problems,
+                            s.error_count as i64,
+                            s.version,
+                            s.leaf,
+                            s.provider,
+                            s.model,
+                            s.tokens,
+                            s.cost,
+                            s.listed_cost,
+                            made.bytes,
+                            s.hidden,
+                            made.path,
+                            s.own
+                        ],
+                        |r| r.get::<_, i64>(0),
+                    )?
+                    == 1;
+                if !equal {
+                    return Ok(Some(format!(
+                        "the row of session {} differs from its files",
+                        s.id
+                    )));
+                }
+            }
+            Ok(None)
+        };
+        self.told(run())
+    }
+
+    /// Make a session's row from its sources.
+    pub fn refold_session(&self, session: i64, format: &dyn Format) -> Result<(), Error> {
+        self.told(self.refold(session, format, None))
+    }
+
+    /// The file's mtime moved though its content did not: what the session shows may depend on it.
+    pub fn refold_source(
+        &self,
+        source: i64,
+        format: &dyn Format,
+        shown: Option<&Fold>,
+    ) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            let sessions: Vec<i64> = self
+                .connection
+                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
+                .query_map([source], |r| r.get(0))?
+                .collect::<Result<_, _>>()?;
+            for session in sessions {
+                self.refold(session, format, shown.map(|fold| (source, fold)))?;
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+}
+
+/// A session's row as its sources make it.
+struct Made {
+    facts: SessionFacts,
+    path: String,
+    file_ms: i64,
+    problems: i64,
+    bytes: i64,
+}
+
+fn part_of(name: &str) -> Part {
+    match name {
+        "subagent" => Part::Subagent,
+        "copy" => Part::Copy,
+        "side" => Part::Side,
+        _ => Part::Main,
+    }
+}
