@@ -371,17 +371,21 @@ impl Index {
     ) -> Result<Index, Error> {
         if freshness == Freshness::Check {
             match Indexer::open(config) {
-                Ok(mut indexer) => {
-                    let report = indexer.sync_catalogue(progress)?;
-                    return Ok(Index {
-                        config: indexer.config,
-                        // The lock is given up here, the open catalogue is not: opening takes as long as looking.
-                        catalogue: Some(indexer.catalogue),
-                        complete: report.files_unreadable == 0,
-                        pending_files: report.files_unreadable,
-                        report: Some(report),
-                    });
-                }
+                Ok(mut indexer) => match indexer.sync_catalogue(progress) {
+                    Ok(report) => {
+                        return Ok(Index {
+                            config: indexer.config,
+                            // The lock is given up here, the open catalogue is not: opening takes as long as looking.
+                            catalogue: Some(indexer.catalogue),
+                            complete: report.files_unreadable == 0,
+                            pending_files: report.files_unreadable,
+                            report: Some(report),
+                        });
+                    }
+                    // The disk is full, or went read-only: answer from what is there.
+                    Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {}
+                    Err(error) => return Err(error),
+                },
                 // Another process is at it, or the directory cannot be written: answer from what is there.
                 Err(Error::Busy { .. } | Error::Io { .. }) => {}
                 Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {}

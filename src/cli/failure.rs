@@ -174,6 +174,13 @@ impl From<Error> for Failure {
             Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
                 (Kind::Closed, Vec::new())
             }
+            Error::Catalogue(error) if error.is_refusal_to_write() => (
+                Kind::Failed,
+                vec![
+                    "free some space or the rights to write there, or name another directory with --index"
+                        .to_owned(),
+                ],
+            ),
             Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
             Error::NoIndex => (
                 Kind::NotFound,
