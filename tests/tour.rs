@@ -59,7 +59,7 @@ fn the_tour_of_the_readme_is_true() {
             home.touch(&path, 1_767_355_200); // 2026-01-02T12:00:00Z
         }
     }
-    let cwd = home.home.join("work/app");
+    let cwd = home.home.join("code/app");
     fs::create_dir_all(&cwd).expect("its folder");
     let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
     let steps = tour(&readme);
