@@ -1,6 +1,6 @@
 //! What does a session's row say? What the folds of its sources make of it, now and whenever one of them changes.
 
-use rusqlite::params;
+use rusqlite::{ToSql, params};
 
 use super::open::{Catalogue, Error};
 use crate::format::{Format, SourceFacts};
@@ -19,45 +19,18 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
-        let s = &made.facts;
-        c.prepare_cached(
+        let mut update = c.prepare_cached(
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
                  bytes = ?22, hidden = ?23, path = ?24, own = ?25
              WHERE session = ?1",
-        )?
-        .execute(params![
-            session,
-            s.id,
-            s.cwd,
-            s.name,
-            s.parent_session,
-            s.created_raw,
-            s.created_ms,
-            s.modified_ms,
-            made.file_ms,
-            s.message_count as i64,
-            s.first_message,
-            s.entry_count as i64,
-            made.problems,
-            s.error_count as i64,
-            s.version,
-            s.leaf,
-            s.provider,
-            s.model,
-            s.tokens,
-            s.cost,
-            s.listed_cost,
-            made.bytes,
-            s.hidden,
-            made.path,
-            s.own
-        ])?;
+        )?;
+        made.with_columns(session, |columns| update.execute(columns))?;
         c.prepare_cached(
             "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
         )?
-        .execute(params![session, s.id, made.path])?;
+        .execute(params![session, made.facts.id, made.path])?;
         self.make_ready(session)
     }
 
@@ -158,51 +131,20 @@ impl Catalogue {
                 let Some(made) = self.make_session(session, format, Some((source, fresh)))? else {
                     continue;
                 };
-                let s = &made.facts;
-                let equal: bool = c
-                    .prepare_cached(
-                        "SELECT count(*) FROM _sessions WHERE session = ?1 AND id IS ?2 AND cwd IS ?3 AND name IS ?4
+                let mut same = c.prepare_cached(
+                    "SELECT count(*) FROM _sessions WHERE session = ?1 AND id IS ?2 AND cwd IS ?3 AND name IS ?4
                            AND parent_session IS ?5 AND created_raw IS ?6 AND created_ms IS ?7 AND modified_ms IS ?8
                            AND file_ms IS ?9 AND messages IS ?10 AND first_message IS ?11 AND entries IS ?12
                            AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
                            AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
                            AND hidden IS ?23 AND path IS ?24 AND own IS ?25",
-                    )?
-                    .query_row(
-                        params![
-                            session,
-                            s.id,
-                            s.cwd,
-                            s.name,
-                            s.parent_session,
-                            s.created_raw,
-                            s.created_ms,
-                            s.modified_ms,
-                            made.file_ms,
-                            s.message_count as i64,
-                            s.first_message,
-                            s.entry_count as i64,
-                            made.problems,
-                            s.error_count as i64,
-                            s.version,
-                            s.leaf,
-                            s.provider,
-                            s.model,
-                            s.tokens,
-                            s.cost,
-                            s.listed_cost,
-                            made.bytes,
-                            s.hidden,
-                            made.path,
-                            s.own
-                        ],
-                        |r| r.get::<_, i64>(0),
-                    )?
-                    == 1;
-                if !equal {
+                )?;
+                let equal: i64 =
+                    made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
+                if equal == 0 {
                     return Ok(Some(format!(
                         "the row of session {} differs from its files",
-                        s.id
+                        made.facts.id
                     )));
                 }
             }
@@ -245,6 +187,41 @@ struct Made {
     file_ms: i64,
     problems: i64,
     bytes: i64,
+}
+
+impl Made {
+    /// The columns of the row, from its number on, in the order in which both statements name them.
+    fn with_columns<R>(&self, session: i64, with: impl FnOnce(&[&dyn ToSql]) -> R) -> R {
+        let s = &self.facts;
+        let counts = [s.message_count, s.entry_count, s.error_count].map(|count| count as i64);
+        with(&[
+            &session,
+            &s.id,
+            &s.cwd,
+            &s.name,
+            &s.parent_session,
+            &s.created_raw,
+            &s.created_ms,
+            &s.modified_ms,
+            &self.file_ms,
+            &counts[0],
+            &s.first_message,
+            &counts[1],
+            &self.problems,
+            &counts[2],
+            &s.version,
+            &s.leaf,
+            &s.provider,
+            &s.model,
+            &s.tokens,
+            &s.cost,
+            &s.listed_cost,
+            &self.bytes,
+            &s.hidden,
+            &self.path,
+            &s.own,
+        ])
+    }
 }
 
 fn part_of(name: &str) -> Part {
