@@ -267,7 +267,7 @@ mod tests {
     }
 
     fn of(agent: &str, variables: &[(&str, &str)]) -> Vec<String> {
-        let mut lines = places(variables, Path::new("/work"), false);
+        let mut lines = places(variables, Path::new("/here"), false);
         lines.retain(|line| line.starts_with(agent));
         lines
     }
@@ -276,7 +276,7 @@ mod tests {
     #[cfg(unix)]
     fn defaults() {
         assert_eq!(
-            places(&[], Path::new("/work"), false),
+            places(&[], Path::new("/here"), false),
             [
                 "pi /home/ada/.pi/agent/sessions folders default",
                 "indusagi /home/ada/.indusagi/agent/sessions folders default",
@@ -296,7 +296,7 @@ mod tests {
         );
         assert_eq!(
             agent("~/x"),
-            "agentuse /work/~/x/agentuse/project folders $XDG_DATA_HOME"
+            "agentuse /here/~/x/agentuse/project folders $XDG_DATA_HOME"
         );
         assert_eq!(
             agent(""),
@@ -321,15 +321,15 @@ mod tests {
         );
         assert_eq!(
             of("pi", &[("PI_CODING_AGENT_DIR", "~bob/x")])[0],
-            "pi /work/~bob/x/sessions folders $PI_CODING_AGENT_DIR"
+            "pi /here/~bob/x/sessions folders $PI_CODING_AGENT_DIR"
         );
         for (value, path) in [
             ("~/flat", "/home/ada/flat"),
-            ("flat", "/work/flat"),
-            ("./flat/", "/work/flat"),
+            ("flat", "/here/flat"),
+            ("./flat/", "/here/flat"),
             ("file:///srv/a%20b", "/srv/a b"),
             ("file://localhost/srv", "/srv"),
-            ("file://elsewhere/srv", "/work/file:/elsewhere/srv"),
+            ("file://elsewhere/srv", "/here/file:/elsewhere/srv"),
         ] {
             assert_eq!(
                 of("pi", &[("PI_CODING_AGENT_SESSION_DIR", value)]),
@@ -380,7 +380,7 @@ mod tests {
                 &[("CLIDO_DATA_DIR", "~/c"), ("CLIDO_SESSION_DIR", "/flat")]
             ),
             [
-                "clido /work/~/c/sessions folders $CLIDO_DATA_DIR",
+                "clido /here/~/c/sessions folders $CLIDO_DATA_DIR",
                 "clido /flat flat $CLIDO_SESSION_DIR",
             ]
         );

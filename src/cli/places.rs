@@ -132,7 +132,7 @@ mod tests {
             home: Some("/home/ada".into()),
             data_dir: None,
             var: &|_| None,
-            cwd: "/work".into(),
+            cwd: "/here".into(),
             read_settings: false,
         };
         parse_root(text, &environment)
@@ -156,7 +156,7 @@ mod tests {
         };
         assert_eq!(said("pi:~/b=laptop"), r#"pi pi /home/ada/b Some("laptop")"#);
         assert_eq!(said("indusagi:/b"), "indusagi pi /b None");
-        assert_eq!(said("clido:b/c"), "clido clido /work/b/c None");
+        assert_eq!(said("clido:b/c"), "clido clido /here/b/c None");
         assert_eq!(said("pi:/b="), "pi pi /b= None");
         for refused in ["/b", "pi", "pi:", ":/b", "vim:/b"] {
             assert_eq!(said(refused), "refused", "{refused}");

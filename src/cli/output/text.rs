@@ -199,9 +199,9 @@ mod tests {
         assert_eq!(fit("日本語テキスト", 12), "日本語テキ…");
         assert_eq!(fit("abc def", 5), "abc…");
         assert_eq!(fit("abc", 0), "");
-        assert_eq!(fit_end("~/work/日本", 11), "~/work/日本");
-        assert_eq!(fit_end("~/work/日本", 7), "…k/日本");
-        assert_eq!(fit_end("~/work/日本", 4), "…本");
+        assert_eq!(fit_end("~/desk/日本", 11), "~/desk/日本");
+        assert_eq!(fit_end("~/desk/日本", 7), "…k/日本");
+        assert_eq!(fit_end("~/desk/日本", 4), "…本");
         for width in 0..12 {
             assert!(columns(&fit("a日b語c", width)) <= width);
             assert!(columns(&fit_end("a日b語c", width)) <= width);

@@ -5,8 +5,6 @@ mod oracle;
 mod queued;
 mod random;
 mod segments;
-#[allow(clippy::print_stdout)]
-mod speed;
 mod tokens;
 
 use super::{Doc, Facts, Overlay, Owed, Scan, Scope};
