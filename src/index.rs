@@ -449,7 +449,8 @@ impl Index {
     /// After answering: some words work, if nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
-            Some(catalogue) => catalogue.owes_anything()?,
+            // Words that somebody removed are owed as a whole.
+            Some(catalogue) => catalogue.owes_anything()? || !self.config.words_dir().exists(),
             None => false,
         };
         if !owed {

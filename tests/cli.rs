@@ -643,3 +643,39 @@ fn the_list_that_is_ready_is_the_list() {
         assert!(!text.contains('\u{9b}'), "{text}");
     }
 }
+
+#[test]
+fn words_that_were_lost_hide_nothing() {
+    let home = home();
+    home.settle();
+    assert_eq!(home.json(&["sync", "--json"])["report"]["outstanding"], 0);
+    let total = home.json(&["search", "tokenizer", "--json"])["total"].clone();
+    assert!(total.as_u64() > Some(0), "{total}");
+    let words = home.home.join(".cache/sessionary/v1/words");
+    // Every file cut short, then all of them gone: nothing is owed by the outbox, and all of it is.
+    for file in fs::read_dir(&words).expect("the words") {
+        let file = fs::File::options()
+            .write(true)
+            .open(file.expect("a file").path());
+        file.and_then(|file| file.set_len(10)).expect("it is cut");
+    }
+    for round in 0..2 {
+        assert!(home.json(&["status", "--json"])["outstanding"].as_u64() > Some(0));
+        let answer = home.json(&["search", "tokenizer", "--json"]);
+        assert_eq!(
+            (&answer["total"], &answer["complete"]),
+            (&total, &true.into()),
+            "{round}"
+        );
+        fs::remove_dir_all(&words).expect("they are gone");
+    }
+    assert_eq!(
+        home.json(&["search", "tokenizer", "--json"])["total"],
+        total
+    );
+    let _ = home.json(&["sync", "--json"]);
+    assert_eq!(
+        home.json(&["verify", "--json"])["differences"],
+        serde_json::json!([])
+    );
+}

@@ -117,6 +117,27 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// All that is lacking where there are no words to trust: more than the outbox says if they were there once.
+    pub fn owed_without_words(&self) -> Result<Vec<Item>, Error> {
+        if self.epoch()?.1 == 0 {
+            return self.owed(0);
+        }
+        let run = || -> rusqlite::Result<Vec<Item>> {
+            self.connection
+                .prepare(
+                    "SELECT 0, source, min(key), max(key), answers, sum(length)
+                     FROM (SELECT source, key, length, key >> 24 AS session,
+                                  sum(length) OVER (PARTITION BY source ORDER BY key) / 2097152 AS part
+                           FROM _entries WHERE flags & 1 = 0),
+                          (SELECT 0 AS answers UNION ALL SELECT 1)
+                     GROUP BY source, session, part, answers",
+                )?
+                .query_map([], item_of)?
+                .collect()
+        };
+        self.told(run())
+    }
+
     /// All that the words at batch `done` still hold though it is gone.
     pub fn dead(&self, done: i64) -> Result<Vec<Dead>, Error> {
         let run = || -> rusqlite::Result<Vec<Dead>> {

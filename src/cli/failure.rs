@@ -192,6 +192,10 @@ impl From<Error> for Failure {
                 );
                 (Kind::NotFound, vec![tree])
             }
+            Error::Words(_) => (
+                Kind::Failed,
+                vec!["`sessionary rebuild` makes the index anew from the session files".to_owned()],
+            ),
             Error::Query(_) => (
                 Kind::Usage,
                 vec!["`sessionary search --help` explains queries".to_owned()],

@@ -41,12 +41,12 @@ struct Entry {
 /// Whether the conversation is owed, and whether the answers of tools are.
 type Shares = [bool; 2];
 
-/// Let `scan` read all that the words at batch `done` lack and the scope admits. Also returns how
+/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Also returns how
 /// many items hold bytes that changed since they were catalogued.
 pub fn scan_owed<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
-    done: i64,
+    done: Option<i64>,
     scan: &'a Scan,
     scope: &Scope<'_>,
 ) -> Result<(Vec<Part<'a>>, u64), catalogue::Error> {
@@ -107,8 +107,14 @@ pub fn scan_owed<'a>(
 }
 
 /// The owed items, those of the same entries together, and the entries that only searches read.
-fn owed_ranges(catalogue: &Catalogue, done: i64) -> Result<Vec<(Item, Shares)>, catalogue::Error> {
-    let mut items = catalogue.owed(done)?;
+fn owed_ranges(
+    catalogue: &Catalogue,
+    done: Option<i64>,
+) -> Result<Vec<(Item, Shares)>, catalogue::Error> {
+    let mut items = match done {
+        Some(done) => catalogue.owed(done)?,
+        None => catalogue.owed_without_words()?,
+    };
     items.sort_by_key(|item| (item.source, item.first, item.last));
     let mut ranges: Vec<(Item, Shares)> = Vec::new();
     for item in items {

@@ -142,8 +142,10 @@ impl Index {
         };
         let outstanding = match &self.catalogue {
             Some(catalogue) => {
-                let (_, done) = crate::ingest::open_words(catalogue, &self.config.words_dir())?;
-                catalogue.outstanding(done)?.1
+                match crate::ingest::open_words(catalogue, &self.config.words_dir())? {
+                    (Some(_), done) => catalogue.outstanding(done)?.1,
+                    (None, _) => catalogue.owed_without_words()?.len() as u64,
+                }
             }
             None => 0,
         };

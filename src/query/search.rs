@@ -106,7 +106,13 @@ impl Index {
             allow: asked.allow.filter(|_| scope.cwd.is_none()),
             ..asked
         };
-        let (parts, failed) = scan_owed(catalogue, &self.config.formats, done, &scan, &read)?;
+        let (parts, failed) = scan_owed(
+            catalogue,
+            &self.config.formats,
+            disk.as_ref().map(|_| done),
+            &scan,
+            &read,
+        )?;
         if failed > 0 {
             answer.complete = false;
             answer.pending_files += failed;
