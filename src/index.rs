@@ -161,7 +161,7 @@ pub enum Error {
         entry: String,
     },
     /// The query cannot be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Query(#[from] crate::query::syntax::SyntaxError),
     /// A directory of another user.
     #[error("{} belongs to another user; name another directory with --index", .path.display())]

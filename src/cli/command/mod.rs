@@ -80,7 +80,7 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
     };
     // Without a report nothing was looked at: somebody else holds the lock, or nobody may write.
     let why = match index.report() {
-        Some(_) => "could not be read: `sessionary status` says where",
+        Some(_) => "could not be read: `sessionary sql 'SELECT * FROM problems'` names them",
         None => {
             "not read yet: another sessionary is at work, or the index cannot be written (`sessionary sync` says why)"
         }
