@@ -10,6 +10,8 @@ mod bytes;
 mod damage;
 #[path = "histories/dump.rs"]
 mod dump;
+#[path = "histories/flips.rs"]
+mod flips;
 #[path = "histories/folders.rs"]
 mod folders;
 #[path = "histories/fourth.rs"]

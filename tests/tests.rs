@@ -9,6 +9,7 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `tour`: the README's tour, command by command
+//! - `unread`: what cannot be read is said, and hides nothing
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
@@ -26,6 +27,8 @@ mod oracle;
 mod sandbox;
 #[cfg(unix)]
 mod tour;
+#[cfg(unix)]
+mod unread;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.
 use sessionary::model;

@@ -14,4 +14,4 @@ pub use owed::scan_owed;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
 pub use sync::{Event, count_pending, sync_catalogue};
-pub use words::{WordsStage, index_words, open_words};
+pub use words::{Found, WordsStage, index_words, open_words};

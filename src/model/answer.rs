@@ -125,6 +125,9 @@ pub struct SearchAnswer {
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
+    /// Why the words could not be read, if so: all text was read instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_damage: Option<String>,
 }
 
 /// One row of a tree, parents before children.
@@ -258,6 +261,9 @@ pub struct Status {
     pub entries: u64,
     pub problems: u64,
     pub outstanding: u64,
+    /// Why the words cannot be read, if so: searches read all text until the next sync has built them anew.
+    #[serde(default)]
+    pub words_damage: Option<String>,
     pub catalogue_bytes: u64,
     pub words_bytes: u64,
     pub source_bytes: u64,

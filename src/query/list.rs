@@ -140,11 +140,14 @@ impl Index {
             Some(catalogue) => catalogue.totals()?,
             None => (0, 0, 0, 0, None),
         };
+        let mut words_damage = None;
         let outstanding = match &self.catalogue {
             Some(catalogue) => {
-                match crate::ingest::open_words(catalogue, &self.config.words_dir())? {
-                    (Some(_), done) => catalogue.outstanding(done)?.1,
-                    (None, _) => catalogue.owed_without_words()?.len() as u64,
+                let found = crate::ingest::open_words(catalogue, &self.config.words_dir())?;
+                words_damage = found.damage;
+                match found.words {
+                    Some(_) => catalogue.outstanding(found.done)?.1,
+                    None => catalogue.owed_without_words()?.len() as u64,
                 }
             }
             None => 0,
@@ -161,6 +164,7 @@ impl Index {
             entries,
             problems,
             outstanding,
+            words_damage,
             catalogue_bytes: size(&catalogue_path) + size(&wal),
             words_bytes: walkdir::WalkDir::new(self.config.words_dir())
                 .into_iter()

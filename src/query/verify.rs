@@ -32,7 +32,7 @@ impl Index {
             found.differences.push(difference("catalogue", None, said));
         }
         let _ = progress;
-        let (words, done) = open_words(catalogue, &self.config.words_dir())?;
+        let words = open_words(catalogue, &self.config.words_dir())?;
         let mut expected: BTreeSet<(u64, Class)> = BTreeSet::new();
         for spec in &self.config.roots {
             let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
@@ -68,7 +68,11 @@ impl Index {
                 format!("{unready} sessions have another row in the list than in their columns");
             found.differences.push(difference("catalogue", None, what));
         }
-        self.verify_words(words.as_ref(), done, expected, &mut found)?;
+        if let Some(why) = words.damage {
+            found.differences.push(difference("words", None, why));
+        } else {
+            self.verify_words(words.words.as_ref(), words.done, expected, &mut found)?;
+        }
         Ok(found)
     }
 
@@ -151,17 +155,32 @@ impl Index {
         };
         let mut have = BTreeSet::new();
         if let Some(words) = words {
-            let damaged = words.damaged_files()?;
-            for name in &damaged {
+            // A file that cannot even be asked for its checksum is as damaged.
+            let damaged: Vec<String> = match words.damaged_files() {
+                Ok(names) => names
+                    .iter()
+                    .map(|name| format!("{name} is damaged"))
+                    .collect(),
+                Err(error) => vec![error.to_string()],
+            };
+            for what in &damaged {
                 found
                     .differences
-                    .push(difference("words", None, format!("{name} is damaged")));
+                    .push(difference("words", None, what.clone()));
             }
             // Reading on in files that lie about their own shape makes tantivy panic.
             if !damaged.is_empty() {
                 return Ok(());
             }
-            for (key, class) in words.keys()? {
+            let keys = match words.keys() {
+                Ok(keys) => keys,
+                Err(error) => {
+                    let what = error.to_string();
+                    found.differences.push(difference("words", None, what));
+                    return Ok(());
+                }
+            };
+            for (key, class) in keys {
                 if dead
                     .iter()
                     .any(|d| (d.first as u64..=d.last as u64).contains(&key))

@@ -274,7 +274,7 @@ fn damage_words(directory: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
     }
 }
 
-fn copy_all(from: &Path, to: &Path) {
+pub fn copy_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

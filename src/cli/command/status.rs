@@ -32,7 +32,9 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 fn printed(status: &Status, screen: &Screen) -> String {
-    let words = if status.outstanding == 0 {
+    let words = if let Some(damage) = &status.words_damage {
+        format!("{}; `sessionary sync` builds them anew", plain_line(damage))
+    } else if status.outstanding == 0 {
         "all words indexed".to_owned()
     } else {
         format!(
