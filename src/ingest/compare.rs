@@ -22,6 +22,8 @@ pub struct Comparison {
     pub passages: Vec<(u64, Class)>,
     /// What differs.
     pub differences: Vec<String>,
+    /// Why the file could not be read, though it is there.
+    pub unread: Option<String>,
 }
 
 /// Read `path` and compare it with what is stored of it.
@@ -53,8 +55,11 @@ pub fn compare_source(
     }) {
         Ok(_) => {}
         Err(error) => {
-            if !known.unread {
-                result.differences.push(format!("cannot be read: {error}"));
+            match error.kind() {
+                std::io::ErrorKind::NotFound => {
+                    result.differences.push(format!("cannot be read: {error}"));
+                }
+                _ => result.unread = Some(error.to_string()),
             }
             return Ok(result);
         }

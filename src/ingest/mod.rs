@@ -9,7 +9,7 @@ mod single;
 mod sync;
 mod words;
 
-pub use compare::compare_source;
+pub use compare::{Comparison, compare_source};
 pub use owed::scan_owed;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;

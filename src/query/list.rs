@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::collation::Collation;
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::StoredSession;
+use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
@@ -136,9 +136,9 @@ impl Index {
                 error: known.and_then(|r| r.error.clone()),
             });
         }
-        let (sessions, entries, problems, source_bytes, last_scan) = match &self.catalogue {
+        let totals = match &self.catalogue {
             Some(catalogue) => catalogue.totals()?,
-            None => (0, 0, 0, 0, None),
+            None => Totals::default(),
         };
         let mut words_damage = None;
         let outstanding = match &self.catalogue {
@@ -160,9 +160,10 @@ impl Index {
             index_dir: self.config.index_dir.clone(),
             generation: crate::catalogue::GENERATION,
             roots,
-            sessions,
-            entries,
-            problems,
+            sessions: totals.sessions,
+            entries: totals.entries,
+            problems: totals.problems,
+            unread: totals.unread,
             outstanding,
             words_damage,
             catalogue_bytes: size(&catalogue_path) + size(&wal),
@@ -173,8 +174,8 @@ impl Index {
                 .filter(|m| m.is_file())
                 .map(|m| m.len())
                 .sum(),
-            source_bytes,
-            last_scan: last_scan.and_then(iso),
+            source_bytes: totals.source_bytes,
+            last_scan: totals.last_scan_ms.and_then(iso),
             writer: self.has_writer(),
         })
     }

@@ -140,7 +140,7 @@ fn addresses(answer: &SearchAnswer) -> Vec<String> {
 #[test]
 fn flipped_bytes_in_the_words_are_noticed_on_touch() {
     let seed = super::variable("SESSIONARY_SEED").unwrap_or(5);
-    let trials = super::variable("SESSIONARY_FLIPS").unwrap_or(20) as usize;
+    let trials = super::variable("SESSIONARY_FLIPS").unwrap_or(12) as usize;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let whole = Whole::new(&mut rng);
     let right: Vec<Vec<String>> = QUERIES

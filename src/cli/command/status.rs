@@ -42,6 +42,14 @@ fn printed(status: &Status, screen: &Screen) -> String {
             count(status.outstanding, "entry")
         )
     };
+    let unread = match status.unread {
+        0 => String::new(),
+        unread => format!(
+            "\nunread    {} could not be read: {}",
+            count(unread, "file"),
+            super::UNREAD
+        ),
+    };
     let writer = if status.writer {
         ", being written by another process"
     } else {
@@ -49,7 +57,7 @@ fn printed(status: &Status, screen: &Screen) -> String {
     };
     format!(
         "index     {} (generation {}){writer}\nsize      catalogue {}, words {}, for {} of sessions\n\
-         contents  {}, {}, {}\nfreshness last full scan {}; {words}\n\n{}",
+         contents  {}, {}, {}{unread}\nfreshness last full scan {}; {words}\n\n{}",
         screen.path(&status.index_dir),
         status.generation,
         bytes(status.catalogue_bytes),
