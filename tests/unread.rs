@@ -124,18 +124,25 @@ fn the_state_of_damaged_words_is_told() {
     let status = home.run(&["status"]);
     let freshness = status.lines().find(|line| line.starts_with("freshness"));
     assert_snapshot!(freshness.unwrap_or_default(), @r#"freshness last full scan DATE; the words are damaged: a.term; `sessionary sync` builds them anew"#);
-    assert_snapshot!(home.run(&["verify"]), @r#"
+    assert_snapshot!(said(&home, &["verify"]), @r#"
     words: the words are damaged: a.term
-    2 files, 4 entries, 2 passages, 576 B read: 1 difference.
+    2 files, 4 entries, 2 passages, SIZE read: 1 difference.
     --- stderr
     `sessionary rebuild` makes the index anew.
     --- exit Some(1)
     "#);
 }
 
-/// What a command prints, with the random names of files made equal.
+/// What a command prints, with the random names of files made equal, and sizes, which depend on the path of the home.
 fn said(home: &Sandbox, arguments: &[&str]) -> String {
     let text = home.run(arguments);
+    let text = match text.split_once("B read: ") {
+        Some((before, after)) => {
+            let (before, _) = before.rsplit_once(", ").expect("a size");
+            format!("{before}, SIZE read: {after}")
+        }
+        None => text,
+    };
     let words = text.split(' ').map(|word| match word.split_once('.') {
         Some((name, rest)) if name.len() == 32 => format!("ID.{rest}"),
         _ => word.to_owned(),
@@ -170,14 +177,41 @@ fn a_name_that_is_not_utf8_is_said() {
     $HOME/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
     $HOME/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
     "#);
-    assert_snapshot!(home.run(&["verify"]), @r#"
+    assert_snapshot!(said(&home, &["verify"]), @r#"
     unread: ~/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
     unread: ~/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
-    2 files, 4 entries, 2 passages, 576 B read: both stores equal the files that could be read, 2 could not.
+    2 files, 4 entries, 2 passages, SIZE read: both stores equal the files that could be read, 2 could not.
     "#);
     let status = home.run(&["status"]);
     let unread = status.lines().find(|line| line.starts_with("unread"));
     assert_snapshot!(unread.unwrap_or_default(), @r#"unread    2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them"#);
+}
+
+#[test]
+fn nuls_are_accounted_for() {
+    let home = Sandbox::new();
+    let folder = ".pi/agent/sessions/--work-parser--";
+    let nuls = home.write(&format!("{folder}/nuls.jsonl"), &"\0".repeat(5_000_000));
+    let after = home.write(
+        &format!("{folder}/after.jsonl"),
+        &(session("0a", "before the crash") + &"\0".repeat(4096)),
+    );
+    [nuls, after]
+        .iter()
+        .for_each(|path| home.touch(path, 1_767_600_000));
+    assert_snapshot!(home.run(&["list", "--all"]), @r#"
+    AGE  SESSION  AGENT  MSGS  PROJECT        TITLE
+    2h   0a       pi        1  ~/work/parser  before the crash
+    4h   nuls     pi        0                 [not listed by pi: no session header (NUL bytes)] (no mes…
+    "#);
+    assert_snapshot!(home.run(&["sql", "SELECT relative, length, reason FROM problems"]), @r#"
+    relative                      length  reason
+    --work-parser--/after.jsonl     4096  NUL bytes
+    --work-parser--/nuls.jsonl   5000000  NUL bytes
+    "#);
+    assert_snapshot!(said(&home, &["verify"]), @r#"
+    2 files, 2 entries, 1 passage, SIZE read: both stores equal the files.
+    "#);
 }
 
 /// A home whose commands are run by a user whom permissions bind: ourselves, or nobody if we are root.

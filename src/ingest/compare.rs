@@ -186,7 +186,7 @@ fn tiles(chunks: &[Chunk<Vec<EntryRow>>], path: &Path, result: &mut Comparison) 
         let gap = &bytes[at as usize..start as usize];
         let blank = String::from_utf8_lossy(gap)
             .chars()
-            .all(|c| c == '\0' || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty());
+            .all(|c| crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty());
         if !blank {
             result.differences.push(format!(
                 "bytes {at} to {start} are accounted for by nothing"
