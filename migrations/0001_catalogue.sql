@@ -186,12 +186,11 @@ CREATE TABLE _problems (
     PRIMARY KEY (source, start)
 ) STRICT, WITHOUT ROWID;
 
--- Files below a root that are no source, and files and directories that could not be read.
+-- Files below a root that are no source, and directories that could not be read.
 CREATE TABLE _strays (
     root INTEGER NOT NULL,
-    relative TEXT NOT NULL,          -- of a name that is not UTF-8 the other bytes as \xNN
+    relative TEXT NOT NULL,
     reason TEXT NOT NULL,
-    unread INTEGER NOT NULL,         -- it may hold sessions, and could not be read
     PRIMARY KEY (root, relative)
 ) STRICT, WITHOUT ROWID;
 
@@ -274,7 +273,7 @@ CREATE VIEW problems AS
 SELECT 'bytes' AS what, r.path AS root, s.relative, p.start, p.length, p.provisional, p.reason
 FROM _problems p JOIN _sources s USING (source) JOIN _roots r USING (root)
 UNION ALL
-SELECT iif(t.unread, 'unread', 'file'), r.path, t.relative, NULL, NULL, 0, t.reason FROM _strays t JOIN _roots r USING (root)
+SELECT 'file', r.path, t.relative, NULL, NULL, 0, t.reason FROM _strays t JOIN _roots r USING (root)
 UNION ALL
 SELECT 'unread', r.path, s.relative, NULL, NULL, 0, s.unread FROM _sources s JOIN _roots r USING (root) WHERE s.unread IS NOT NULL
 UNION ALL

@@ -14,7 +14,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
-use crate::source::discover::{Stray, folders_vouch};
+use crate::source::discover::Stray;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
@@ -147,8 +147,8 @@ pub fn sync_catalogue(
             }
         }
         let doubtful = read_all(catalogue, &work.plans, stale, progress, report)?;
-        for (spec, format, root, look) in &scanned {
-            if folders_vouch(spec.flat, *format) && look.discovery.error.is_none() {
+        for (_, format, root, look) in &scanned {
+            if look.discovery.error.is_none() {
                 look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
             }
         }
