@@ -5,12 +5,11 @@ use rusqlite::{OptionalExtension, params};
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, Shape};
+pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, Part};
 use crate::source::checkpoint::Proof;
 use crate::source::identity::Identity;
 
-/// Bits of a key that count arrivals within a session.
-pub const ARRIVAL_BITS: u32 = 24;
 /// Entries a session may ever have had.
 pub const MOST_ARRIVALS: i64 = 1 << ARRIVAL_BITS;
 

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// An entry's key is its session's number followed by so many bits that count arrivals in the session.
+pub(crate) const ARRIVAL_BITS: u32 = 24;
+
 /// Facts of one entry. They depend on the entry's own bytes alone, so reading a file in ten
 /// pieces yields what reading it in one yields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

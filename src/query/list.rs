@@ -22,8 +22,14 @@ pub struct ListScope {
     pub agent: Option<String>,
     /// Fill [`crate::model::SessionRow::all_messages_text`], read from the files.
     pub with_text: bool,
-    /// At most so many.
+    /// At most so many; `None` and 0: all.
     pub limit: Option<usize>,
+}
+
+impl ListScope {
+    pub(super) fn most(&self) -> usize {
+        self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
+    }
 }
 
 impl Index {
@@ -48,7 +54,7 @@ impl Index {
             .collect();
         let elsewhere = (total - chosen.len()) as u64;
         self.sort_as_agents_do(&mut chosen, cwd.is_none());
-        chosen.truncate(scope.limit.unwrap_or(usize::MAX));
+        chosen.truncate(scope.most());
         let mut rows = Vec::with_capacity(chosen.len());
         for mut stored in chosen {
             if scope.with_text

@@ -86,7 +86,7 @@ impl Index {
             named.map_or_else(|_| PathBuf::new(), |named| named.path)
         };
         rows.sort_by(|a, b| a.rank.compare(&b.rank, || path(a), || path(b)));
-        rows.truncate(scope.limit.unwrap_or(usize::MAX));
+        rows.truncate(scope.most());
         let empty = Listing {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,

@@ -16,16 +16,28 @@ use crate::model::{Hit, HitGroup, SCHEMA_VERSION, SearchAnswer, iso};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope};
 
 /// How a search is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct SearchScope {
     /// Only sessions of this working directory.
     pub cwd: Option<PathBuf>,
     /// Newest first, instead of best first.
     pub newest_first: bool,
-    /// Hits at most; 0 = 20.
+    /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
     /// The moment that `since:2w` counts from, in ms.
     pub now_ms: i64,
+}
+
+impl Default for SearchScope {
+    /// Twenty hits of all sessions, best first.
+    fn default() -> SearchScope {
+        SearchScope {
+            cwd: None,
+            newest_first: false,
+            limit: 20,
+            now_ms: 0,
+        }
+    }
 }
 
 /// Characters of a snippet before and after the first match.
@@ -150,7 +162,10 @@ impl Index {
         } else {
             Order::Ranked
         };
-        let limit = if scope.limit == 0 { 20 } else { scope.limit };
+        let limit = match scope.limit {
+            0 => usize::MAX,
+            limit => limit,
+        };
         let mut want = limit;
         for round in 0..ROUNDS {
             let found = words::search(
@@ -177,13 +192,17 @@ impl Index {
             }
             answer.total = (found.total - dropped) as u64;
             answer.total_exact = !found.total_is_bound || exhausted;
+            answer.total_sessions = match exhausted {
+                true => page.order.len(),
+                false => found.sessions,
+            } as u64;
             answer.complete &= !page.stale;
             let full = page.count == limit;
             if full || exhausted || round + 1 == ROUNDS {
                 answer.sessions = page.into_groups()?;
                 break;
             }
-            want *= 4;
+            want = want.saturating_mul(4);
         }
         if scope.cwd.is_some() {
             let mut wider = asked;

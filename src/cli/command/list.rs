@@ -30,7 +30,7 @@ pub struct List {
     /// Only sessions of this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// At most N sessions
+    /// At most N sessions; 0 for all of them
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// With the text of all messages (JSON only)
