@@ -34,5 +34,5 @@ mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
-pub use ingest::Event;
+pub use ingest::{Event, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
 pub use words::panic_is_caught;

@@ -781,3 +781,57 @@ fn a_relative_home_is_refused() {
     ];
     assert_eq!(relative(&full).0, Some(0));
 }
+
+#[test]
+fn system_prompts_are_found_by_their_kind_only_and_once() {
+    let home = home();
+    for (name, day, time) in [("one", "03", 1_767_430_800), ("two", "04", 1_767_517_200)] {
+        let path = home.write(
+            &format!(".pi/agent/sessions/--work-parser--/{name}.jsonl"),
+            &[
+                format!(r#"{{"type":"session","version":3,"id":"{name}","timestamp":"2026-01-{day}T09:00:00.000Z","cwd":"~/work/parser"}}"#),
+                format!(r#"{{"type":"message","id":"s1","parentId":null,"timestamp":"2026-01-{day}T09:00:01.000Z","message":{{"role":"system","content":"You are a careful engineer","sections":[],"toolsAdded":[{{"name":"grep","description":"Search the zebrawood"}}],"timestamp":{time}000}}}}"#),
+                format!(r#"{{"type":"message","id":"u1","parentId":"s1","timestamp":"2026-01-{day}T09:00:02.000Z","message":{{"role":"user","content":"hello {name}","timestamp":{time}000}}}}"#),
+                format!(r#"{{"type":"compaction","id":"c1","parentId":"u1","timestamp":"2026-01-{day}T09:00:03.000Z","summary":"they met","firstKeptEntryId":"u1","tokensBefore":9,"systemMessage":{{"role":"system","content":"Statutes of {name}"}}}}"#),
+            ]
+            .map(|line| line + "\n")
+            .concat(),
+        );
+        home.touch(&path, time);
+    }
+    let total = |query: &str| home.json(&["search", query, "--json"])["total"].clone();
+    for round in 0..2 {
+        for hidden in [
+            "careful",
+            "zebrawood",
+            "statutes",
+            "careful -tokenizer",
+            "role:system",
+        ] {
+            assert_eq!(total(hidden), 0, "{hidden}, round {round}");
+        }
+        assert_eq!(total("kind:system careful"), 1);
+        assert_eq!(total("kind:system zebrawood session:one"), 1);
+        assert_eq!(total("kind:system statutes"), 2);
+        assert_eq!(total("kind:system hello"), 0);
+        assert_eq!(total("kind:system session:two"), 2);
+        let _ = home.run(&["sync"]);
+    }
+    assert_snapshot!(home.run(&["search", "kind:system", "careful"]), @r#"
+    hello two  ~/work/parser · pi · 1d
+      system · 1d  two:s1
+        You are a careful engineer
+    --- stderr
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["show", "two:s1"]), @r#"
+    hello two
+    pi · ~/work/parser · 2026-01-04 09:00 · 4 entries
+    ~/.pi/agent/sessions/--work-parser--/two.jsonl
+
+    ▶▶ system · 2026-01-04 09:00 · s1 ──────────────────────────────────────────────────────────────────
+    You are a careful engineer
+    grep
+    Search the zebrawood
+    "#);
+}

@@ -14,7 +14,7 @@ mod bytes;
 #[path = "histories/damage.rs"]
 mod damage;
 #[path = "histories/dump.rs"]
-mod dump;
+pub mod dump;
 #[path = "histories/flips.rs"]
 mod flips;
 #[path = "histories/folders.rs"]

@@ -27,6 +27,8 @@ pub mod flag {
     pub const ANSWER: i64 = 16;
     /// Not all of its text is searched.
     pub const CUT: i64 = 32;
+    /// Holds a system prompt or tool schemas, which the words never get.
+    pub const PROMPT: i64 = 64;
 }
 
 /// One entry on its way into the catalogue.
@@ -105,6 +107,8 @@ pub struct Chunk<E> {
     pub shown: Fold,
     /// Whether this is the last chunk of the source.
     pub last: bool,
+    /// Bytes of the source that the chunk tells of.
+    pub source_bytes: u64,
 }
 
 impl Catalogue {

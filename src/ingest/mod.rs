@@ -4,6 +4,7 @@ mod compare;
 mod look;
 mod owed;
 mod plan;
+mod prompts;
 mod reading;
 mod single;
 mod sync;
@@ -11,7 +12,8 @@ mod words;
 
 pub use compare::{Comparison, compare_source};
 pub use owed::scan_owed;
+pub use prompts::scan_prompts;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
-pub use sync::{Event, count_pending, sync_catalogue};
-pub use words::{Found, WordsStage, index_words, open_words};
+pub use sync::{Event, catalogue_batch, count_pending, sync_catalogue};
+pub use words::{Found, SMALL_WORDS_BATCH, WORDS_BATCH, WordsStage, index_words, open_words};

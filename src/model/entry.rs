@@ -64,6 +64,8 @@ pub struct Facts {
     pub has_image: bool,
     /// Not all of its text is searched: its data is too long (pi: `custom` entries).
     pub text_cut: bool,
+    /// The entry holds what the agent tells the model in its own name: a system prompt or tool schemas.
+    pub has_prompt: bool,
     /// clido `result` lines: turns, cost and exit status of a run.
     pub turns: Option<i64>,
     /// See `turns`; US dollars.

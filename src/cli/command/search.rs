@@ -21,6 +21,7 @@ use crate::output::time::count;
     sessionary search 'fold* OR unfold'\n  \
     sessionary search --here --newest 'kind:user deploy'\n\n\
     Quote what the shell would change, and put -- before a word that begins with a hyphen. Filters: agent: project: role: kind: tool: since: until: session:\n\
+    System prompts and tool schemas are found with kind:system only.\n\
     `sessionary show ADDRESS` reads on from a hit.")]
 pub struct Search {
     /// Words, "phrases", -word, OR, prefix*, filters
