@@ -8,6 +8,7 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `reports`: the views for reports, and the documented queries over them
 //! - `tour`: the README's tour, command by command
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
@@ -19,6 +20,8 @@ mod crash;
 mod findable;
 mod formats;
 mod histories;
+#[cfg(unix)]
+mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;

@@ -8,6 +8,7 @@ mod notes;
 mod open;
 pub mod outbox;
 mod owed;
+mod raw;
 pub mod read;
 pub mod rows;
 mod session;

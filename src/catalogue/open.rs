@@ -9,12 +9,15 @@ use rusqlite::{Connection, OpenFlags};
 /// Name of the index directory's generation: a binary touches its own only.
 pub const GENERATION: u32 = 1;
 /// Version of the public views.
-pub const CONTRACT_VERSION: u32 = 1;
+pub const CONTRACT_VERSION: u32 = 2;
 /// "SESY" in SQLite's application_id.
 const APPLICATION_ID: i32 = 0x5345_5359;
 
 /// One step a file, numbered by `user_version`.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_catalogue.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_catalogue.sql"),
+    include_str!("../../migrations/0002_reporting.sql"),
+];
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]
