@@ -245,3 +245,141 @@ fn an_older_catalogue_is_migrated() {
         "{verified}"
     );
 }
+
+/// What SQLite's header says of the journal: 1 = none beside the file, 2 = WAL.
+fn journal(path: &Path) -> u8 {
+    fs::read(path).expect("the file")[18]
+}
+
+#[test]
+fn a_snapshot_is_one_private_file_that_nothing_overwrites() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let folder = home.home.join("share");
+    fs::create_dir(&folder).expect("a folder");
+    let file = folder.join("sessions.sqlite");
+    let name = file.to_str().expect("text");
+    let saved = home.json(&["--json", "sql", "--snapshot", name]);
+    assert_eq!(saved["complete"], true);
+    assert_eq!(saved["bytes"], fs::metadata(&file).expect("the file").len());
+    assert_eq!(
+        fs::metadata(&file).expect("it").permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(journal(&file), 1);
+    let was = fs::read(&file).expect("the file");
+    insta::assert_snapshot!(home.run(&["sql", "--snapshot", name]), @r"
+    --- stderr
+    error: $HOME/share/sessions.sqlite: there is a file already; name a new one
+    --- exit Some(2)
+    ");
+    assert_eq!(fs::read(&file).expect("the file"), was);
+    assert_eq!(
+        fs::read_dir(&folder).expect("it").count(),
+        1,
+        "nothing else is left there"
+    );
+
+    // All of it is there, where nothing can be written.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).expect("read-only");
+    let copy = Connection::open_with_flags(
+        format!("file:{name}?mode=ro"),
+        rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI,
+    )
+    .expect("the copy");
+    let live = Connection::open(catalogue(&home)).expect("the catalogue");
+    for question in [
+        "SELECT session, messages, bytes, cost FROM sessions ORDER BY 1",
+        "SELECT entry, hash & 1048575, time_ms FROM entries ORDER BY 1",
+        "SELECT entry, cost_total FROM usage ORDER BY 1",
+    ] {
+        assert_eq!(numbers(&copy, question), numbers(&live, question));
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("writable");
+}
+
+/// A transaction that somebody forgot: the WAL stops growing, answers say so, and all goes on when it ends.
+#[test]
+fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
+    use sessionary::{Freshness, Index, Indexer};
+    let folder = tempfile::tempdir().expect("a folder");
+    let sessions = folder.path().join("sessions/--x--");
+    fs::create_dir_all(&sessions).expect("its folder");
+    let file = sessions.join("s.jsonl");
+    let write = |times: u32| {
+        // Each time other bytes, so each time all rows are made anew.
+        let mut text = String::from(
+            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/x"}"#,
+        );
+        for at in 0..2000 {
+            text.push_str(&format!(
+                "\n{{\"type\":\"message\",\"id\":\"{times:04}{at:04}\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"round {times}\"}}}}"
+            ));
+        }
+        fs::write(&file, text + "\n").expect("a session");
+    };
+    let root = crate::histories::dump::root("pi", "pi", &folder.path().join("sessions"));
+    let mut config = sessionary::Config::new(folder.path().join("index"), vec![root]);
+    config.wal_bytes = 1 << 20;
+    let sync = |config: &sessionary::Config| Indexer::open(config)?.sync(&mut |_| {});
+    write(0);
+    sync(&config).expect("a first sync");
+    let path = folder.path().join("index/v1/catalogue.sqlite");
+    let wal = || fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |m| m.len());
+    let first = |index: &Index| {
+        let rows = index
+            .sql("SELECT first_message FROM sessions")
+            .expect("a row");
+        rows.rows[0][0].as_str().expect("text").to_owned()
+    };
+
+    let reader = Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .expect("somebody else");
+    reader.execute_batch("BEGIN").expect("a transaction");
+    assert_eq!(one(&reader, "SELECT count(*) FROM entries"), Some(2001.0));
+    let mut blocked = None;
+    let mut written = 0;
+    for times in 1..=24 {
+        write(times);
+        match sync(&config) {
+            Ok(_) if blocked.is_none() => written = times,
+            Ok(_) => panic!("written while blocked"),
+            Err(error) => blocked = Some(error),
+        }
+        // The limit and what one transaction adds.
+        let limit = config
+            .wal_bytes
+            .max(2 * fs::metadata(&path).expect("it").len());
+        assert!(wal() <= limit + (2 << 20), "{} bytes after {times}", wal());
+    }
+    assert!(written > 1, "it is written for a while");
+    let told = blocked.expect("it stops").to_string();
+    if cfg!(target_os = "linux") {
+        let process = format!("process {} (", std::process::id());
+        assert!(told.contains(&process), "{told}");
+    }
+    assert!(told.contains("read transaction"), "{told}");
+
+    // Answers are as of the last sync, and say so; the reader sees what it saw.
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    assert_eq!(first(&index), format!("round {written}"));
+    let list = index
+        .list(&sessionary::index::ListScope::default())
+        .expect("a list");
+    assert!(!list.complete);
+    drop(index);
+    assert_eq!(
+        one(
+            &reader,
+            "SELECT count(*) FROM entries WHERE id = '00000001'"
+        ),
+        Some(1.0)
+    );
+
+    drop(reader);
+    sync(&config).expect("it goes on");
+    assert!(wal() < 2 << 20, "{} bytes in the end", wal());
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    assert_eq!(first(&index), "round 24");
+    crate::histories::dump::clean(&index, "afterwards");
+}

@@ -9,6 +9,7 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `reports`: the views for reports, and the documented queries over them
+//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: the README's tour, command by command
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
@@ -27,6 +28,9 @@ mod reports;
 mod oracle;
 #[cfg(unix)]
 mod sandbox;
+// Installed by `tests/tools/install.sh`, for this platform.
+#[cfg(target_os = "linux")]
+mod tools;
 #[cfg(unix)]
 mod tour;
 

@@ -110,7 +110,11 @@ pub struct Chunk<E> {
 
 impl Catalogue {
     /// Begin the one write transaction.
+    ///
+    /// # Errors
+    /// [`Error::Blocked`] when the WAL is as long as it may be and somebody's read transaction keeps it so.
     pub fn begin(&self) -> Result<(), Error> {
+        self.make_room()?;
         self.told(self.connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
