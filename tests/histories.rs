@@ -9,7 +9,7 @@ mod bytes;
 #[path = "histories/damage.rs"]
 mod damage;
 #[path = "histories/dump.rs"]
-mod dump;
+pub mod dump;
 #[path = "histories/folders.rs"]
 mod folders;
 #[path = "histories/fourth.rs"]
