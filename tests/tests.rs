@@ -11,6 +11,7 @@
 //! - `reports`: the views for reports, and the documented queries over them
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: the README's tour, command by command
+//! - `unread`: what cannot be read is said, and hides nothing
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
@@ -33,6 +34,8 @@ mod sandbox;
 mod tools;
 #[cfg(unix)]
 mod tour;
+#[cfg(unix)]
+mod unread;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.
 use sessionary::model;
