@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::catalogue::{self, Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
@@ -47,6 +47,9 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
+    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
+    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
+    pub wal_bytes: u64,
 }
 
 impl Config {
@@ -57,6 +60,7 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
+            wal_bytes: WAL_BYTES,
         }
     }
 
@@ -241,12 +245,12 @@ impl Indexer {
         }
         let path = config.catalogue_path();
         let mut notes = Vec::new();
-        let catalogue = match Catalogue::open_writable(&path) {
+        let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
                 notes.push(format!("{error}; the catalogue is built anew"));
                 remove_catalogue(&path)?;
-                Catalogue::open_writable(&path)?
+                Catalogue::open_writable(&path, config.wal_bytes)?
             }
             Err(error) => return Err(error.into()),
         };
@@ -281,7 +285,7 @@ impl Indexer {
                     ..Report::default()
                 };
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
                 self.sync_roots(progress, &mut report)?;
             }
             Err(error) => return Err(error),
@@ -334,7 +338,7 @@ impl Indexer {
             Err(error) if error.is_damage() => {
                 let path = self.config.catalogue_path();
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -478,6 +482,22 @@ impl Index {
             Some(catalogue) => Ok(catalogue.sql(query)?),
             None => Err(Error::NoIndex),
         }
+    }
+
+    /// Save the catalogue as it is now as one new file, readable by its owner alone: its length, and whether all files
+    /// were catalogued.
+    ///
+    /// # Errors
+    /// When `file` exists or its folder cannot be written; [`Error::NoIndex`] without an index.
+    pub fn save_catalogue(&self, file: &Path) -> Result<(u64, bool), Error> {
+        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
+        catalogue.save_as(file).map_err(|error| match error {
+            // It is `file` that could not be written, not the index.
+            catalogue::Error::Io { path, error } => Error::Io { path, error },
+            error => error.into(),
+        })?;
+        let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+        Ok((saved.len(), self.complete))
     }
 
     /// Whether another process holds the writer lock.

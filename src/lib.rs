@@ -32,7 +32,7 @@ pub mod query;
 mod source;
 mod words;
 
-pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows};
+pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
 pub use ingest::{Event, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
 pub use words::panic_is_caught;

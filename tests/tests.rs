@@ -8,6 +8,8 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `reports`: the views for reports, and the documented queries over them
+//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
 mod agentuse;
@@ -20,11 +22,16 @@ mod crash;
 mod findable;
 mod formats;
 mod histories;
+#[cfg(unix)]
+mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 #[cfg(unix)]
 mod sandbox;
+// Installed by `tests/tools/install.sh`, for this platform.
+#[cfg(target_os = "linux")]
+mod tools;
 #[cfg(unix)]
 mod tour;
 #[cfg(unix)]

@@ -12,7 +12,7 @@ const CHANGES_KEPT: i64 = 100_000;
 impl Catalogue {
     /// The row of a root, made or brought up to date.
     pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
-        self.told(
+        let changed = self.told(
             self.connection
                 .prepare_cached(
                     "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
@@ -24,7 +24,25 @@ impl Catalogue {
                 }),
         )?;
         let root = self.root_of(&root.agent, &root.path)?;
-        self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))
+        let root = self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))?;
+        if changed > 0 {
+            // Its sessions show the label.
+            self.told(self.connection.execute(
+                "INSERT INTO _changes (session, what, id, path)
+                 SELECT session, 'changed', id, path FROM _sessions WHERE root = ?1 AND path <> ''",
+                [root],
+            ))?;
+        }
+        Ok(root)
+    }
+
+    /// A session is about to go: those who poll are told.
+    pub(super) fn note_gone(&self, session: i64) -> rusqlite::Result<()> {
+        self.connection.execute(
+            "INSERT INTO _changes (session, what, id, path) SELECT session, 'gone', id, path FROM _sessions WHERE session = ?1",
+            [session],
+        )?;
+        Ok(())
     }
 
     /// What the last scan found of a root as a whole.

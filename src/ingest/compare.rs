@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::plan::Plan;
 use super::reading::{Cost, read_source};
+use crate::catalogue::entries::Children;
 use crate::catalogue::read::Known;
 use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
@@ -111,16 +112,9 @@ pub fn compare_source(
             ));
         }
         let children = catalogue.children(row.key)?;
-        let expected = (
-            f.calls.clone(),
-            f.usage.clone(),
-            f.files.clone(),
-            f.label.clone(),
-            f.compaction.clone(),
-        );
-        if children != expected {
+        if children != Children::of(f) {
             result.differences.push(format!(
-                "line {}: calls, usage, files, label or compaction differ",
+                "line {}: calls, usage, files, label, compaction or run differ",
                 entry.line
             ));
         }

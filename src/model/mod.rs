@@ -12,7 +12,7 @@ pub use answer::{
     SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
 pub(crate) use entry::ARRIVAL_BITS;
-pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Usage};
+pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
 pub use query::Expr;
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};

@@ -27,7 +27,13 @@ const NOT_HELD: [(&str, &[&str], &str); 7] = [
     ),
     (
         "_store",
-        &["id", "last_batch", "last_scan_ms", "entries_gone"],
+        &[
+            "id",
+            "last_batch",
+            "last_scan_ms",
+            "entries_gone",
+            "index_id",
+        ],
         "counters and the clock of the index itself",
     ),
     (
