@@ -10,7 +10,7 @@ use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
 
-pub use crate::catalogue::Rows;
+pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::Event;
 pub use crate::query::{ListScope, SearchScope, ShowScope, TreeFilter, WrittenList};
 
@@ -465,12 +465,32 @@ impl Index {
         }
     }
 
-    /// Run one SQL statement that only reads, on the public views.
+    /// Run one SQL statement that only reads, on the public views, and keep its whole answer.
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
-        match &self.catalogue {
-            Some(catalogue) => Ok(catalogue.sql(query)?),
-            None => Err(Error::NoIndex),
-        }
+        let mut answer = Rows {
+            columns: Vec::new(),
+            rows: Vec::new(),
+        };
+        self.sql_each(query, &mut |part| {
+            match part {
+                SqlPart::Columns(names) => answer.columns = names.to_vec(),
+                SqlPart::Row(values) => answer.rows.push(values.to_vec()),
+            }
+            Ok(())
+        })?;
+        Ok(answer)
+    }
+
+    /// The same row by row, as SQLite finds them. An error of `each` ends it.
+    pub fn sql_each(
+        &self,
+        query: &str,
+        each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
+    ) -> Result<(), Error> {
+        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
+        catalogue
+            .sql(query, each)?
+            .map_err(|error| Error::io("the output".as_ref(), error))
     }
 
     /// Whether another process holds the writer lock.

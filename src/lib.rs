@@ -32,6 +32,6 @@ pub mod query;
 mod source;
 mod words;
 
-pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows};
+pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
 pub use ingest::Event;

@@ -309,6 +309,31 @@ fn sql() {
     clido  1
     pi     3
     "#);
+    // NULL, an empty text, what CSV must quote, and a column's name twice.
+    let odd = "SELECT NULL AS a, '' AS b, 'x,\"y\"' AS c, 1.5 AS a, x'00ff' AS d WHERE 1";
+    assert_snapshot!(home.run(&["sql", odd]), @r#"
+    a     b  c        a  d
+    NULL     x,"y"  1.5  00ff
+    "#);
+    assert_snapshot!(home.run(&["sql", "--csv", odd]), @r#"
+    a,b,c,a,d
+    ,"","x,""y""",1.5,00ff
+    "#);
+    assert_snapshot!(home.run(&["sql", "--jsonl", odd]), @r#"
+    {"a":null,"b":"","c":"x,\"y\"","a:4":1.5,"d":"00ff"}
+    "#);
+    assert_snapshot!(home.run(&["sql", "--json", odd]), @r#"
+    {"schema_version":1,"columns":["a","b","c","a","d"],"rows":[[null,"","x,\"y\"",1.5,"00ff"]]}
+    "#);
+    assert_snapshot!(home.run(&["sql", "--csv", "SELECT id FROM sessions WHERE 0"]), @r#"
+    id
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(home.run(&["sql", "--json", "--csv", "SELECT 1"]), @r#"
+    --- stderr
+    {"schema_version":1,"error":{"kind":"usage","message":"the argument '--json' cannot be used with '--csv'\n\nUsage: sessionary sql --json <QUERY>\n\nFor more information, try '--help'.","hints":[]}}
+    --- exit Some(2)
+    "#);
     let refused = home.output(&["sql", "DELETE FROM sessions"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(refused.stdout.is_empty());

@@ -15,4 +15,4 @@ mod sql;
 pub mod write;
 
 pub use open::{CONTRACT_VERSION, Catalogue, Error, GENERATION};
-pub use sql::Rows;
+pub use sql::{Rows, SqlPart};

@@ -53,7 +53,11 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         limit: args.limit,
     };
     if screen.json && args.all {
-        let list = screen.json_in_pieces(|out| index.write_list(&scope, out))?;
+        let list = screen.json_in_pieces(|out| {
+            let list = index.write_list(&scope, out)?;
+            out.write_all(b"\n").map_err(super::cannot_print)?;
+            Ok(list)
+        })?;
         super::say_pending(screen, &index, list.complete, Some(list.pending_files));
         if list.sessions == 0 {
             screen.say(NOTHING);

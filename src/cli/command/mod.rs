@@ -94,6 +94,14 @@ fn afterwards(index: &mut Index) {
     let _ = index.finish_words(AFTERWARDS);
 }
 
+/// What went wrong while an answer was printed.
+fn cannot_print(error: std::io::Error) -> Error {
+    Error::Io {
+        path: "the output".into(),
+        error,
+    }
+}
+
 /// The current directory.
 fn here() -> Result<PathBuf, Failure> {
     std::env::current_dir().map_err(|error| {

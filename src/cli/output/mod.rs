@@ -1,6 +1,7 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was asked for.
 
 pub mod branches;
+pub mod csv;
 pub mod progress;
 pub mod style;
 pub mod table;
@@ -78,15 +79,22 @@ impl Screen {
         Ok(self.print(&text)?)
     }
 
-    /// Prints one line of JSON that comes in pieces, each of whole characters.
+    /// Prints JSON that comes in pieces, each of whole characters.
     pub fn json_in_pieces<T>(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
     ) -> Result<T, crate::failure::Failure> {
-        let mut out = SafeJson(io::BufWriter::with_capacity(64 << 10, io::stdout().lock()));
+        self.in_pieces(|out| write(&mut SafeJson(out)))
+    }
+
+    /// Prints what comes in pieces, as it is.
+    pub fn in_pieces<T>(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
+    ) -> Result<T, crate::failure::Failure> {
+        let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
         let written = write(&mut out)?;
-        out.0.write_all(b"\n")?;
-        out.0.flush()?;
+        out.flush()?;
         Ok(written)
     }
 
