@@ -13,7 +13,7 @@ const TORN: &str = ".pi/agent/sessions/--work-parser--/torn.jsonl";
 const CLIDO: &str = "clido/sessions/_work_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl";
 
 /// Two pi sessions (one with a branch), one file that pi would not list, one clido session.
-fn home() -> Sandbox {
+pub fn home() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(
         PARSER,
@@ -105,6 +105,8 @@ fn list_here_and_everywhere() {
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
     1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメントでtokenizerを説明して
+    --- stderr
+    1 to 2 of 4 sessions; --page 2 goes on.
     "#);
     assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE

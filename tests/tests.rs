@@ -6,6 +6,7 @@
 //! - `crash`: a sync killed at random moments
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
+//! - `listing`: what `list` sorts, filters and pages
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `tour`: the README's tour, command by command
@@ -19,6 +20,8 @@ mod crash;
 mod findable;
 mod formats;
 mod histories;
+#[cfg(unix)]
+mod listing;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;

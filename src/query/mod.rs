@@ -6,6 +6,7 @@ mod list;
 mod list_json;
 mod name;
 mod order;
+mod page;
 mod search;
 mod show;
 pub mod syntax;

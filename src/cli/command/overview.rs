@@ -5,6 +5,7 @@ use sessionary::Config;
 use sessionary::index::ListScope;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
+use crate::command::list::Shown;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -26,10 +27,9 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
     let status = index.status()?;
     let listing = index.list(&ListScope {
-        cwd: None,
-        agent: None,
-        with_text: false,
+        fold_subagents: true,
         limit: Some(NEWEST),
+        ..ListScope::default()
     })?;
     if screen.json {
         screen.json(&Overview {
@@ -90,7 +90,7 @@ fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
     }
     if !newest.is_empty() {
         out.push_str(&format!("\n{}\n", strong("Newest")));
-        out.push_str(&super::list::table(newest, true, screen));
+        out.push_str(&super::list::table(newest, &[Shown::Project], screen));
     }
     out.push_str(&format!("\n{}\n", strong("Try")));
     for (command, what) in [
