@@ -87,6 +87,7 @@ CREATE TABLE _sessions (
 ) STRICT;
 
 CREATE INDEX _sessions_cwd ON _sessions (cwd);
+CREATE INDEX _sessions_id ON _sessions (root, id);
 CREATE INDEX _sessions_subagents ON _sessions (root, parent_session) WHERE subagent;
 
 -- What `list --json` prints of each session, and what a list sorts by. Made from the columns above.

@@ -1,6 +1,6 @@
 //! Which sessions are there?
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListScope, WrittenList};
@@ -171,8 +171,21 @@ fn project(text: &str) -> String {
         return text.to_owned();
     }
     let path = Path::new(text);
-    let found = path.canonicalize().or_else(|_| std::path::absolute(path));
-    let found = found.unwrap_or_else(|_| path.to_path_buf());
+    let found = path.canonicalize().unwrap_or_else(|_| {
+        // A folder that is gone: by its name alone.
+        let mut found = PathBuf::new();
+        for part in std::path::absolute(path)
+            .as_deref()
+            .unwrap_or(path)
+            .components()
+        {
+            match part {
+                Component::ParentDir => drop(found.pop()),
+                part => found.push(part),
+            }
+        }
+        found
+    });
     let mut found = found.display().to_string();
     // What has no separator would be taken for a name.
     found.push(std::path::MAIN_SEPARATOR);
