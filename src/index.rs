@@ -11,8 +11,8 @@ use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
 
 pub use crate::catalogue::{Rows, SqlPart};
-pub use crate::ingest::Event;
-pub use crate::query::{ListScope, SearchScope, ShowScope, TreeFilter, WrittenList};
+pub use crate::ingest::{Cancel, Event};
+pub use crate::query::{ListScope, Listed, SearchScope, ShowScope, TreeFilter, WrittenList};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
+    /// Ends the reading of files from elsewhere.
+    pub cancel: Cancel,
 }
 
 impl Config {
@@ -56,6 +58,7 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
+            cancel: Cancel::default(),
         }
     }
 
@@ -135,6 +138,9 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// [`Config::cancel`] was called. What was read until then is kept.
+    #[error("cancelled")]
+    Cancelled,
     /// There is no index yet, and none could be made.
     #[error("there is no index yet")]
     NoIndex,
@@ -296,7 +302,11 @@ impl Indexer {
         while !roots.is_empty() {
             let before = report.files_changed;
             let formats = &self.config.formats;
-            ingest::sync_catalogue(&self.catalogue, &roots, formats, progress, report)?;
+            let cancel = &self.config.cancel;
+            ingest::sync_catalogue(&self.catalogue, &roots, formats, cancel, progress, report)?;
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
             roots = match report.files_changed > before {
                 true => self.config.add_project_roots(&self.catalogue)?,
                 false => Vec::new(),

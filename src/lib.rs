@@ -34,4 +34,5 @@ mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
-pub use ingest::Event;
+pub use ingest::{Cancel, Event};
+pub use query::Listed;

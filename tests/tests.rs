@@ -9,6 +9,7 @@
 //! - `listing`: what `list` sorts, filters and pages
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `provisional`: what is listed while files are still being read
 //! - `tour`: the README's tour, command by command
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
@@ -25,6 +26,7 @@ mod listing;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
+mod provisional;
 #[cfg(unix)]
 mod sandbox;
 #[cfg(unix)]

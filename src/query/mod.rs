@@ -4,6 +4,7 @@ mod collation;
 mod dump;
 mod list;
 mod list_json;
+mod listed;
 mod name;
 mod order;
 mod page;
@@ -15,6 +16,7 @@ mod verify;
 
 pub use list::ListScope;
 pub use list_json::WrittenList;
+pub use listed::Listed;
 pub use search::SearchScope;
 pub use show::ShowScope;
 pub use tree::TreeFilter;

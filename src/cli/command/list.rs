@@ -1,15 +1,17 @@
 //! Which sessions are there?
 
+use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListScope, WrittenList};
 use sessionary::model::{SessionRow, Sort};
 use sessionary::query::syntax::{self, Filters, Now};
-use sessionary::{Config, Index};
+use sessionary::{Config, Index, Listed};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::provisional::Provisional;
 use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
 use crate::output::text::plain_line;
@@ -72,6 +74,9 @@ pub struct List {
     /// Print a JSON object a session
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
+    /// While files are still being read, print what is known so far: a whole list a line, the last is the answer
+    #[arg(long, requires = "json")]
+    provisional: bool,
     /// With the text of all messages (JSON only)
     #[arg(long)]
     with_text: bool,
@@ -110,7 +115,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.with_text && !screen.json && !args.jsonl {
         return Err(Failure::usage("--with-text is for --json and --jsonl"));
     }
-    let mut index = super::open(config, screen)?;
+    let mut index = open(args, &scope, config, screen)?;
     let list = if screen.json {
         screen.json_in_pieces(|out| {
             let list = index.write_list(&scope, out)?;
@@ -136,6 +141,49 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     say_scope(&scope, &list, &index, screen)?;
     super::afterwards(&mut index);
     Ok(Outcome::found(list.sessions > 0))
+}
+
+/// Opens the index. A terminal is shown the first rows on the way; so is who asked for them.
+fn open(
+    args: &List,
+    scope: &ListScope,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Index, Failure> {
+    let go_on = ControlFlow::Continue(());
+    if args.provisional {
+        let mut printed = Ok(());
+        let index = Index::open_listing(config, scope, &mut |listed| {
+            if let Listed::Page(page) = listed {
+                printed = screen.json(&*page);
+            }
+            match printed {
+                Ok(()) => go_on,
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        printed?;
+        return Ok(super::opened(index?, screen));
+    }
+    let Some(mut provisional) = Provisional::new().filter(|_| !screen.json && !args.jsonl) else {
+        return super::open(config, screen);
+    };
+    let first = ListScope {
+        limit: Some(Provisional::most_rows().min(scope.limit.unwrap_or(usize::MAX))),
+        ..scope.clone()
+    };
+    let index = Index::open_listing(config, &first, &mut |listed| {
+        match listed {
+            Listed::Page(page) if page.sessions.is_empty() => {}
+            Listed::Page(page) => {
+                provisional.rows(table(&page.sessions, &columns(args, scope), screen));
+            }
+            Listed::Loaded { loaded, total } => provisional.draw(loaded, total),
+        }
+        go_on
+    })?;
+    drop(provisional);
+    Ok(super::opened(index, screen))
 }
 
 /// What was typed, as the library takes it.

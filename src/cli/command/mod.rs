@@ -51,10 +51,15 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     let mut progress = Progress::new();
     let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     drop(progress);
+    Ok(opened(index, screen))
+}
+
+/// Says what was noticed on the way.
+fn opened(index: Index, screen: &Screen) -> Index {
     for note in index.report().map_or(&[][..], |report| &report.notes) {
         screen.say(&plain_line(note));
     }
-    Ok(index)
+    index
 }
 
 /// The session that `name` means. A file that is in no scanned folder gets an index of its own, in `index`'s place.
