@@ -451,6 +451,11 @@ impl Index {
         })
     }
 
+    /// Whether all that is on disk was read.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
     /// What the check on opening read and found; `None` when another writer was at it.
     pub fn report(&self) -> Option<&Report> {
         self.report.as_ref()

@@ -58,7 +58,7 @@ fn overview() {
     4 sessions, 2.4 KB of session files; last full scan DATE.
     6 entries still to be indexed; search finds them all the same.
 
-    4 roots looked at, 2 not there (`sessionary status` names them)
+    4 roots looked at, 2 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -82,12 +82,15 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    4 roots looked at, 4 not there (`sessionary status` names them)
+    4 roots looked at
+    AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
+    pi        ~/.pi/agent/sessions                    0      0          default, not there
+    indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
+    clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
+    agentuse  ~/.local/share/agentuse/project         0      0          default, not there
 
-    Try
-      sessionary list --all    every session, newest first
-      sessionary search WORDS  everything that was said, run and printed
-      sessionary show last     read back the newest session of this directory
+    No sessions were found in any of these places. If yours are elsewhere, name the folder:
+    once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
     "#);
 }
 

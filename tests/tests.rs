@@ -10,6 +10,8 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `provisional`: what is listed while files are still being read
+//! - `resume`: a session goes on where it was
+//! - `first_day`: what a new user meets
 //! - `tour`: the README's tour, command by command
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
@@ -19,6 +21,8 @@ mod contract;
 mod corpus;
 mod crash;
 mod findable;
+#[cfg(unix)]
+mod first_day;
 mod formats;
 mod histories;
 #[cfg(unix)]
@@ -27,6 +31,8 @@ mod listing;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod provisional;
+#[cfg(unix)]
+mod resume;
 #[cfg(unix)]
 mod sandbox;
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::command::{list, rebuild, search, show, sql, status, sync, tree, verify};
+use crate::command::{list, rebuild, resume, search, show, sql, status, sync, tree, verify};
 
 /// Find and read back every session you ever had with a coding agent
 ///
@@ -70,6 +70,7 @@ pub enum Command {
     Search(search::Search),
     Tree(tree::TreeArgs),
     Show(show::Show),
+    Resume(resume::ResumeArgs),
     Sql(sql::Sql),
     Sync(sync::Sync),
     Rebuild(rebuild::Rebuild),

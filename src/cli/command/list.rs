@@ -108,8 +108,6 @@ impl From<Key> for Sort {
     }
 }
 
-const NOTHING: &str = "No sessions. `sessionary status` shows where they were looked for.";
-
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let scope = scope(args, config, screen)?;
     if args.with_text && !screen.json && !args.jsonl {
@@ -287,10 +285,10 @@ fn say_scope(
                 limit: Some(0),
                 ..ListScope::default()
             })?;
-            screen.say(&match all.total {
-                0 => NOTHING.to_owned(),
-                some => format!("No sessions like that; there are {some}."),
-            });
+            match all.total {
+                0 => super::status::say_nothing(index, screen)?,
+                some => screen.say(&format!("No sessions like that; there are {some}.")),
+            }
         }
         return Ok(());
     };
@@ -316,6 +314,8 @@ fn say_scope(
                 " --all lists {}.",
                 count(list.elsewhere, "session")
             ));
+        } else if index.status()?.sessions == 0 {
+            return super::status::say_nothing(index, screen);
         }
         screen.say(&line);
     } else if list.elsewhere > 0 {

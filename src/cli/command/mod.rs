@@ -3,6 +3,7 @@
 pub mod list;
 pub mod overview;
 pub mod rebuild;
+pub mod resume;
 pub mod search;
 pub mod show;
 pub mod sql;
@@ -38,10 +39,11 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Search(args)) => search::run(&args, &config, screen),
         Some(Command::Tree(args)) => tree::run(&args, &config, screen),
         Some(Command::Show(args)) => show::run(&args, &config, screen),
+        Some(Command::Resume(args)) => resume::run(&args, &config, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config, screen),
         Some(Command::Sync(_)) => sync::run(&config, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config, screen),
-        Some(Command::Status(_)) => status::run(&config, screen),
+        Some(Command::Status(args)) => status::run(&args, &config, screen),
         Some(Command::Verify(_)) => verify::run(&config, screen),
     }
 }

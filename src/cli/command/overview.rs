@@ -72,22 +72,21 @@ fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
         ));
     }
     let missing = status.roots.len() - there.len();
-    out.push_str(&format!(
-        "\n{}",
-        strong(&format!(
-            "{} looked at",
-            count(status.roots.len() as u64, "root")
-        ))
-    ));
+    let number = count(status.roots.len() as u64, "root");
+    out.push_str(&format!("\n{}", strong(&format!("{number} looked at"))));
+    if status.sessions == 0 {
+        out.push('\n');
+        out.push_str(&super::status::roots(&status.roots, screen));
+        out.push_str(&format!("\n{}\n", super::status::WHAT_TO_DO));
+        return out;
+    }
     if missing > 0 {
         out.push_str(&format!(
-            ", {missing} not there (`sessionary status` names them)"
+            ", {missing} not there (`sessionary status --roots` names them)"
         ));
     }
     out.push('\n');
-    if !there.is_empty() {
-        out.push_str(&super::status::roots(&there, screen));
-    }
+    out.push_str(&super::status::roots(&there, screen));
     if !newest.is_empty() {
         out.push_str(&format!("\n{}\n", strong("Newest")));
         out.push_str(&super::list::table(newest, &[Shown::Project], screen));

@@ -4,6 +4,7 @@ pub mod branches;
 pub mod csv;
 pub mod progress;
 pub mod provisional;
+pub mod quote;
 pub mod style;
 pub mod table;
 pub mod text;
