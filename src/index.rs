@@ -46,6 +46,8 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
+    /// Whether [`Index::finish_words`] does anything.
+    pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
 }
@@ -58,6 +60,7 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
+            background: true,
             cancel: Cancel::default(),
         }
     }
@@ -465,6 +468,7 @@ impl Index {
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
             // Words that somebody removed are owed as a whole.
+            Some(_) if !self.config.background => false,
             Some(catalogue) => catalogue.owes_anything()? || !self.config.words_dir().exists(),
             None => false,
         };

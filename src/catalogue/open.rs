@@ -14,7 +14,10 @@ pub const CONTRACT_VERSION: u32 = 1;
 const APPLICATION_ID: i32 = 0x5345_5359;
 
 /// One step a file, numbered by `user_version`.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_catalogue.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_catalogue.sql"),
+    include_str!("../../migrations/0002_seals.sql"),
+];
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,6 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
-use crate::source::discover::folders_vouch;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
@@ -153,8 +152,8 @@ pub fn sync_catalogue(
         if cancel.is_cancelled() {
             return Ok(());
         }
-        for (spec, format, root, look) in &scanned {
-            if folders_vouch(spec.flat, *format) && look.discovery.error.is_none() {
+        for (_, format, root, look) in &scanned {
+            if look.discovery.error.is_none() {
                 look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
             }
         }

@@ -1,5 +1,6 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
+pub mod config;
 pub mod list;
 pub mod overview;
 pub mod rebuild;
@@ -32,19 +33,21 @@ const AFTERWARDS: Duration = Duration::from_millis(200);
 
 /// Runs what was typed.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
-    let config = places::config(&cli.global)?;
-    match cli.command {
-        None => overview::run(&config, screen),
-        Some(Command::List(args)) => list::run(&args, &config, screen),
-        Some(Command::Search(args)) => search::run(&args, &config, screen),
-        Some(Command::Tree(args)) => tree::run(&args, &config, screen),
-        Some(Command::Show(args)) => show::run(&args, &config, screen),
-        Some(Command::Resume(args)) => resume::run(&args, &config, screen),
-        Some(Command::Sql(args)) => sql::run(&args, &config, screen),
-        Some(Command::Sync(_)) => sync::run(&config, screen),
-        Some(Command::Rebuild(_)) => rebuild::run(&config, screen),
-        Some(Command::Status(args)) => status::run(&args, &config, screen),
-        Some(Command::Verify(_)) => verify::run(&config, screen),
+    let Cli { global, command } = cli;
+    let config = || places::config(&global);
+    match command {
+        None => overview::run(&config()?, screen),
+        Some(Command::List(args)) => list::run(&args, &config()?, screen),
+        Some(Command::Search(args)) => search::run(&args, &config()?, screen),
+        Some(Command::Tree(args)) => tree::run(&args, &config()?, screen),
+        Some(Command::Show(args)) => show::run(&args, &config()?, screen),
+        Some(Command::Resume(args)) => resume::run(&args, &config()?, screen),
+        Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
+        Some(Command::Sync(_)) => sync::run(&config()?, screen),
+        Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
+        Some(Command::Status(args)) => status::run(&args, &config()?, screen),
+        Some(Command::Verify(_)) => verify::run(&config()?, screen),
+        Some(Command::Config(args)) => config::run(&args, &global, screen),
     }
 }
 

@@ -154,7 +154,7 @@ pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
             (Tone::Plain, root.sessions.to_string()),
             (Tone::Quiet, root.files.to_string()),
             (Tone::Quiet, screen.age(root.newest.as_deref())),
-            (tone, plain_line(&why)),
+            (tone, screen.with_paths(&why)),
         ]);
     }
     table.render(screen.style, screen.width)

@@ -119,6 +119,23 @@ impl Screen {
         text::plain_line(&text)
     }
 
+    /// A text in which paths are named, the home folder as `~`, safe to print.
+    pub fn with_paths(&self, text: &str) -> String {
+        let home = self.home.as_ref().and_then(|home| home.to_str());
+        let Some(home) = home.filter(|home| home.len() > 1) else {
+            return text::plain_line(text);
+        };
+        let mut shown = text.to_owned();
+        for (at, _) in text.rmatch_indices(home) {
+            let end = at + home.len();
+            // Not the beginning of another name.
+            if text[end..].is_empty() || text[end..].starts_with(std::path::is_separator) {
+                shown.replace_range(at..end, "~");
+            }
+        }
+        text::plain_line(&shown)
+    }
+
     /// The age of an ISO 8601 time; empty when there is none.
     pub fn age(&self, time: Option<&str>) -> String {
         time::age(time, self.now_ms)
