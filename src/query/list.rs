@@ -43,8 +43,14 @@ pub struct ListScope {
     pub with_text: bool,
     /// How many are left out at the beginning.
     pub offset: usize,
-    /// At most so many.
+    /// At most so many; `None` and 0: all.
     pub limit: Option<usize>,
+}
+
+impl ListScope {
+    pub(super) fn most(&self) -> usize {
+        self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
+    }
 }
 
 impl Index {
