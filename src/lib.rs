@@ -29,6 +29,7 @@ mod ingest;
 pub mod locations;
 pub mod model;
 pub mod query;
+pub mod session;
 mod source;
 mod words;
 

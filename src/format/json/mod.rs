@@ -9,14 +9,18 @@ mod date;
 mod js;
 mod lenient;
 mod loose;
+mod members;
 mod scan;
+mod stringify;
 mod walk;
 
 pub use date::date_ms;
 pub use js::{string, time_ms, trim};
 pub use lenient::{decode, normalise};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
+pub use members::{Member, elements, member, members};
 pub use scan::{Piece, PieceKind, scan_value, split, whole};
+pub use stringify::stringify;
 pub use walk::{Leaf, leaves};
 
 #[cfg(test)]
