@@ -8,6 +8,8 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `session`: what a session of ours keeps safe
+//! - `session_oracle`: a session of ours against the real agents'
 //! - `tour`: the README's tour, command by command
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
@@ -24,6 +26,8 @@ mod histories;
 mod oracle;
 #[cfg(unix)]
 mod sandbox;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod session_oracle;
 #[cfg(unix)]
 mod tour;
 

@@ -190,9 +190,12 @@ pub(super) fn system_message(messages: &[Message<'_>], time_ms: i64) -> Option<S
     let mut content: Vec<String> = Vec::new();
     let mut sections: Vec<(String, String)> = Vec::new();
     let mut tools: Vec<(String, String)> = Vec::new();
-    let mut has_time = false;
+    let mut time: Option<&str> = None;
     for message in messages.iter().filter(|message| message.role() == "system") {
-        has_time |= message.member("timestamp").is_some_and(|time| time != "null");
+        // JavaScript's `??=`: a null is written over, even by nothing.
+        if time.is_none_or(|time| time == "null") {
+            time = message.member("timestamp");
+        }
         let said = prompt(message.member("content").unwrap_or_default());
         if !said.is_empty() {
             content.push(said);
@@ -212,7 +215,7 @@ pub(super) fn system_message(messages: &[Message<'_>], time_ms: i64) -> Option<S
             upsert(&mut tools, name, added);
         }
     }
-    if !has_time && tools.is_empty() {
+    if time.is_none() && tools.is_empty() {
         return None;
     }
     let mut out = begin("system");
