@@ -330,7 +330,7 @@ impl SessionManager {
         let id = self.setup.entry_id(|id| self.log.entry(id).is_some());
         let place = Place {
             id: &id,
-            parent: self.leaf.as_deref(),
+            parent: self.leaf_entry().and_then(|leaf| leaf.member("id")),
             timestamp: &timestamp,
         };
         let line = place.line(kind, |out| members(self, &place, out));

@@ -187,9 +187,9 @@ struct Base<'a> {
     #[serde(rename = "type", borrow)]
     kind: Text<'a>,
     #[serde(borrow)]
-    id: Text<'a>,
+    id: Raw<'a>,
     #[serde(borrow)]
-    parent_id: Text<'a>,
+    parent_id: Raw<'a>,
     #[serde(borrow)]
     timestamp: Raw<'a>,
     #[serde(borrow)]
@@ -225,8 +225,8 @@ impl Entry {
                     }),
                     json: Box::default(),
                     kind: kind(base.kind.as_str().unwrap_or_default()),
-                    id: known(base.id.as_str()),
-                    parent: known(base.parent_id.as_str()),
+                    id: known(base.id.shown().as_deref()),
+                    parent: known(base.parent_id.shown().as_deref()),
                     timestamp: known(base.timestamp.shown().as_deref()),
                 },
                 _ => Self {
@@ -259,7 +259,7 @@ impl Entry {
         &self.kind
     }
 
-    /// The id. A line without an id that is text can be no leaf and no parent.
+    /// The id; of one that is no text its JSON. An entry without an id can be no leaf and no parent.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
     }
@@ -344,6 +344,7 @@ fn known(text: Option<&str>) -> Option<Box<str>> {
 /// What every entry begins with, or, where its agent writes them last, ends with.
 pub(super) struct Place<'a> {
     pub id: &'a str,
+    /// The parent's id as it is written, in JSON.
     pub parent: Option<&'a str>,
     pub timestamp: &'a str,
 }
@@ -369,7 +370,7 @@ impl Place<'_> {
     fn write(&self, out: &mut String) {
         put(out, "id", &self.id.to_owned());
         out.push_str(",\"parentId\":");
-        self.parent.map(str::to_owned).write(out);
+        out.push_str(self.parent.unwrap_or("null"));
         put(out, "timestamp", &self.timestamp.to_owned());
     }
 }

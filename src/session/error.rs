@@ -40,9 +40,6 @@ pub enum Error {
     /// What was to be appended makes no sense.
     #[error("{0}")]
     Invalid(String),
-    /// Neither the caller nor the header names a working directory.
-    #[error("{} names no working directory; say which", path.display())]
-    NoCwd { path: PathBuf },
 }
 
 impl Error {

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::disk::{self, Disk, News};
-use super::entry::{Entry, LabelEntry, Place, SessionHeader};
+use super::entry::{Entry, Place, SessionHeader};
 use super::error::Error;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
 use super::splice;
-use super::value::{Value, quote};
+use super::value::{Json, Value, put, quote};
 
 impl SessionManager {
     /// Copies a session to another working directory (pi: `SessionManager.forkFrom`): every line, all branches, under a new
@@ -44,7 +44,9 @@ impl SessionManager {
             parent_session: Some(named.to_string_lossy().into_owned()),
         };
         let session = Self::begin(setup, cwd, setup.session_dir(cwd), true, &new)?;
-        let migration = Self::migration_of(setup, &old, &bytes);
+        let migration = Migration::of(old.version(), &disk::entries(&bytes), |taken| {
+            setup.entry_id(taken)
+        });
         let mut lines = (session.header.json().to_owned() + "\n").into_bytes();
         lines.extend(rewritten(&bytes, migration.as_ref(), false));
         let mut disk = Disk::new(session.usual_path());
@@ -99,9 +101,8 @@ impl SessionManager {
                 continue;
             }
             instead.extend(labels.drain(..).map(|label| (label, id)));
-            let parent = kept.last().and_then(Entry::id);
-            let parent = parent.map_or_else(|| "null".to_owned(), quoted);
-            let mut text = splice::set(entry.json(), "parentId", &parent);
+            let parent = kept.last().and_then(|last| last.member("id"));
+            let mut text = splice::set(entry.json(), "parentId", parent.unwrap_or("null"));
             if entry.kind() == "compaction"
                 && let Some(first) = entry.member("firstKeptEntryId").and_then(String::read)
                 && first != id
@@ -119,7 +120,8 @@ impl SessionManager {
         let mut taken: std::collections::HashSet<String> =
             entries.iter().filter_map(Entry::id).map(str::to_owned).collect();
         let targets = taken.clone();
-        let mut parent = entries.last().and_then(Entry::id).map(str::to_owned);
+        let last = entries.last().and_then(|last| last.member("id"));
+        let mut parent = last.map(str::to_owned);
         let mut made = Vec::new();
         for (target, label) in self.log.labels() {
             if !targets.contains(target) {
@@ -131,23 +133,15 @@ impl SessionManager {
                 parent: parent.as_deref(),
                 timestamp: label.timestamp.as_deref().unwrap_or_default(),
             };
-            let entry = LabelEntry {
-                target_id: target.to_owned(),
-                label: Some(label.text.clone()),
-                ..Default::default()
-            };
-            let line = place.line("label", |out| entry.write_members(out));
+            let line = place.line("label", |out| {
+                put(out, "targetId", &target.to_owned());
+                put(out, "label", &Json::trusted(&label.json));
+            });
             made.extend(disk::entry(line.as_bytes()));
             taken.insert(id.clone());
-            parent = Some(id);
+            parent = Some(quoted(&id));
         }
         made
-    }
-
-    fn migration_of(setup: &Setup, header: &SessionHeader, bytes: &[u8]) -> Option<Migration> {
-        Migration::of(header.version(), &disk::entries(bytes), |taken| {
-            setup.entry_id(taken)
-        })
     }
 
     /// Rewrites a file of an old version as one of the current version, by rename, after its copy is put away. Lines that
@@ -174,10 +168,6 @@ impl SessionManager {
         let name = backup_name(&path, migration.from, &self.setup.now());
         locked.replace(&backups, &name, |old| rewritten(old, Some(migration), true))?;
         self.migration = None;
-        let text = splice::set(self.header.json(), "version", "3");
-        if let Some(header) = disk::entry(text.as_bytes()).and_then(|h| SessionHeader::of(&h)) {
-            self.header = header;
-        }
         Ok(())
     }
 }

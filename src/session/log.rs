@@ -21,6 +21,8 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct LabelOf {
     pub text: String,
+    /// The same in JSON, as it is written.
+    pub json: Box<str>,
     /// When it was set, as the label entry says.
     pub timestamp: Option<Box<str>>,
     /// When it was set first since it was last taken away, among all labels.
@@ -82,27 +84,25 @@ impl Log {
         let Some(target) = entry.member("targetId").and_then(String::read) else {
             return;
         };
-        let label = entry.member("label").and_then(String::read);
-        let Some(text) = label.filter(|label| !label.is_empty()) else {
+        let json = entry.member("label").unwrap_or_default();
+        let Some(text) = String::read(json).filter(|label| !label.is_empty()) else {
             self.labels.remove(&*target);
             return;
         };
-        let timestamp = entry.timestamp().map(Into::into);
-        match self.labels.get_mut(&*target) {
-            Some(label) => (label.text, label.timestamp) = (text, timestamp),
+        let order = match self.labels.get(&*target) {
+            Some(label) => label.order,
             None => {
                 self.labelled += 1;
-                let order = self.labelled;
-                self.labels.insert(
-                    target.into(),
-                    LabelOf {
-                        text,
-                        timestamp,
-                        order,
-                    },
-                );
+                self.labelled
             }
-        }
+        };
+        let label = LabelOf {
+            text,
+            json: json.into(),
+            timestamp: entry.timestamp().map(Into::into),
+            order,
+        };
+        self.labels.insert(target.into(), label);
     }
 
     pub(super) fn entries(&self) -> &[Entry] {

@@ -111,7 +111,7 @@ pub struct SessionManager {
 }
 
 impl SessionManager {
-    /// A session that begins now (pi: `SessionManager.create`). Its file appears when the profile says.
+    /// A session that begins now in that working directory, an absolute path (pi: `SessionManager.create`). Its file appears when the profile says.
     pub fn create(setup: &Setup, cwd: &str) -> Result<Self, Error> {
         Self::create_with(setup, cwd, &NewSession::default())
     }
@@ -211,7 +211,7 @@ impl SessionManager {
         self.disk.is_some()
     }
 
-    /// The header (pi: `getHeader`).
+    /// The header (pi: `getHeader`); of a file of an old version as it will be.
     pub fn header(&self) -> &SessionHeader {
         &self.header
     }

@@ -21,6 +21,7 @@ impl Migration {
         entries: &[Entry],
         mut new_id: impl FnMut(&dyn Fn(&str) -> bool) -> String,
     ) -> Option<Self> {
+        let version = actual(version, entries);
         if version >= super::CURRENT_SESSION_VERSION {
             return None;
         }
@@ -77,6 +78,16 @@ impl Migration {
             None => text,
         };
         splice::without(&text, "firstKeptEntryIndex")
+    }
+}
+
+/// The version that a file really has: pi forks files of version 1 without their entries getting ids, under a header of
+/// version 3.
+fn actual(version: i64, entries: &[Entry]) -> i64 {
+    let mut rest = entries.iter().filter(|entry| is_object(entry) && entry.kind() != "session").peekable();
+    match rest.peek().is_some() && rest.all(|entry| entry.id().is_none() && entry.parent_id().is_none()) {
+        true => 1,
+        false => version,
     }
 }
 

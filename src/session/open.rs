@@ -20,7 +20,8 @@ impl SessionManager {
     /// last line end added nor an old version rewritten before the first append. New sessions of this manager go to the
     /// file's own folder.
     ///
-    /// A file that is not there, or is empty, is a new session at that path: see [`SessionManager::open_in`].
+    /// A file that is not there, or is empty, is a new session at that path. Where no header names a working directory it
+    /// is the process's own.
     ///
     /// # Errors
     /// [`Error::NotASession`] where the file has something in it, but no header first. (Old versions of pi overwrite it.)
@@ -68,7 +69,11 @@ impl SessionManager {
         let path = std::path::absolute(path).map_err(Error::io(path))?;
         let path = plain(&path);
         let dir = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        let no_cwd = || Error::NoCwd { path: path.clone() };
+        // What pi falls back to.
+        let here = || match std::env::current_dir() {
+            Ok(here) => here.to_string_lossy().into_owned(),
+            Err(_) => String::new(),
+        };
         let (disk, loaded) = match Disk::open(path.clone())? {
             Some((disk, loaded)) if !disk.is_empty() => (disk, loaded),
             nothing => {
@@ -77,8 +82,8 @@ impl SessionManager {
                     return Err(Error::Gone { path });
                 }
                 let new = NewSession::default();
-                let mut session =
-                    Self::begin(setup, cwd.ok_or_else(no_cwd)?, dir, true, &new)?;
+                let cwd = cwd.map_or_else(here, str::to_owned);
+                let mut session = Self::begin(setup, &cwd, dir, true, &new)?;
                 session.disk = Some(match nothing {
                     // An empty file is there already: the first append fills it.
                     Some((disk, _)) => disk,
@@ -92,10 +97,8 @@ impl SessionManager {
         let Some(header) = loaded.entries.first().and_then(SessionHeader::of) else {
             return Err(Error::NotASession { path });
         };
-        let cwd = match cwd {
-            Some(cwd) => cwd.to_owned(),
-            None => header.cwd().ok_or_else(no_cwd)?,
-        };
+        let cwd = cwd.map(str::to_owned).or_else(|| header.cwd());
+        let cwd = cwd.unwrap_or_else(here);
         let mut session = Self::blank(setup, &cwd, dir, String::new(), None);
         session.header = header;
         session.disk = Some(disk);
@@ -118,6 +121,9 @@ impl SessionManager {
             };
             match entry {
                 Some(entry) if entry.kind() != "session" => self.log.push(entry),
+                Some(entry) if at == 0 => {
+                    self.header = SessionHeader::of(&entry).unwrap_or(self.header.clone());
+                }
                 // A second header is nothing to anybody.
                 _ => {}
             }

@@ -88,7 +88,8 @@ impl Profile {
 
     /// The working directory as the agent writes it.
     pub(super) fn cwd(&self, cwd: &str) -> String {
-        if !self.plain_paths {
+        // What another system wrote is no path here: it stays as it is.
+        if !self.plain_paths || !Path::new(cwd).is_absolute() {
             return cwd.to_owned();
         }
         plain(Path::new(cwd)).to_string_lossy().into_owned()

@@ -1,32 +1,21 @@
 // Runs scripts of session operations with a real agent: node session-run.mjs PACKAGE_DIR SCRIPTS.jsonl HOME OUT.jsonl
 // One line of answers a script: what each operation gave, what the session says of itself, every file that is left.
-import crypto from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join, resolve } from 'node:path';
-import { load, state } from './session-state.mjs';
+import { Ids, load, state } from './session-state.mjs';
 
 const [folder, scripts, home, out] = process.argv.slice(2).map((path) => resolve(path));
 process.env.TZ = 'UTC';
 process.env.PI_CODING_AGENT_DIR = home;
 
-// The clock stands still but between operations, and ids are drawn as tests/session_oracle/world.rs draws them.
+// The clock stands still but between operations, and ids are drawn the same everywhere.
 const RealDate = Date;
 let now = 0;
-let calls = 0;
 globalThis.Date = class extends RealDate {
   constructor(...given) { super(...(given.length ? given : [now])); }
   static now() { return now; }
 };
-function randomUUID() {
-  const n = calls++;
-  // Every seventh id is not free.
-  const key = n % 7 === 6 ? n - 1 : n;
-  const first = (Math.imul(key + 1, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0');
-  return `${first}-0000-4000-8000-${String(n).padStart(12, '0')}`;
-}
-crypto.randomUUID = randomUUID;
-syncBuiltinESMExports();
+const chance = new Ids().install();
 
 const { SessionManager, convertToLlm } = await load(folder);
 
@@ -35,7 +24,7 @@ function run(script) {
   rmSync(root, { recursive: true, force: true });
   mkdirSync(root, { recursive: true });
   now = script.start;
-  calls = 0;
+  chance.calls = 0;
   const results = [];
   const sessions = [];
   const ids = [];

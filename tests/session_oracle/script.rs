@@ -18,8 +18,10 @@ use super::state::{quoted, state};
 /// The clock and the ids of oracle/session-run.mjs.
 #[derive(Default)]
 pub struct World {
-    now: AtomicI64,
-    calls: AtomicU32,
+    pub now: AtomicI64,
+    pub calls: AtomicU32,
+    /// Whether every id is free.
+    pub unique: bool,
 }
 
 impl Clock for World {
@@ -32,7 +34,7 @@ impl Ids for World {
     fn random(&self) -> String {
         let n = self.calls.fetch_add(1, Ordering::Relaxed);
         // Every seventh id is not free.
-        let key = if n % 7 == 6 { n - 1 } else { n };
+        let key = if n % 7 == 6 && !self.unique { n - 1 } else { n };
         let first = (key + 1).wrapping_mul(0x9e37_79b1);
         format!("{first:08x}-0000-4000-8000-{n:012}")
     }
@@ -105,6 +107,24 @@ const VALUES: [&str; 14] = [
     "[]",
     r#"[[],[[{"deep":[1e400]}]]]"#,
 ];
+
+impl Operation {
+    /// Whether agents before 0.87 know it, and do the same with it.
+    fn is_old(&self) -> bool {
+        match self {
+            Self::Usage { .. } | Self::ContextEdit { .. } => false,
+            Self::Message { json } => !json.contains("\"system\"") && !json.contains("null,\"text\""),
+            _ => true,
+        }
+    }
+}
+
+/// A script of operations that every agent knows.
+pub fn old_script(rng: &mut ChaCha8Rng) -> Script {
+    let mut script = script(rng);
+    script.operations.retain(|(_, operation)| operation.is_old());
+    script
+}
 
 pub fn script(rng: &mut ChaCha8Rng) -> Script {
     let mut operations = vec![(1, first(rng))];
@@ -305,8 +325,9 @@ pub fn files(root: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in walkdir::WalkDir::new(root).into_iter().flatten() {
         let name = entry.path().strip_prefix(root).expect("below").to_string_lossy().into_owned();
-        if name.ends_with(".jsonl") {
-            let content = fs::read(entry.path()).expect("a file");
+        if name.ends_with(".jsonl")
+            && let Ok(content) = fs::read(entry.path())
+        {
             found.push((name, String::from_utf8_lossy(&content).into_owned()));
         }
     }

@@ -1,5 +1,7 @@
 //! What a session of ours says of itself, in the very text that oracle/session-state.mjs makes of an agent's.
 
+use std::collections::HashSet;
+
 use sessionary::format::json;
 use sessionary::session::{Entry, Message, SessionManager, convert_to_llm};
 
@@ -28,10 +30,28 @@ fn ids<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> String {
     list(entries.into_iter().map(|entry| nullable(entry.id())))
 }
 
-/// See above.
+/// See above. Of an entry whose parents go in a circle an agent says nothing: it never comes back.
 pub fn state(session: &SessionManager) -> String {
+    let all = all(session);
+    match all.split_once(",\"branch\":") {
+        Some((before, _)) if is_circular(session) => format!("{before},\"circular\":true}}"),
+        _ => all,
+    }
+}
+
+fn is_circular(session: &SessionManager) -> bool {
+    let tree = session.tree();
+    tree.roots.iter().any(|root| {
+        let parent = tree.nodes[*root].entry.parent_id();
+        parent.is_some_and(|parent| session.entry(parent).is_some())
+    })
+}
+
+fn all(session: &SessionManager) -> String {
     let context = session.build_session_context();
     let tree = session.tree();
+    let known: HashSet<_> = session.entries().iter().map(Entry::id).collect();
+    let twins = known.len() != session.entries().len();
     let nodes = tree.walk().map(|(depth, node)| {
         format!(
             "[{},{depth},{},{}]",
@@ -62,9 +82,13 @@ pub fn state(session: &SessionManager) -> String {
         ),
         ("leaf", nullable(session.leaf_id())),
         ("branch", ids(session.branch())),
-        ("tree", list(nodes)),
+        // Of entries that share an id pi's tree has the last one again and again, and no other is a child; ours has each.
+        ("tree", if twins { "null".to_owned() } else { list(nodes) }),
         ("labels", list(labels)),
-        ("children", ids(session.children(None))),
+        (
+            "children",
+            if twins { "null".to_owned() } else { ids(session.children(None)) },
+        ),
         ("name", nullable(session.session_name().as_deref())),
         ("context", messages(&context.messages)),
         ("thinking", quoted(&context.thinking_level)),
