@@ -3,6 +3,8 @@
 //! Random operations run here and in the real packages: every answer, everything the session says of itself, and every
 //! byte of every file must be the same. `SESSIONARY_SCRIPTS` says how many, `SESSIONARY_SEED` which.
 
+#[path = "session_oracle/random.rs"]
+mod random;
 #[path = "session_oracle/script.rs"]
 mod script;
 #[path = "session_oracle/state.rs"]
@@ -97,12 +99,16 @@ fn differ(seed: u64, ours: &str, theirs: &str) -> String {
         let to = text.ceil_char_boundary((at + 200).min(text.len()));
         text[from..to].to_owned()
     };
-    format!("seed {seed}:\n  ours   …{}…\n  theirs …{}…", around(ours), around(theirs))
+    format!(
+        "seed {seed}:\n  ours   …{}…\n  theirs …{}…",
+        around(ours),
+        around(theirs)
+    )
 }
 
 #[test]
 fn every_operation_does_what_it_does_in_pi() {
-    let scripts = scripts(number("SESSIONARY_SCRIPTS", 400), script::script);
+    let scripts = scripts(number("SESSIONARY_SCRIPTS", 400), random::script);
     let home = tempfile::tempdir().expect("a folder");
     let (answers, their_home) = theirs("pi-0.87", &scripts, home.path());
     let mut wrong = Vec::new();
@@ -111,7 +117,9 @@ fn every_operation_does_what_it_does_in_pi() {
         let mut sessions = Vec::new();
         let ours = script.run(PI_0_87, &our_home, &mut sessions);
         let ours = normal(&ours, &sessions, &our_home);
-        let (theirs, their_sessions) = theirs.rsplit_once(",\"sessions\":").unwrap_or((theirs, "[]"));
+        let (theirs, their_sessions) = theirs
+            .rsplit_once(",\"sessions\":")
+            .unwrap_or((theirs, "[]"));
         let their_sessions: Vec<String> =
             serde_json::from_str(&their_sessions[..their_sessions.len() - 1]).unwrap_or_default();
         let theirs = normal(theirs, &their_sessions, &their_home);
@@ -148,7 +156,11 @@ fn compare_opened(
     assert_eq!(answers.lines().count(), files.len());
     let (mut wrong, mut excused) = (Vec::new(), BTreeMap::new());
     for (path, theirs) in files.iter().zip(answers.lines()) {
-        let profile = if agent == "pi-0.87" { Profile::PI } else { Profile::INDUSAGI };
+        let profile = if agent == "pi-0.87" {
+            Profile::PI
+        } else {
+            Profile::INDUSAGI
+        };
         let mut setup = Setup::new(profile, "/");
         setup.ids = Arc::new(script::World {
             unique: true,
@@ -169,7 +181,10 @@ fn compare_opened(
             None => wrong.push(path.display().to_string() + ": " + &differ(0, &ours, theirs)),
         }
     }
-    println!("{agent}: {} files opened, documented differences: {excused:?}", files.len());
+    println!(
+        "{agent}: {} files opened, documented differences: {excused:?}",
+        files.len()
+    );
     none(wrong, files.len());
     excused
 }
@@ -186,7 +201,11 @@ fn safer(ours: &str, theirs: &str) -> Option<&'static str> {
     if before(ours, leaf) == before(theirs, leaf) && theirs.contains("\"leaf\":null") {
         return Some("the last line has no id: pi loses its place");
     }
-    if theirs.split("\"id\":").skip(1).any(|rest| !rest.starts_with('"')) {
+    if theirs
+        .split("\"id\":")
+        .skip(1)
+        .any(|rest| !rest.starts_with('"'))
+    {
         return Some("ids that are no text are shown as text");
     }
     if without(ours, "model", "llm") == without(theirs, "model", "llm") {
@@ -228,7 +247,11 @@ fn every_agent_and_ours_read_what_the_other_wrote() {
     for agent in ["pi-0.73", "pi-0.74", "pi-0.87"] {
         let scripts = scripts(
             number("SESSIONARY_SCRIPTS", 80),
-            if agent == "pi-0.87" { script::script } else { script::old_script },
+            if agent == "pi-0.87" {
+                random::script
+            } else {
+                random::old_script
+            },
         );
         let home = tempfile::tempdir().expect("a folder");
         let (answers, _) = theirs(agent, &scripts, home.path());
@@ -248,7 +271,9 @@ fn every_agent_and_ours_read_what_the_other_wrote() {
         for (_, script) in &scripts {
             let our_home = home.path().join("ours");
             script.run(Profile::PI, &our_home, &mut Vec::new());
-            script::files(&our_home).iter().for_each(|(_, content)| keep(content));
+            script::files(&our_home)
+                .iter()
+                .for_each(|(_, content)| keep(content));
             let _ = fs::remove_dir_all(&our_home);
         }
         compare_opened(agent, &files, home.path(), |_, _| None);
@@ -257,13 +282,20 @@ fn every_agent_and_ours_read_what_the_other_wrote() {
 
 #[test]
 fn damaged_and_old_files_are_read_as_pi_reads_them() {
-    let mut files: Vec<PathBuf> = script::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/pi"))
-        .into_iter()
-        .map(|(name, _)| Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/pi").join(name))
-        .collect();
+    let mut files: Vec<PathBuf> =
+        script::files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/pi"))
+            .into_iter()
+            .map(|(name, _)| {
+                Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("fixtures/pi")
+                    .join(name)
+            })
+            .collect();
     if let Some(dir) = std::env::var_os("SESSIONARY_ORACLE_DIR") {
         let dir = PathBuf::from(dir).join("sessions");
-        let names = script::files(&dir).into_iter().map(|(name, _)| dir.join(name));
+        let names = script::files(&dir)
+            .into_iter()
+            .map(|(name, _)| dir.join(name));
         files.extend(names.step_by(EVERY_NTH_FILE));
     }
     let home = tempfile::tempdir().expect("a folder");

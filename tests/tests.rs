@@ -26,6 +26,7 @@ mod histories;
 mod oracle;
 #[cfg(unix)]
 mod sandbox;
+mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;
 #[cfg(unix)]

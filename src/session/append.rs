@@ -2,14 +2,15 @@
 
 use super::context::system_message;
 use super::disk::{self, News};
-use super::entry::{
-    BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry, Entry,
-    LabelEntry, ModelChangeEntry, Place, SessionInfoEntry, ThinkingLevelChangeEntry, UsageEntry,
-};
+use super::entry::{Entry, Place};
 use super::error::Error;
 use super::manager::SessionManager;
 use super::message::Message;
 use super::profile::FromId;
+use super::typed::{
+    BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
+    LabelEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UsageEntry,
+};
 use super::value::{Json, put};
 use crate::format::json;
 
@@ -28,10 +29,7 @@ enum File<'d> {
 /// where the file is not there yet, when the file appears; when it fails, the session and its file are as they were.
 impl SessionManager {
     /// Appends a message (pi: `appendMessage`). Summaries are no messages: they have appends of their own.
-    pub fn append_message<'m>(
-        &mut self,
-        message: impl Into<Message<'m>>,
-    ) -> Result<String, Error> {
+    pub fn append_message<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<String, Error> {
         let message = message.into();
         match message.role() {
             "branchSummary" | "compactionSummary" => {

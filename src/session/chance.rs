@@ -26,7 +26,9 @@ impl Clock for SystemClock {
     fn now_ms(&self) -> i64 {
         SystemTime::now()
             .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+            .map_or(0, |since| {
+                i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+            })
     }
 }
 
@@ -58,7 +60,7 @@ mod tests {
     #[test]
     fn ids_are_what_they_are_called() {
         let id = RandomIds.timed(1_767_603_600_250);
-        assert_eq!(&id[..14], "019b8d47-ee7a-");
+        assert_eq!(&id[..14], "019b8d62-7b7a-");
         assert_eq!(&id[14..15], "7");
         assert_ne!(id, RandomIds.timed(1_767_603_600_250));
         assert_eq!(&RandomIds.random()[14..15], "4");

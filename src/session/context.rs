@@ -63,10 +63,9 @@ fn messages<'a>(branch: &[&'a Entry]) -> Vec<Message<'a>> {
     let kept = kept(branch);
     let mut edits: HashMap<String, &str> = HashMap::new();
     for entry in kept.iter().filter(|entry| entry.kind() == "context_edit") {
-        if let (Some(target), Some(replacement)) = (
-            text(entry.member("targetId")),
-            entry.member("replacement"),
-        ) {
+        if let (Some(target), Some(replacement)) =
+            (text(entry.member("targetId")), entry.member("replacement"))
+        {
             edits.insert(target, replacement);
         }
     }
@@ -176,9 +175,10 @@ fn edited<'a>(message: Message<'a>, replacement: &str) -> Message<'a> {
         return message;
     };
     match message.role() {
-        "assistant" | "toolResult" if content.starts_with('"') => {
-            message.with("content", &format!("[{{\"type\":\"text\",\"text\":{content}}}]"))
-        }
+        "assistant" | "toolResult" if content.starts_with('"') => message.with(
+            "content",
+            &format!("[{{\"type\":\"text\",\"text\":{content}}}]"),
+        ),
         "user" | "assistant" | "toolResult" | "custom" => message.with("content", content),
         _ => message,
     }
@@ -230,7 +230,11 @@ pub(super) fn system_message(messages: &[Message<'_>], time_ms: i64) -> Option<S
     }
     if !tools.is_empty() {
         let list: Vec<&str> = tools.iter().map(|(_, tool)| &**tool).collect();
-        raw(&mut out, "toolsAdded", Some(&format!("[{}]", list.join(","))));
+        raw(
+            &mut out,
+            "toolsAdded",
+            Some(&format!("[{}]", list.join(","))),
+        );
     }
     put(&mut out, "timestamp", &time_ms);
     out.push('}');
@@ -288,7 +292,11 @@ fn for_model<'a>(message: &Message<'a>) -> Option<Message<'a>> {
         _ => return None,
     };
     let mut out = begin("user");
-    raw(&mut out, "content", (!content.is_empty()).then_some(&content));
+    raw(
+        &mut out,
+        "content",
+        (!content.is_empty()).then_some(&content),
+    );
     raw(&mut out, "timestamp", message.member("timestamp"));
     out.push('}');
     Some(Message::trusted("user", out))
@@ -308,7 +316,10 @@ fn command(message: &Message<'_>) -> String {
     if truthy("cancelled") {
         out.push_str("\\n\\n(command cancelled)");
     } else if let Some(code) = code {
-        out.push_str(&format!("\\n\\nCommand exited with code {}", shown(Some(code))));
+        out.push_str(&format!(
+            "\\n\\nCommand exited with code {}",
+            shown(Some(code))
+        ));
     }
     if truthy("truncated") && truthy("fullOutputPath") {
         let path = shown(message.member("fullOutputPath"));

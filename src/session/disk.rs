@@ -83,7 +83,9 @@ impl Disk {
 
     /// Whether nothing was in the file.
     pub(super) fn is_empty(&self) -> bool {
-        self.known.as_ref().is_some_and(|known| known.identity.size == 0)
+        self.known
+            .as_ref()
+            .is_some_and(|known| known.identity.size == 0)
     }
 
     /// Makes the file, and the folders above it, with these lines. An existing file is an error.
@@ -281,7 +283,11 @@ impl Locked<'_> {
 
 /// Cuts off what was written of a line that could not be written whole, unless another program went on behind it.
 fn undo(file: &File, start: u64, written: usize, error: io::Error) -> io::Error {
-    if written > 0 && file.metadata().is_ok_and(|now| now.len() == start + written as u64) {
+    if written > 0
+        && file
+            .metadata()
+            .is_ok_and(|now| now.len() == start + written as u64)
+    {
         let _ = file.set_len(start);
     }
     error
@@ -299,7 +305,8 @@ fn back_up(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let mut copy = tempfile::NamedTempFile::new_in(folder)?;
         copy.write_all(bytes)?;
         copy.as_file().sync_all()?;
-        copy.persist(folder.join(name)).map_err(|error| error.error)?;
+        copy.persist(folder.join(name))
+            .map_err(|error| error.error)?;
         Ok(())
     };
     make().map_err(Error::io(folder))

@@ -1,157 +1,17 @@
-//! What a session file holds: its header, and entries of every type as their lines and as typed values.
+//! What a session file holds: its header and its entries, as their lines.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::message::{Content, Message, Usage, known_role};
-use super::value::{Json, Value, object, put};
+use super::message::{Message, known_role};
+use super::typed::{
+    BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
+    LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
+    UsageEntry,
+};
+use super::value::{Value, put};
 use crate::format::json::{self, Loose, Raw, Text};
-
-/// Members that every entry has; typed entries leave them to [`Entry`].
-const BASE: [&str; 4] = ["type", "id", "parentId", "timestamp"];
-
-object! {
-    /// A change of the thinking level (pi: `ThinkingLevelChangeEntry`).
-    ThinkingLevelChangeEntry skip BASE {
-        /// The level from here on.
-        thinking_level: "thinkingLevel" String,
-    }
-}
-
-object! {
-    /// A change of the model (pi: `ModelChangeEntry`).
-    ModelChangeEntry skip BASE {
-        /// Who runs the model.
-        provider: "provider" String,
-        /// The model from here on.
-        model_id: "modelId" String,
-    }
-}
-
-object! {
-    /// What came before, in short (pi: `CompactionEntry`).
-    CompactionEntry skip BASE {
-        /// The summary.
-        summary: "summary" String,
-        /// The first entry that the context keeps beside the summary. When it is appended: nothing is kept where this is
-        /// absent (pi then writes the entry's own id).
-        first_kept_entry_id: "firstKeptEntryId" Option<String>,
-        /// Tokens that the context had before.
-        tokens_before: "tokensBefore" i64,
-        /// What else is known, as files read and changed.
-        details: "details" Option<Json>,
-        /// What the summary cost.
-        usage: "usage" Option<Usage>,
-        /// Whether an extension wrote it.
-        from_hook: "fromHook" Option<bool>,
-        /// The prompt in force (pi since 1.0); written by the manager.
-        system_message: "systemMessage" Option<Json>,
-    }
-}
-
-object! {
-    /// What was tried on a branch that was left (pi: `BranchSummaryEntry`).
-    BranchSummaryEntry skip BASE {
-        /// The entry that was left, or "root"; written by the manager.
-        from_id: "fromId" String,
-        /// The summary.
-        summary: "summary" String,
-        /// What else is known, as files read and changed.
-        details: "details" Option<Json>,
-        /// What the summary cost.
-        usage: "usage" Option<Usage>,
-        /// Whether an extension wrote it.
-        from_hook: "fromHook" Option<bool>,
-    }
-}
-
-object! {
-    /// What an extension keeps; no part of the context (pi: `CustomEntry`).
-    CustomEntry skip BASE {
-        /// Whose it is.
-        custom_type: "customType" String,
-        /// Its data.
-        data: "data" Option<Json>,
-    }
-}
-
-object! {
-    /// What an extension says; part of the context (pi: `CustomMessageEntry`).
-    CustomMessageEntry skip BASE {
-        /// Whose it is.
-        custom_type: "customType" String,
-        /// Text, or text and pictures.
-        content: "content" Content,
-        /// Whether the user sees it.
-        display: "display" bool,
-        /// What the extension keeps with it.
-        details: "details" Option<Json>,
-    }
-}
-
-object! {
-    /// A label set on an entry, or taken from it (pi: `LabelEntry`).
-    LabelEntry skip BASE {
-        /// The entry.
-        target_id: "targetId" String,
-        /// The label; absent or empty takes it away.
-        label: "label" Option<String>,
-    }
-}
-
-object! {
-    /// The session's name (pi: `SessionInfoEntry`).
-    SessionInfoEntry skip BASE {
-        /// The name; absent or empty takes it away.
-        name: "name" Option<String>,
-    }
-}
-
-object! {
-    /// Another model's work beside the conversation (pi since 1.0: `UsageEntry`).
-    UsageEntry skip BASE {
-        /// What the work was.
-        kind: "kind" String,
-        /// Who runs the model.
-        provider: "provider" String,
-        /// The model.
-        model: "model" String,
-        /// What it cost.
-        usage: "usage" Usage,
-        /// A word about it.
-        note: "note" Option<String>,
-    }
-}
-
-object! {
-    /// A message seen otherwise from here on (pi since 0.87: `ContextEditEntry`).
-    ContextEditEntry skip BASE {
-        /// The entry whose message it is.
-        target_id: "targetId" String,
-        /// `{"content":…}`, or null where the message is left out.
-        replacement: "replacement" Option<Json>,
-    }
-}
-
-/// An entry, read (pi: `SessionEntry`).
-#[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
-pub enum SessionEntry {
-    Message(Message<'static>),
-    ThinkingLevelChange(ThinkingLevelChangeEntry),
-    ModelChange(ModelChangeEntry),
-    Compaction(CompactionEntry),
-    BranchSummary(BranchSummaryEntry),
-    Custom(CustomEntry),
-    CustomMessage(CustomMessageEntry),
-    Label(LabelEntry),
-    SessionInfo(SessionInfoEntry),
-    Usage(UsageEntry),
-    ContextEdit(ContextEditEntry),
-    /// An entry of another type; [`Entry::json`] has its text.
-    Unknown,
-}
 
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,9 +80,10 @@ impl Entry {
                             .and_then(|said| said.role.as_str())
                             .unwrap_or_default(),
                     ),
-                    has_content: base.message.object().is_some_and(|said| {
-                        !matches!(said.content, Loose::Missing | Loose::Null)
-                    }),
+                    has_content: base
+                        .message
+                        .object()
+                        .is_some_and(|said| !matches!(said.content, Loose::Missing | Loose::Null)),
                     json: Box::default(),
                     kind: kind(base.kind.as_str().unwrap_or_default()),
                     id: known(base.id.shown().as_deref()),
@@ -391,7 +252,9 @@ impl SessionHeader {
             version: match entry.member("version") {
                 // `header.version ?? 1`; what is no number is less than none.
                 None | Some("null") => 1,
-                Some(version) => f64::read(version).map_or(super::CURRENT_SESSION_VERSION, |n| n as i64),
+                Some(version) => {
+                    f64::read(version).map_or(super::CURRENT_SESSION_VERSION, |n| n as i64)
+                }
             },
             json: entry.json.clone(),
             id: id.into(),

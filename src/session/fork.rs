@@ -117,8 +117,11 @@ impl SessionManager {
 
     /// Label entries that set the labels of these entries again.
     fn labels_again(&self, entries: &[Entry]) -> Vec<Entry> {
-        let mut taken: std::collections::HashSet<String> =
-            entries.iter().filter_map(Entry::id).map(str::to_owned).collect();
+        let mut taken: std::collections::HashSet<String> = entries
+            .iter()
+            .filter_map(Entry::id)
+            .map(str::to_owned)
+            .collect();
         let targets = taken.clone();
         let last = entries.last().and_then(|last| last.member("id"));
         let mut parent = last.map(str::to_owned);
@@ -200,7 +203,11 @@ fn rewritten(bytes: &[u8], migration: Option<&Migration>, with_headers: bool) ->
                     out.extend_from_slice(line);
                 } else {
                     out.extend_from_slice(text.as_bytes());
-                    out.extend_from_slice(if line.ends_with(b"\r\n") { b"\r\n" } else { b"\n" });
+                    out.extend_from_slice(if line.ends_with(b"\r\n") {
+                        b"\r\n"
+                    } else {
+                        b"\n"
+                    });
                 }
             }
             None => out.extend_from_slice(line),

@@ -185,15 +185,15 @@ impl Log {
                 }
             })
             .collect();
-        let mut is_root = vec![false; nodes.len()];
-        for at in self.roots() {
-            is_root[at] = true;
-        }
-        let mut roots = Vec::new();
-        for at in 0..nodes.len() {
-            match self.parent_of(at) {
-                Some(parent) if !is_root[at] => nodes[*parent].children.push(at),
-                _ => roots.push(at),
+        let mut roots = self.roots();
+        roots.sort_unstable();
+        let mut next_root = roots.iter().peekable();
+        for at in 0..self.entries.len() {
+            if next_root.next_if_eq(&&at).is_some() {
+                continue;
+            }
+            if let Some(parent) = self.parent_of(at) {
+                nodes[*parent].children.push(at);
             }
         }
         let times: Vec<Option<i64>> = self.entries.iter().map(Entry::time_ms).collect();

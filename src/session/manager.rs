@@ -245,7 +245,8 @@ impl SessionManager {
 
     /// The way from the root to the leaf.
     pub fn branch(&self) -> Vec<&Entry> {
-        self.leaf_id().map_or_else(Vec::new, |leaf| self.log.branch(leaf))
+        self.leaf_id()
+            .map_or_else(Vec::new, |leaf| self.log.branch(leaf))
     }
 
     /// All entries as a tree (pi: `getTree`). Every entry is in it once: of a cycle the first entry is a root. (In pi's such

@@ -72,7 +72,9 @@ impl Migration {
             return text;
         };
         let whole = (count.fract() == 0.0 && count >= 0.0).then_some(count as usize);
-        let first = whole.filter(|place| *place <= at).and_then(|place| self.ids.get(place)?.as_deref());
+        let first = whole
+            .filter(|place| *place <= at)
+            .and_then(|place| self.ids.get(place)?.as_deref());
         let text = match first {
             Some(id) => splice::set(&text, "firstKeptEntryId", &quoted(id)),
             None => text,
@@ -84,8 +86,13 @@ impl Migration {
 /// The version that a file really has: pi forks files of version 1 without their entries getting ids, under a header of
 /// version 3.
 fn actual(version: i64, entries: &[Entry]) -> i64 {
-    let mut rest = entries.iter().filter(|entry| is_object(entry) && entry.kind() != "session").peekable();
-    match rest.peek().is_some() && rest.all(|entry| entry.id().is_none() && entry.parent_id().is_none()) {
+    let mut rest = entries
+        .iter()
+        .filter(|entry| is_object(entry) && entry.kind() != "session")
+        .peekable();
+    match rest.peek().is_some()
+        && rest.all(|entry| entry.id().is_none() && entry.parent_id().is_none())
+    {
         true => 1,
         false => version,
     }

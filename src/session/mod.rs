@@ -31,6 +31,7 @@
 
 mod append;
 mod chance;
+mod content;
 mod context;
 mod disk;
 mod entry;
@@ -43,25 +44,30 @@ mod migrate;
 mod open;
 mod profile;
 mod splice;
+mod typed;
 mod value;
 
 pub use chance::{Clock, Ids, RandomIds, SystemClock};
-pub use context::{ModelChoice, SessionContext, convert_to_llm};
-pub use entry::{
-    BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry, Entry,
-    FileEntry, LabelEntry, ModelChangeEntry, SessionEntry, SessionHeader, SessionInfoEntry,
-    ThinkingLevelChangeEntry, UsageEntry, parse_session_entries,
+pub use content::{
+    Content, ContentBlock, Cost, ImageContent, StopReason, TextContent, ThinkingContent, ToolCall,
+    Usage,
 };
+pub use context::{ModelChoice, SessionContext, convert_to_llm};
+pub use entry::{Entry, FileEntry, SessionHeader, parse_session_entries};
 pub use error::Error;
 pub use log::{Tree, TreeNode};
 pub use manager::{NewSession, SessionManager, Setup};
 pub use message::{
     AgentMessage, AssistantMessage, BashExecutionMessage, BranchSummaryMessage,
-    CompactionSummaryMessage, Content, ContentBlock, Cost, CustomMessage, ImageContent, Message,
-    StopReason, SystemMessage, TextContent, ThinkingContent, ToolCall, ToolResultMessage, Usage,
+    CompactionSummaryMessage, CustomMessage, Message, SystemMessage, ToolResultMessage,
     UserMessage,
 };
 pub use profile::{Creation, FromId, Profile, SessionIds};
+pub use typed::{
+    BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
+    LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
+    UsageEntry,
+};
 pub use value::{Json, Members};
 
 /// The version of the files that are written (pi: `CURRENT_SESSION_VERSION`).

@@ -192,7 +192,11 @@ fn header_of(path: &Path) -> Option<SessionHeader> {
         .ok()?;
     let whole = (start.len() as u64) < HEADER;
     let lines: Vec<&[u8]> = start.split(|byte| *byte == b'\n').collect();
-    let lines = if whole { &lines[..] } else { &lines[..lines.len() - 1] };
+    let lines = if whole {
+        &lines[..]
+    } else {
+        &lines[..lines.len() - 1]
+    };
     let first = lines.iter().find_map(|line| disk::entry(line))?;
     SessionHeader::of(&first)
 }

@@ -133,10 +133,18 @@ mod tests {
     #[cfg(unix)]
     fn folders_are_named_as_the_agents_name_them() {
         for (cwd, pi, old) in [
-            ("/home/user/my-project", "--home-user-my-project--", "--home-user-my-project--"),
+            (
+                "/home/user/my-project",
+                "--home-user-my-project--",
+                "--home-user-my-project--",
+            ),
             ("/", "----", "----"),
             ("/a:b/c", "--a-b-c--", "--a-b-c--"),
-            ("/home/u/trailing/", "--home-u-trailing--", "--home-u-trailing---"),
+            (
+                "/home/u/trailing/",
+                "--home-u-trailing--",
+                "--home-u-trailing---",
+            ),
             ("//x/y/", "--x-y--", "---x-y---"),
             ("/a/./b/../c", "--a-c--", "--a-.-b-..-c--"),
             ("/日本 語/é", "--日本 語-é--", "--日本 語-é--"),

@@ -6,8 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
 use sessionary::session::{
     BranchSummaryEntry, Clock, CompactionEntry, CustomMessageEntry, Error, Ids, Json, Message,
     NewSession, Profile, SessionEntry, SessionManager, Setup, UsageEntry, parse_session_entries,
@@ -48,24 +46,72 @@ impl Ids for World {
 /// One operation. `json` members are JSON texts; `Option<i64>` names an entry by the order of appends, -1 none there is.
 #[derive(Debug, Clone)]
 pub enum Operation {
-    Create { cwd: String, dir: Option<String> },
-    InMemory { cwd: String },
-    NewSession { parent: Option<String> },
-    Message { json: String },
-    Thinking { level: String },
-    Model { provider: String, model: String },
-    Compaction { summary: String, first: Option<i64>, tokens: i64, details: Option<String>, hook: Option<bool> },
-    Custom { kind: String, data: Option<String> },
-    CustomMessage { kind: String, content: String, display: bool, details: Option<String> },
-    Name { name: String },
-    Label { target: i64, label: Option<String> },
-    Usage { note: Option<String> },
-    ContextEdit { target: i64, content: Option<String> },
-    Branch { target: i64 },
+    Create {
+        cwd: String,
+        dir: Option<String>,
+    },
+    InMemory {
+        cwd: String,
+    },
+    NewSession {
+        parent: Option<String>,
+    },
+    Message {
+        json: String,
+    },
+    Thinking {
+        level: String,
+    },
+    Model {
+        provider: String,
+        model: String,
+    },
+    Compaction {
+        summary: String,
+        first: Option<i64>,
+        tokens: i64,
+        details: Option<String>,
+        hook: Option<bool>,
+    },
+    Custom {
+        kind: String,
+        data: Option<String>,
+    },
+    CustomMessage {
+        kind: String,
+        content: String,
+        display: bool,
+        details: Option<String>,
+    },
+    Name {
+        name: String,
+    },
+    Label {
+        target: i64,
+        label: Option<String>,
+    },
+    Usage {
+        note: Option<String>,
+    },
+    ContextEdit {
+        target: i64,
+        content: Option<String>,
+    },
+    Branch {
+        target: i64,
+    },
     ResetLeaf,
-    BranchWithSummary { target: Option<i64>, summary: String, details: Option<String> },
-    Branched { target: i64 },
-    Fork { cwd: String },
+    BranchWithSummary {
+        target: Option<i64>,
+        summary: String,
+        details: Option<String>,
+    },
+    Branched {
+        target: i64,
+    },
+    Fork {
+        cwd: String,
+    },
     Reopen,
 }
 
@@ -73,196 +119,6 @@ pub enum Operation {
 pub struct Script {
     pub start: i64,
     pub operations: Vec<(i64, Operation)>,
-}
-
-const TEXTS: [&str; 12] = [
-    "hello",
-    "",
-    "two\nlines\r\n\tand a tab",
-    "日本語 and é, e\u{301}, 🦀",
-    "quotes \" and \\ and / and \u{8}\u{c}\u{1}\u{1f}\u{7f}",
-    "\u{2028}\u{2029}\u{feff}\u{85}",
-    "  spaces around  ",
-    "a\r\n\n\rb",
-    "</summary>",
-    "`code` ```fence```",
-    "0",
-    "{\"type\":\"session\"}",
-];
-
-/// JSON texts that JavaScript writes in its own way.
-const VALUES: [&str; 14] = [
-    "null",
-    "true",
-    "0",
-    "-0",
-    "1.50",
-    "1e21",
-    "1E-7",
-    "12345678901234567890",
-    r#""\ud83d lone \uDE00""#,
-    r#""\u00e9\/\u0041""#,
-    r#"{ "b" : [1, 2 , {}], "10": 1, "9": {"x":null}, "a": "" }"#,
-    r#"{"a":1,"a":2,"__proto__":{"y":1}}"#,
-    "[]",
-    r#"[[],[[{"deep":[1e400]}]]]"#,
-];
-
-impl Operation {
-    /// Whether agents before 0.87 know it, and do the same with it.
-    fn is_old(&self) -> bool {
-        match self {
-            Self::Usage { .. } | Self::ContextEdit { .. } => false,
-            Self::Message { json } => !json.contains("\"system\"") && !json.contains("null,\"text\""),
-            _ => true,
-        }
-    }
-}
-
-/// A script of operations that every agent knows.
-pub fn old_script(rng: &mut ChaCha8Rng) -> Script {
-    let mut script = script(rng);
-    script.operations.retain(|(_, operation)| operation.is_old());
-    script
-}
-
-pub fn script(rng: &mut ChaCha8Rng) -> Script {
-    let mut operations = vec![(1, first(rng))];
-    for _ in 0..rng.random_range(0..40) {
-        let after = *pick(rng, &[1, 1, 7, 1000, 86_400_000]);
-        operations.push((after, operation(rng)));
-    }
-    Script {
-        start: 1_767_603_600_250 + rng.random_range(0..1_000_000_000),
-        operations,
-    }
-}
-
-fn pick<'a, T>(rng: &mut ChaCha8Rng, list: &'a [T]) -> &'a T {
-    &list[rng.random_range(0..list.len())]
-}
-
-fn text(rng: &mut ChaCha8Rng) -> String {
-    (*pick(rng, &TEXTS)).to_owned()
-}
-
-fn value(rng: &mut ChaCha8Rng) -> String {
-    (*pick(rng, &VALUES)).to_owned()
-}
-
-fn maybe<T>(rng: &mut ChaCha8Rng, make: impl FnOnce(&mut ChaCha8Rng) -> T) -> Option<T> {
-    rng.random_bool(0.5).then(|| make(rng))
-}
-
-fn target(rng: &mut ChaCha8Rng) -> i64 {
-    if rng.random_bool(0.04) { -1 } else { rng.random_range(0..1000) }
-}
-
-fn cwd(rng: &mut ChaCha8Rng) -> String {
-    (*pick(rng, &["/home/ada/work", "/", "/a:b/c", "/日本 語/é", "/x/./y/../z/", "//double"])).to_owned()
-}
-
-fn first(rng: &mut ChaCha8Rng) -> Operation {
-    let cwd = cwd(rng);
-    match rng.random_range(0..10) {
-        0 => Operation::InMemory { cwd },
-        1 => Operation::Create { cwd, dir: Some("flat".to_owned()) },
-        _ => Operation::Create { cwd, dir: None },
-    }
-}
-
-fn operation(rng: &mut ChaCha8Rng) -> Operation {
-    match rng.random_range(0..100) {
-        0..38 => Operation::Message { json: message(rng) },
-        38..42 => Operation::Thinking { level: text(rng) },
-        42..46 => Operation::Model { provider: text(rng), model: text(rng) },
-        46..51 => Operation::Compaction {
-            summary: text(rng),
-            first: maybe(rng, target),
-            tokens: rng.random_range(0..1_000_000),
-            details: maybe(rng, value),
-            hook: maybe(rng, |rng| rng.random_bool(0.5)),
-        },
-        51..55 => Operation::Custom { kind: text(rng), data: maybe(rng, value) },
-        55..59 => Operation::CustomMessage {
-            kind: text(rng),
-            content: content(rng),
-            display: rng.random_bool(0.5),
-            details: maybe(rng, value),
-        },
-        59..63 => Operation::Name { name: text(rng) },
-        63..73 => Operation::Label { target: target(rng), label: maybe(rng, text) },
-        73..75 => Operation::Usage { note: maybe(rng, text) },
-        75..79 => Operation::ContextEdit { target: target(rng), content: maybe(rng, content) },
-        79..85 => Operation::Branch { target: target(rng) },
-        85..86 => Operation::ResetLeaf,
-        86..90 => Operation::BranchWithSummary {
-            target: rng.random_bool(0.8).then(|| target(rng)),
-            summary: text(rng),
-            details: maybe(rng, value),
-        },
-        90..94 => Operation::Branched { target: target(rng) },
-        94..96 => Operation::Fork { cwd: cwd(rng) },
-        96..97 => Operation::NewSession { parent: maybe(rng, |_| "/old.jsonl".to_owned()) },
-        _ => Operation::Reopen,
-    }
-}
-
-fn block(rng: &mut ChaCha8Rng) -> String {
-    let said = quoted(&text(rng));
-    match rng.random_range(0..5) {
-        0 | 1 => format!(r#"{{"type":"text","text":{said}}}"#),
-        2 => r#"{"type":"image","data":"iVBORw0KGgo=","mimeType":"image/png"}"#.to_owned(),
-        3 => format!(r#"{{"type":"thinking","thinking":{said},"thinkingSignature":"x"}}"#),
-        _ => format!(
-            r#"{{"type":"toolCall","id":"c1","name":"bash","arguments":{{"command":{said},"more":{}}}}}"#,
-            value(rng)
-        ),
-    }
-}
-
-fn blocks(rng: &mut ChaCha8Rng) -> String {
-    let blocks: Vec<String> = (0..rng.random_range(0..4)).map(|_| block(rng)).collect();
-    format!("[{}]", blocks.join(", "))
-}
-
-fn content(rng: &mut ChaCha8Rng) -> String {
-    if rng.random_bool(0.4) { quoted(&text(rng)) } else { blocks(rng) }
-}
-
-fn message(rng: &mut ChaCha8Rng) -> String {
-    let said = quoted(&text(rng));
-    let more = value(rng);
-    match rng.random_range(0..16) {
-        0..4 => format!(r#"{{"role":"user","content":{},"timestamp":{}}}"#, content(rng), rng.random_range(0..2_000_000_000_000i64)),
-        4..9 => format!(
-            r#"{{"role":"assistant","content":{},"api":"a","provider":{said},"model":"m","usage":{{"input":1,"output":2,"cost":{{"total":0.10}}}},"stopReason":"stop","timestamp":5,"extra":{more}}}"#,
-            blocks(rng)
-        ),
-        9 | 10 => format!(
-            r#"{{"role":"toolResult","toolCallId":"c1","toolName":"bash","content":{},"details":{more},"isError":false,"timestamp":6}}"#,
-            blocks(rng)
-        ),
-        11 => format!(
-            r#"{{"role":"bashExecution","command":{said},"output":{},"exitCode":{},"cancelled":{},"truncated":true,"fullOutputPath":"/tmp/é","timestamp":7{}}}"#,
-            quoted(&text(rng)),
-            pick(rng, &["0", "1", "-1", "null"]),
-            rng.random_bool(0.3),
-            pick(rng, &["", ",\"excludeFromContext\":true"]),
-        ),
-        12 => format!(r#"{{"role":"custom","customType":"t","content":{},"display":true,"timestamp":8}}"#, content(rng)),
-        13 => format!(
-            r#"{{"role":"system","content":{},"sections":{{{said}:"s","gone":{}}},"toolsAdded":[{{"name":{},"description":{said}}}],"timestamp":9}}"#,
-            if rng.random_bool(0.5) { said.clone() } else { format!("[{{\"type\":\"text\",\"text\":{said}}}]") },
-            pick(rng, &["\"here\"", "null"]),
-            pick(rng, &["\"read\"", "\"7\""]),
-        ),
-        14 => format!(r#"{{"role":"system","content":"","toolsRemoved":[{{"name":"read"}}],"timestamp":{}}}"#, pick(rng, &["10", "null"])),
-        _ => format!(
-            r#"{{"role":{},"content":null,"text":{more}}}"#,
-            pick(rng, &["\"user\"", "\"toolResult\"", "\"system\"", "\"stranger\""])
-        ),
-    }
 }
 
 impl Script {
@@ -291,7 +147,9 @@ impl Script {
         for (after, operation) in &self.operations {
             world.now.fetch_add(*after, Ordering::Relaxed);
             let done = operation.run(&mut setup, &mut session, &ids);
-            let current = session.as_ref().expect("the first operation makes a session");
+            let current = session
+                .as_ref()
+                .expect("the first operation makes a session");
             let result = match done {
                 Ok(Some(id)) => {
                     ids.push(id.clone());
@@ -324,7 +182,12 @@ impl Script {
 pub fn files(root: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in walkdir::WalkDir::new(root).into_iter().flatten() {
-        let name = entry.path().strip_prefix(root).expect("below").to_string_lossy().into_owned();
+        let name = entry
+            .path()
+            .strip_prefix(root)
+            .expect("below")
+            .to_string_lossy()
+            .into_owned();
         if name.ends_with(".jsonl")
             && let Ok(content) = fs::read(entry.path())
         {
@@ -355,7 +218,9 @@ impl Operation {
                 write!(out, "{comma}\"{key}\":{value}").expect("a string");
             }
         };
-        let number = |target: &Option<i64>| Some(target.map_or_else(|| "null".to_owned(), |target| target.to_string()));
+        let number = |target: &Option<i64>| {
+            Some(target.map_or_else(|| "null".to_owned(), |target| target.to_string()))
+        };
         match self {
             Self::Create { cwd, dir } => {
                 put("op", Some(quoted("create")));
@@ -383,7 +248,13 @@ impl Operation {
                 put("provider", Some(quoted(provider)));
                 put("model", Some(quoted(model)));
             }
-            Self::Compaction { summary, first, tokens, details, hook } => {
+            Self::Compaction {
+                summary,
+                first,
+                tokens,
+                details,
+                hook,
+            } => {
                 put("op", Some(quoted("compaction")));
                 put("summary", Some(quoted(summary)));
                 put("first", number(first));
@@ -396,7 +267,12 @@ impl Operation {
                 put("customType", Some(quoted(kind)));
                 put("data", data.clone());
             }
-            Self::CustomMessage { kind, content, display, details } => {
+            Self::CustomMessage {
+                kind,
+                content,
+                display,
+                details,
+            } => {
                 put("op", Some(quoted("customMessage")));
                 put("customType", Some(quoted(kind)));
                 put("content", Some(content.clone()));
@@ -430,7 +306,11 @@ impl Operation {
                 put("target", Some(target.to_string()));
             }
             Self::ResetLeaf => put("op", Some(quoted("resetLeaf"))),
-            Self::BranchWithSummary { target, summary, details } => {
+            Self::BranchWithSummary {
+                target,
+                summary,
+                details,
+            } => {
                 put("op", Some(quoted("branchWithSummary")));
                 put("target", number(target));
                 put("summary", Some(quoted(summary)));
@@ -467,17 +347,32 @@ impl Operation {
             }
             _ => {}
         }
-        let current = session.as_mut().expect("the first operation makes a session");
+        let current = session
+            .as_mut()
+            .expect("the first operation makes a session");
         match self {
             Self::Create { .. } | Self::InMemory { .. } => Ok(None),
             Self::NewSession { parent } => {
-                let new = NewSession { id: None, parent_session: parent.clone() };
+                let new = NewSession {
+                    id: None,
+                    parent_session: parent.clone(),
+                };
                 current.new_session(&new).map(|_| None)
             }
-            Self::Message { json } => current.append_message(Message::parse(json).expect("JSON")).map(Some),
+            Self::Message { json } => current
+                .append_message(Message::parse(json).expect("JSON"))
+                .map(Some),
             Self::Thinking { level } => current.append_thinking_level_change(level).map(Some),
-            Self::Model { provider, model } => current.append_model_change(provider, model).map(Some),
-            Self::Compaction { summary, first, tokens, details, hook } => current
+            Self::Model { provider, model } => {
+                current.append_model_change(provider, model).map(Some)
+            }
+            Self::Compaction {
+                summary,
+                first,
+                tokens,
+                details,
+                hook,
+            } => current
                 .append_compaction(CompactionEntry {
                     summary: summary.clone(),
                     first_kept_entry_id: first.map(|first| named(ids, first)),
@@ -487,8 +382,15 @@ impl Operation {
                     ..Default::default()
                 })
                 .map(Some),
-            Self::Custom { kind, data } => current.append_custom_entry(kind, data.as_deref().map(json)).map(Some),
-            Self::CustomMessage { kind, content, display, details } => {
+            Self::Custom { kind, data } => current
+                .append_custom_entry(kind, data.as_deref().map(json))
+                .map(Some),
+            Self::CustomMessage {
+                kind,
+                content,
+                display,
+                details,
+            } => {
                 // Typed content as a file of a stranger gives it.
                 let line = format!(r#"{{"type":"custom_message","content":{content}}}"#);
                 let typed = parse_session_entries(&line);
@@ -508,7 +410,9 @@ impl Operation {
                     .map(Some)
             }
             Self::Name { name } => current.append_session_info(name).map(Some),
-            Self::Label { target, label } => current.append_label_change(&named(ids, *target), label.as_deref()).map(Some),
+            Self::Label { target, label } => current
+                .append_label_change(&named(ids, *target), label.as_deref())
+                .map(Some),
             Self::Usage { note } => {
                 let mut usage = UsageEntry {
                     kind: "search".to_owned(),
@@ -530,7 +434,11 @@ impl Operation {
                 current.reset_leaf();
                 Ok(None)
             }
-            Self::BranchWithSummary { target, summary, details } => current
+            Self::BranchWithSummary {
+                target,
+                summary,
+                details,
+            } => current
                 .branch_with_summary(
                     target.map(|target| named(ids, target)).as_deref(),
                     BranchSummaryEntry {
@@ -540,7 +448,9 @@ impl Operation {
                     },
                 )
                 .map(Some),
-            Self::Branched { target } => current.create_branched_session(&named(ids, *target)).map(|_| None),
+            Self::Branched { target } => current
+                .create_branched_session(&named(ids, *target))
+                .map(|_| None),
             Self::Fork { cwd } => {
                 let path = current.session_file().map(Path::to_path_buf);
                 let path = path.ok_or_else(|| Error::Invalid("in memory".to_owned()))?;

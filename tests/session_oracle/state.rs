@@ -78,16 +78,32 @@ fn all(session: &SessionManager) -> String {
         ("header", canonical(session.header().json())),
         (
             "entries",
-            list(session.entries().iter().map(|entry| canonical(entry.json()))),
+            list(
+                session
+                    .entries()
+                    .iter()
+                    .map(|entry| canonical(entry.json())),
+            ),
         ),
         ("leaf", nullable(session.leaf_id())),
         ("branch", ids(session.branch())),
         // Of entries that share an id pi's tree has the last one again and again, and no other is a child; ours has each.
-        ("tree", if twins { "null".to_owned() } else { list(nodes) }),
+        (
+            "tree",
+            if twins {
+                "null".to_owned()
+            } else {
+                list(nodes)
+            },
+        ),
         ("labels", list(labels)),
         (
             "children",
-            if twins { "null".to_owned() } else { ids(session.children(None)) },
+            if twins {
+                "null".to_owned()
+            } else {
+                ids(session.children(None))
+            },
         ),
         ("name", nullable(session.session_name().as_deref())),
         ("context", messages(&context.messages)),

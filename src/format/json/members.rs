@@ -33,7 +33,7 @@ pub fn members(json: &str) -> Vec<Member<'_>> {
         let value = skip_space(json.as_bytes(), skip_space(json.as_bytes(), colon) + 1);
         let end = scan_value(json.as_bytes(), value)?;
         found.push(Member {
-            key: decode(json[start..colon].as_bytes()),
+            key: decode(&json.as_bytes()[start..colon]),
             value: &json[value..end],
             range: start..end,
         });
