@@ -89,15 +89,13 @@ fn normal(answer: &str, sessions: &[String], root: &Path) -> String {
 
 /// Shows where two texts part.
 fn differ(seed: u64, ours: &str, theirs: &str) -> String {
-    let at = ours
-        .char_indices()
-        .zip(theirs.chars())
-        .find(|((_, a), b)| a != b)
-        .map_or(ours.len().min(theirs.len()), |((at, _), _)| at);
+    let same = ours.chars().zip(theirs.chars());
+    let at = same.take_while(|(a, b)| a == b).count();
     let around = |text: &str| -> String {
-        let from = text.floor_char_boundary(at.saturating_sub(200));
-        let to = text.ceil_char_boundary((at + 200).min(text.len()));
-        text[from..to].to_owned()
+        text.chars()
+            .skip(at.saturating_sub(200))
+            .take(400)
+            .collect()
     };
     format!(
         "seed {seed}:\n  ours   …{}…\n  theirs …{}…",

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::collation::Collation;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::StoredSession;
 use crate::format::ListOrder;
+use crate::format::json::Collation;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
 use crate::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Status, iso};

@@ -37,6 +37,9 @@ pub enum Error {
         agent: &'static str,
         what: &'static str,
     },
+    /// The caller gave up.
+    #[error("cancelled")]
+    Cancelled,
     /// What was to be appended makes no sense.
     #[error("{0}")]
     Invalid(String),

@@ -37,6 +37,7 @@ mod disk;
 mod entry;
 mod error;
 mod fork;
+mod listing;
 mod log;
 mod manager;
 mod message;
@@ -55,6 +56,7 @@ pub use content::{
 pub use context::{ModelChoice, SessionContext, convert_to_llm};
 pub use entry::{Entry, FileEntry, SessionHeader, parse_session_entries};
 pub use error::Error;
+pub use listing::{Progress, SessionInfo};
 pub use log::{Tree, TreeNode};
 pub use manager::{NewSession, SessionManager, Setup};
 pub use message::{

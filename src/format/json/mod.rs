@@ -5,6 +5,7 @@
 //! once by [`normalise`] and parsed again; [`tiers`] does both. Nothing here recurses, so any
 //! depth of nesting is read.
 
+mod collation;
 mod date;
 mod js;
 mod lenient;
@@ -14,6 +15,7 @@ mod scan;
 mod stringify;
 mod walk;
 
+pub use collation::Collation;
 pub use date::date_ms;
 pub use js::{string, time_ms, trim};
 pub use lenient::{decode, normalise};
