@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::catalogue::{self, Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
+use crate::words::condemned;
 
 pub use crate::catalogue::Rows;
 pub use crate::ingest::Event;
@@ -46,6 +47,9 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
+    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
+    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
+    pub wal_bytes: u64,
 }
 
 impl Config {
@@ -56,6 +60,7 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
+            wal_bytes: WAL_BYTES,
         }
     }
 
@@ -237,12 +242,12 @@ impl Indexer {
         }
         let path = config.catalogue_path();
         let mut notes = Vec::new();
-        let catalogue = match Catalogue::open_writable(&path) {
+        let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
                 notes.push(format!("{error}; the catalogue is built anew"));
                 remove_catalogue(&path)?;
-                Catalogue::open_writable(&path)?
+                Catalogue::open_writable(&path, config.wal_bytes)?
             }
             Err(error) => return Err(error.into()),
         };
@@ -277,7 +282,7 @@ impl Indexer {
                     ..Report::default()
                 };
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
                 self.sync_roots(progress, &mut report)?;
             }
             Err(error) => return Err(error),
@@ -330,7 +335,7 @@ impl Indexer {
             Err(error) if error.is_damage() => {
                 let path = self.config.catalogue_path();
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -449,8 +454,11 @@ impl Index {
     /// After answering: some words work, if nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
-            // Words that somebody removed are owed as a whole.
-            Some(catalogue) => catalogue.owes_anything()? || !self.config.words_dir().exists(),
+            // Words that somebody removed, or found damaged, are owed as a whole.
+            Some(catalogue) => {
+                let words = self.config.words_dir();
+                catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
+            }
             None => false,
         };
         if !owed {
@@ -471,6 +479,22 @@ impl Index {
             Some(catalogue) => Ok(catalogue.sql(query)?),
             None => Err(Error::NoIndex),
         }
+    }
+
+    /// Save the catalogue as it is now as one new file, readable by its owner alone: its length, and whether all files
+    /// were catalogued.
+    ///
+    /// # Errors
+    /// When `file` exists or its folder cannot be written; [`Error::NoIndex`] without an index.
+    pub fn save_catalogue(&self, file: &Path) -> Result<(u64, bool), Error> {
+        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
+        catalogue.save_as(file).map_err(|error| match error {
+            // It is `file` that could not be written, not the index.
+            catalogue::Error::Io { path, error } => Error::Io { path, error },
+            error => error.into(),
+        })?;
+        let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+        Ok((saved.len(), self.complete))
     }
 
     /// Whether another process holds the writer lock.

@@ -26,6 +26,7 @@ impl Catalogue {
                 rows: Vec::new(),
             });
         };
+        self.told(super::raw::register(&own.connection, self.path()))?;
         let run = |connection: &mut rusqlite::Connection| -> rusqlite::Result<Rows> {
             connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
                 AuthAction::Select

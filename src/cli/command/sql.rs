@@ -1,10 +1,12 @@
 //! What else can be asked? Any question in SQL.
 
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 use sessionary::model::SCHEMA_VERSION;
-use sessionary::{Config, Rows};
+use sessionary::{Config, Index, Rows};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -17,13 +19,17 @@ use crate::output::text::plain_line;
 #[command(after_help = "Examples:\n  \
     sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'\n  \
     sessionary sql \"SELECT name FROM sqlite_schema WHERE type = 'view'\"\n  \
-    sessionary --json sql 'SELECT * FROM problems'\n\n\
+    sessionary --json sql 'SELECT * FROM problems'\n  \
+    sessionary sql --snapshot /srv/share/sessions.sqlite\n\n\
     migrations/README.md in the source describes every view and column. Tables whose names begin with _\n\
     may change at any time.")]
 pub struct Sql {
     /// One SELECT
-    #[arg(value_name = "QUERY")]
-    query: String,
+    #[arg(value_name = "QUERY", required_unless_present = "snapshot")]
+    query: Option<String>,
+    /// Save the whole catalogue as one new, private file, for containers and other users
+    #[arg(long, value_name = "FILE", conflicts_with = "query")]
+    snapshot: Option<PathBuf>,
 }
 
 /// What `sql --json` prints.
@@ -36,7 +42,10 @@ struct Answer<'a> {
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let rows = index.sql(&args.query)?;
+    if let Some(file) = &args.snapshot {
+        return snapshot(file, &mut index, screen);
+    }
+    let rows = index.sql(args.query.as_deref().unwrap_or_default())?;
     if screen.json {
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
@@ -48,6 +57,36 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     }
     super::afterwards(&mut index);
     Ok(Outcome::found(!rows.rows.is_empty()))
+}
+
+/// What `sql --snapshot --json` prints.
+#[derive(Serialize)]
+struct Saved<'a> {
+    schema_version: u32,
+    path: &'a Path,
+    bytes: u64,
+    complete: bool,
+}
+
+fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
+    let (bytes, complete) = index.save_catalogue(file)?;
+    if screen.json {
+        screen.json(&Saved {
+            schema_version: SCHEMA_VERSION,
+            path: file,
+            bytes,
+            complete,
+        })?;
+    } else {
+        screen.print(&format!(
+            "{}: {}\n",
+            file.display(),
+            crate::output::time::bytes(bytes)
+        ))?;
+    }
+    super::say_pending(screen, index, complete, None);
+    super::afterwards(index);
+    Ok(Outcome::Found)
 }
 
 fn table(rows: &Rows, screen: &Screen) -> String {
