@@ -145,6 +145,6 @@ pub enum SessionEntry {
     SessionInfo(SessionInfoEntry),
     Usage(UsageEntry),
     ContextEdit(ContextEditEntry),
-    /// An entry of another type; [`Entry::json`] has its text.
+    /// An entry of another type; [`Entry::json`](super::Entry::json) has its text.
     Unknown,
 }
