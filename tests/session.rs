@@ -1,5 +1,7 @@
 //! Does a session keep what it holds, whatever other programs and the disk do to its file?
 
+#[path = "session/clido.rs"]
+mod clido;
 #[path = "session/files.rs"]
 mod files;
 #[path = "session/migration.rs"]

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::entry::Entry;
@@ -213,35 +214,17 @@ impl Locked<'_> {
     fn try_append(&mut self, lines: &str, sync: bool) -> io::Result<Vec<Entry>> {
         let file = &mut self.file;
         let start = file.seek(SeekFrom::End(0))?;
-        let mut text = String::new();
-        if start > 0 && last_byte(file, start)? != b'\n' {
-            text.push('\n');
-        }
-        text.push_str(lines);
-        let mut written = 0;
-        while written < text.len() {
-            match file.write(&text.as_bytes()[written..]) {
-                Ok(0) => return Err(undo(file, start, written, io::ErrorKind::WriteZero.into())),
-                Ok(more) => written += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(undo(file, start, written, error)),
-            }
-        }
-        if sync {
-            file.sync_data()?;
-        }
-        // Where the last write ended: behind our lines.
-        let end = file.stream_position()?;
-        let ours = end.saturating_sub(text.len() as u64);
-        let others = if ours > start {
-            let mut between = vec![0; usize::try_from(ours - start).unwrap_or(0)];
+        let written = append_lines(file, lines, sync)?;
+        let others = if written.start > start {
+            let between = written.start - start;
+            let mut between = vec![0; usize::try_from(between).unwrap_or(0)];
             file.seek(SeekFrom::Start(start))?;
             file.read_exact(&mut between)?;
             entries(&between)
         } else {
             Vec::new()
         };
-        self.disk.see(&mut self.file, end)?;
+        self.disk.see(&mut self.file, written.end)?;
         Ok(others)
     }
 
@@ -279,6 +262,32 @@ impl Locked<'_> {
         let mut file = new.persist(path).map_err(|error| error.error)?;
         self.disk.see(&mut file, bytes.len() as u64)
     }
+}
+
+/// Appends whole lines to a locked file in one write, first ending a line that has no end. Where they stand then: a program
+/// without a lock may have come between. When it fails the file ends where it did.
+pub(super) fn append_lines(file: &mut File, lines: &str, sync: bool) -> io::Result<Range<u64>> {
+    let start = file.seek(SeekFrom::End(0))?;
+    let mut text = String::new();
+    if start > 0 && last_byte(file, start)? != b'\n' {
+        text.push('\n');
+    }
+    text.push_str(lines);
+    let mut written = 0;
+    while written < text.len() {
+        match file.write(&text.as_bytes()[written..]) {
+            Ok(0) => return Err(undo(file, start, written, io::ErrorKind::WriteZero.into())),
+            Ok(more) => written += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(undo(file, start, written, error)),
+        }
+    }
+    if sync {
+        file.sync_data()?;
+    }
+    // The last write ended behind our lines.
+    let end = file.stream_position()?;
+    Ok(end.saturating_sub(text.len() as u64)..end)
 }
 
 /// Cuts off what was written of a line that could not be written whole, unless another program went on behind it.

@@ -31,6 +31,7 @@
 
 mod append;
 mod chance;
+pub mod clido;
 mod content;
 mod context;
 mod disk;
