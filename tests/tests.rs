@@ -10,6 +10,8 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `reports`: the views for reports, and the documented queries over them
+//! - `session`: what a session of ours keeps safe
+//! - `session_oracle`: a session of ours against the real agents'
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
@@ -39,6 +41,9 @@ mod provisional;
 mod resume;
 #[cfg(unix)]
 mod sandbox;
+mod session;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod session_oracle;
 // Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod tools;

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::collation::Collation;
 use super::page::Page;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
+use crate::format::json::Collation;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
 use crate::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
