@@ -10,13 +10,13 @@
 //!                       query: list · search · tree · show  ◄── both
 //! ```
 //!
-//! Two doors: [`Index`] reads, [`Indexer`] writes.
+//! Two doors: [`Index`] reads, [`Indexer`] writes. Beside them [`session`] opens one session file, follows it and adds to it.
 //!
 //! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
-//! the files · `query` answers · [`locations`] where agents keep their sessions.
+//! the files · `query` answers · [`session`] one session, read and written as its agent does · [`locations`] where agents keep their sessions.
 //!
-//! The library reads no environment, prints nothing, and opens session files read-only.
+//! The library reads no environment, prints nothing, and opens session files read-only; only [`session`] adds to them.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -29,10 +29,12 @@ mod ingest;
 pub mod locations;
 pub mod model;
 pub mod query;
+pub mod session;
 mod source;
 mod words;
 
-pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, WAL_BYTES};
+pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
-pub use ingest::{Event, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
+pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
+pub use query::Listed;
 pub use words::panic_is_caught;

@@ -1,11 +1,12 @@
 //! Questions: what the user types, and what answers it.
 
-mod collation;
 mod dump;
 mod list;
 mod list_json;
+mod listed;
 mod name;
 mod order;
+mod page;
 mod search;
 mod show;
 pub mod syntax;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use list::ListScope;
 pub use list_json::WrittenList;
+pub use listed::Listed;
 pub use search::SearchScope;
 pub use show::ShowScope;
 pub use tree::TreeFilter;
