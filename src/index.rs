@@ -9,6 +9,7 @@ use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
+use crate::source::exclude::Exclude;
 
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
@@ -46,6 +47,8 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
+    /// What is left out: nothing of it is stored.
+    pub exclude: Exclude,
     /// Whether [`Index::finish_words`] does anything.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
@@ -60,6 +63,7 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
+            exclude: Exclude::default(),
             background: true,
             cancel: Cancel::default(),
         }
@@ -300,13 +304,22 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
+        self.apply_exclude(report)?;
         self.config.add_project_roots(&self.catalogue)?;
         let mut roots = self.config.roots.clone();
         while !roots.is_empty() {
             let before = report.files_changed;
             let formats = &self.config.formats;
-            let cancel = &self.config.cancel;
-            ingest::sync_catalogue(&self.catalogue, &roots, formats, cancel, progress, report)?;
+            let (exclude, cancel) = (&self.config.exclude, &self.config.cancel);
+            ingest::sync_catalogue(
+                &self.catalogue,
+                &roots,
+                formats,
+                exclude,
+                cancel,
+                progress,
+                report,
+            )?;
             if cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -314,6 +327,28 @@ impl Indexer {
                 true => self.config.add_project_roots(&self.catalogue)?,
                 false => Vec::new(),
             };
+        }
+        ingest::sweep_excluded(&self.catalogue, &self.config.exclude, &self.config.formats)?;
+        self.wipe()
+    }
+
+    /// Forget what is excluded now and was not before.
+    fn apply_exclude(&mut self, report: &mut Report) -> Result<(), Error> {
+        let (exclude, formats) = (&self.config.exclude, &self.config.formats);
+        let files = ingest::apply_exclude(&self.catalogue, exclude, formats)?;
+        if files > 0 {
+            report.notes.push(format!(
+                "{files} files are excluded now: what was stored of them is wiped"
+            ));
+        }
+        self.wipe()
+    }
+
+    /// Wipe what was removed because it is excluded, if that is not done yet.
+    fn wipe(&self) -> Result<(), Error> {
+        if self.catalogue.owes_wipe()? {
+            // Where a reader holds on to it the next sync does it.
+            ingest::wipe(&self.catalogue, &self.config.words_dir())?;
         }
         Ok(())
     }
@@ -417,7 +452,12 @@ impl Index {
         let (complete, pending_files) = match (freshness, &catalogue) {
             (Freshness::AsCommitted, _) => (true, 0),
             (Freshness::Check, Some(catalogue)) => {
-                let pending = ingest::count_pending(catalogue, &config.roots, &config.formats)?;
+                let pending = ingest::count_pending(
+                    catalogue,
+                    &config.roots,
+                    &config.formats,
+                    &config.exclude,
+                )?;
                 (pending == 0, pending)
             }
             (Freshness::Check, None) => (false, 0),

@@ -36,3 +36,4 @@ pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
 pub use ingest::{Cancel, Event};
 pub use query::Listed;
+pub use source::exclude::{BadGlob, Exclude};

@@ -8,6 +8,7 @@ fn the_contract_is_documented() {
     for step in [
         include_str!("../migrations/0001_catalogue.sql"),
         include_str!("../migrations/0002_seals.sql"),
+        include_str!("../migrations/0003_exclude.sql"),
     ] {
         connection.execute_batch(step).unwrap();
     }

@@ -4,6 +4,7 @@
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
+//! - `excluded`: nothing of what is excluded is on the disk
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `listing`: what `list` sorts, filters and pages
@@ -20,6 +21,7 @@ mod cli;
 mod contract;
 mod corpus;
 mod crash;
+mod excluded;
 mod findable;
 #[cfg(unix)]
 mod first_day;

@@ -2,6 +2,7 @@
 
 mod check;
 pub mod entries;
+pub mod excluded;
 mod folders;
 mod insert;
 mod notes;

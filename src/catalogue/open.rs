@@ -17,6 +17,7 @@ const APPLICATION_ID: i32 = 0x5345_5359;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_catalogue.sql"),
     include_str!("../../migrations/0002_seals.sql"),
+    include_str!("../../migrations/0003_exclude.sql"),
 ];
 
 /// What can go wrong with the catalogue.

@@ -15,6 +15,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
+use crate::source::exclude::Exclude;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
@@ -52,6 +53,7 @@ pub fn sync_catalogue(
     catalogue: &Catalogue,
     roots: &[RootSpec],
     formats: &[&'static dyn Format],
+    exclude: &Exclude,
     cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -69,7 +71,7 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut look = look(catalogue, spec, *format, known_root, now_ms)?;
+        let mut look = look(catalogue, spec, *format, known_root, exclude, now_ms)?;
         let files = look.files();
         let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
@@ -142,6 +144,10 @@ pub fn sync_catalogue(
                 look.discovery.error.as_deref(),
                 &strays,
             )?;
+            if look.discovery.error.is_none() {
+                let left = &look.left_out;
+                catalogue.note_excluded(*root, &left.places, left.files)?;
+            }
             for gone in gone {
                 let (vanished, left) = catalogue.remove_source(gone.source)?;
                 report.vanished += u64::from(vanished);
@@ -153,7 +159,7 @@ pub fn sync_catalogue(
             return Ok(());
         }
         for (_, format, root, look) in &scanned {
-            if look.discovery.error.is_none() {
+            if look.discovery.error.is_none() && exclude.is_empty() {
                 look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
             }
         }
@@ -173,6 +179,7 @@ pub fn count_pending(
     catalogue: &Catalogue,
     roots: &[RootSpec],
     formats: &[&'static dyn Format],
+    exclude: &Exclude,
 ) -> Result<u64, Error> {
     let mut pending = 0;
     for spec in roots {
@@ -180,7 +187,14 @@ pub fn count_pending(
             continue;
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let found = look(catalogue, spec, *format, root, now_ns() / 1_000_000)?;
+        let found = look(
+            catalogue,
+            spec,
+            *format,
+            root,
+            exclude,
+            now_ns() / 1_000_000,
+        )?;
         let work = plan(0, &spec.path, *format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
     }

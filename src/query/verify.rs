@@ -8,7 +8,7 @@ use crate::catalogue::read::Known;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::format::Format;
 use crate::index::{Error, Event, Index, RootSpec};
-use crate::ingest::{compare_source, open_words};
+use crate::ingest::{compare_source, leave_out, open_words};
 use crate::model::{Class, Difference, SCHEMA_VERSION, Verification};
 use crate::source::discover::discover;
 use crate::words::Words;
@@ -30,6 +30,10 @@ impl Index {
         };
         if let Some(said) = catalogue.integrity()? {
             found.differences.push(difference("catalogue", None, said));
+        }
+        if catalogue.excluded_by()? != self.config.exclude.fingerprint() {
+            let what = "what is to be excluded has changed since the last sync".to_owned();
+            found.differences.push(difference("catalogue", None, what));
         }
         let _ = progress;
         let (words, done) = open_words(catalogue, &self.config.words_dir())?;
@@ -88,7 +92,9 @@ impl Index {
                 .differences
                 .push(difference("catalogue", Some(spec.path.clone()), what));
         }
-        let discovery = discover(&spec.path, spec.flat, format);
+        let mut discovery = discover(&spec.path, spec.flat, format);
+        let exclude = &self.config.exclude;
+        leave_out(catalogue, Some(root), spec, format, exclude, &mut discovery)?;
         if discovery.error.is_some() {
             return Ok(());
         }
