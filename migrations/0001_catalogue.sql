@@ -79,7 +79,6 @@ CREATE TABLE _sessions (
     cost REAL,
     listed_cost REAL,
     bytes INTEGER NOT NULL,
-    subagent INTEGER NOT NULL,       -- 1: parent_session is the id of the session that started it
     hidden TEXT,
     path TEXT NOT NULL,              -- of the main source
     own TEXT,                        -- what only its agent records, a JSON object
@@ -87,8 +86,6 @@ CREATE TABLE _sessions (
 ) STRICT;
 
 CREATE INDEX _sessions_cwd ON _sessions (cwd);
-CREATE INDEX _sessions_id ON _sessions (root, id);
-CREATE INDEX _sessions_subagents ON _sessions (root, parent_session) WHERE subagent;
 
 -- What `list --json` prints of each session, and what a list sorts by. Made from the columns above.
 CREATE TABLE _rows (
@@ -98,7 +95,7 @@ CREATE TABLE _rows (
     modified_ms INTEGER NOT NULL,
     file_ms INTEGER NOT NULL,
     created_ms INTEGER,
-    json TEXT NOT NULL               -- without agent and label, which its root says, and the count of subagents
+    json TEXT NOT NULL               -- without agent and label, which its root says
 ) STRICT;
 
 CREATE TABLE _session_sources (
@@ -249,12 +246,7 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
        s.parent_session, s.created_raw, s.created_ms, s.modified_ms, s.file_ms, s.messages,
        s.first_message, s.entries, s.problems, s.errors, s.version, s.leaf, s.provider, s.model,
        s.tokens, s.cost, s.listed_cost, s.bytes,
-       s.hidden IS NULL AS listed_by_agent, s.hidden AS reason, s.own,
-       s.subagent AS is_subagent,
-       (WITH RECURSIVE below(session, id) AS (
-            SELECT s.session, s.id
-            UNION SELECT c.session, c.id FROM below JOIN _sessions c ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
-        SELECT count(*) - 1 FROM below) AS subagents
+       s.hidden IS NULL AS listed_by_agent, s.hidden AS reason, s.own
 FROM _sessions s JOIN _roots r USING (root);
 
 CREATE VIEW entries AS

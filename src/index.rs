@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::catalogue::{self, Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
 use crate::source::exclude::Exclude;
+use crate::words::condemned;
 
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
@@ -53,6 +54,9 @@ pub struct Config {
     pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
+    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
+    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
+    pub wal_bytes: u64,
 }
 
 impl Config {
@@ -66,6 +70,7 @@ impl Config {
             exclude: Exclude::default(),
             background: true,
             cancel: Cancel::default(),
+            wal_bytes: WAL_BYTES,
         }
     }
 
@@ -250,12 +255,12 @@ impl Indexer {
         }
         let path = config.catalogue_path();
         let mut notes = Vec::new();
-        let catalogue = match Catalogue::open_writable(&path) {
+        let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
                 notes.push(format!("{error}; the catalogue is built anew"));
                 remove_catalogue(&path)?;
-                Catalogue::open_writable(&path)?
+                Catalogue::open_writable(&path, config.wal_bytes)?
             }
             Err(error) => return Err(error.into()),
         };
@@ -290,7 +295,7 @@ impl Indexer {
                     ..Report::default()
                 };
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
                 self.sync_roots(progress, &mut report)?;
             }
             Err(error) => return Err(error),
@@ -378,7 +383,7 @@ impl Indexer {
             Err(error) if error.is_damage() => {
                 let path = self.config.catalogue_path();
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -507,10 +512,12 @@ impl Index {
     /// After answering: some words work, if nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
-            // Words that somebody removed are owed as a whole.
-            Some(_) if !self.config.background => false,
-            Some(catalogue) => catalogue.owes_anything()? || !self.config.words_dir().exists(),
-            None => false,
+            // Words that somebody removed, or found damaged, are owed as a whole.
+            Some(catalogue) if self.config.background => {
+                let words = self.config.words_dir();
+                catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
+            }
+            _ => false,
         };
         if !owed {
             return Ok(());
@@ -552,12 +559,42 @@ impl Index {
             .map_err(|error| Error::io("the output".as_ref(), error))
     }
 
+    /// Save the catalogue as it is now as one new file, readable by its owner alone: its length, and whether all files
+    /// were catalogued.
+    ///
+    /// # Errors
+    /// When `file` exists or its folder cannot be written; [`Error::NoIndex`] without an index.
+    pub fn save_catalogue(&self, file: &Path) -> Result<(u64, bool), Error> {
+        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
+        catalogue.save_as(file).map_err(|error| match error {
+            // It is `file` that could not be written, not the index.
+            catalogue::Error::Io { path, error } => Error::Io { path, error },
+            error => error.into(),
+        })?;
+        let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+        Ok((saved.len(), self.complete))
+    }
+
     /// Whether another process holds the writer lock.
     pub(crate) fn has_writer(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
         File::open(path)
             .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
+}
+
+/// Tells backup programs that nothing is lost without the index, and us that the directory is ours.
+pub(crate) const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# sessionary's index: a cache made from session files\n";
+
+/// What this build is made of, for people: the versions that decide what an index holds.
+pub fn versions() -> String {
+    format!(
+        "index generation {GENERATION}, SQL contract {}, JSON schema {}\nSQLite {}, {}",
+        catalogue::CONTRACT_VERSION,
+        crate::model::SCHEMA_VERSION,
+        rusqlite::version(),
+        tantivy::version_string()
+    )
 }
 
 /// The index directory is private: transcripts hold secrets.
@@ -584,8 +621,7 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     }
     if !existed {
         let tag = index_dir.join("CACHEDIR.TAG");
-        let text = "Signature: 8a477f597d28d172789f06886806bc55\n# sessionary's index: a cache made from session files\n";
-        std::fs::write(&tag, text).map_err(|e| Error::io(&tag, e))?;
+        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::io(&tag, e))?;
     }
     Ok(())
 }

@@ -14,7 +14,8 @@
 //!
 //! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
-//! the files · `query` answers · [`locations`] where agents keep their sessions.
+//! the files · `query` answers · [`traces`] what lies in an index directory · [`locations`] where agents keep their
+//! sessions.
 //!
 //! The library reads no environment, prints nothing, and opens session files read-only.
 
@@ -30,10 +31,12 @@ pub mod locations;
 pub mod model;
 pub mod query;
 mod source;
+pub mod traces;
 mod words;
 
-pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart};
+pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
 pub use ingest::{Cancel, Event};
 pub use query::Listed;
 pub use source::exclude::{BadGlob, Exclude};
+pub use words::panic_is_caught;

@@ -8,12 +8,16 @@
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `listing`: what `list` sorts, filters and pages
+//! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
 //! - `first_day`: what a new user meets
+//! - `reports`: the views for reports, and the documented queries over them
+//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: the README's tour, command by command
+//! - `unread`: what cannot be read is said, and hides nothing
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
@@ -26,9 +30,13 @@ mod findable;
 #[cfg(unix)]
 mod first_day;
 mod formats;
+#[cfg(unix)]
+mod help;
 mod histories;
 #[cfg(unix)]
 mod listing;
+#[cfg(unix)]
+mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
@@ -37,8 +45,13 @@ mod provisional;
 mod resume;
 #[cfg(unix)]
 mod sandbox;
+// Installed by `tests/tools/install.sh`, for this platform.
+#[cfg(target_os = "linux")]
+mod tools;
 #[cfg(unix)]
 mod tour;
+#[cfg(unix)]
+mod unread;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.
 use sessionary::model;

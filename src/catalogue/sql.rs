@@ -36,6 +36,7 @@ impl Catalogue {
         let Some(mut own) = Catalogue::open_readable(self.path())? else {
             return Ok(each(SqlPart::Columns(&[])));
         };
+        self.told(super::raw::register(&own.connection, self.path()))?;
         let mut run = |connection: &mut rusqlite::Connection| {
             connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
                 AuthAction::Select

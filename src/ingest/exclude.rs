@@ -48,8 +48,10 @@ pub fn leave_out(
     let is_in = |relative: &str| !exclude.matches(&spec.path.join(relative));
     let before = discovery.found.len() + discovery.strays.len();
     discovery.found.retain(|found| is_in(&found.relative));
-    discovery.strays.retain(|(relative, _)| is_in(relative));
-    discovery.unreadable.retain(|(relative, _)| is_in(relative));
+    discovery.strays.retain(|stray| is_in(&stray.relative));
+    discovery
+        .unreadable
+        .retain(|unread| is_in(&unread.relative));
     let (known, remembered) = match root {
         Some(root) => (catalogue.places(root)?, catalogue.excluded(root)?),
         None => (HashSet::new(), BTreeMap::new()),
@@ -195,7 +197,9 @@ fn remove(
     for root in roots {
         let mut known = catalogue.excluded(root)?;
         known.extend(places.remove(&root).unwrap_or_default());
-        catalogue.note_excluded(root, &known, files.get(&root).copied().unwrap_or(0))?;
+        let before = catalogue.excluded_files(root)?;
+        let more = files.get(&root).copied().unwrap_or(0);
+        catalogue.note_excluded(root, &known, before + more)?;
     }
     // A session of which some files stay keeps its name.
     let gone: HashSet<i64> = out

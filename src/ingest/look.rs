@@ -7,7 +7,7 @@ use super::exclude::{LeftOut, leave_out};
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::RootSpec;
-use crate::source::discover::{Discovery, discover_changes};
+use crate::source::discover::{Discovery, Stray, discover_changes};
 use crate::source::exclude::Exclude;
 use crate::source::folders::{Folder, Folders, parent};
 
@@ -82,11 +82,7 @@ impl Look {
     }
 
     /// Files that are no source in the directories that were not read: they are told as before.
-    pub fn strays_kept(
-        &self,
-        catalogue: &Catalogue,
-        root: i64,
-    ) -> Result<Vec<(String, String)>, Error> {
+    pub fn strays_kept(&self, catalogue: &Catalogue, root: i64) -> Result<Vec<Stray>, Error> {
         if self.folders.is_empty() {
             return Ok(Vec::new());
         }
@@ -103,7 +99,7 @@ impl Look {
             .map(|folder| folder.relative.as_str())
             .collect();
         let mut strays = catalogue.strays(root)?;
-        strays.retain(|(relative, _)| {
+        strays.retain(|Stray { relative, .. }| {
             let folder = parent(relative);
             seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
         });

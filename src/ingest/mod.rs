@@ -13,11 +13,11 @@ mod wipe;
 mod words;
 
 pub use cancel::Cancel;
-pub use compare::compare_source;
+pub use compare::{Comparison, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
 pub use owed::scan_owed;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
 pub use sync::{Event, count_pending, sync_catalogue};
 pub use wipe::wipe;
-pub use words::{WordsStage, index_words, open_words};
+pub use words::{Found, WordsStage, index_words, open_words};

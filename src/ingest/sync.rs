@@ -15,6 +15,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
+use crate::source::discover::Stray;
 use crate::source::exclude::Exclude;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
@@ -37,7 +38,7 @@ pub enum Event {
 
 /// Entries in one transaction, about.
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
-/// The same of the first one: somebody waits for the newest sessions.
+/// The same of the very first one: somebody waits for the newest sessions.
 const ENTRIES_FIRST: u64 = 500;
 /// Chunks on their way to the writer: enough to read on while it waits for the disk. A file's chunk is mostly a few
 /// kilobytes of rows, and never much more than four megabytes.
@@ -93,11 +94,14 @@ pub fn sync_catalogue(
                 "{}: {error}; what is known of it is kept",
                 spec.path.display()
             ));
+            // A place that is gone holds nothing; one that is there may.
+            report.files_unreadable += u64::from(!matches!(spec.path.try_exists(), Ok(false)));
         }
-        for (relative, error) in &discovery.unreadable {
+        for unread in &discovery.unreadable {
+            let path = spec.path.join(&unread.relative);
             report
                 .notes
-                .push(format!("{}: {error}", spec.path.join(relative).display()));
+                .push(format!("{}: {}", path.display(), unread.reason));
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
         report.files_seen += files;
@@ -137,7 +141,7 @@ pub fn sync_catalogue(
             strays.extend(look.strays_kept(catalogue, *root)?);
             strays.extend(look.discovery.unreadable.iter().cloned());
             strays.sort();
-            strays.dedup_by(|a, b| a.0 == b.0);
+            strays.dedup_by(|a, b| a.relative == b.relative);
             catalogue.note_root(
                 *root,
                 look.discovery.device,
@@ -220,7 +224,10 @@ fn read_all(
         files: 0,
         bytes: 0,
         open_entries: 0,
-        most_entries: ENTRIES_FIRST,
+        most_entries: match catalogue.was_scanned()? {
+            true => ENTRIES_A_TRANSACTION,
+            false => ENTRIES_FIRST,
+        },
         full: HashSet::new(),
         stale,
         doubtful: HashSet::new(),
@@ -371,8 +378,11 @@ impl Writer<'_> {
                                 .note_unread(known.source, &error.to_string())?,
                             None => self.catalogue.note_stray(
                                 plan.root,
-                                plan.relative,
-                                &error.to_string(),
+                                &Stray {
+                                    relative: plan.relative.to_owned(),
+                                    reason: error.to_string(),
+                                    unread: true,
+                                },
                             )?,
                         }
                     }

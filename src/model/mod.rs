@@ -9,9 +9,9 @@ mod time;
 
 pub use answer::{
     Difference, Hit, HitGroup, Listing, Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer,
-    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Verification,
+    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
-pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Usage};
+pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
 pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};

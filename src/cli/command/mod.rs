@@ -1,7 +1,10 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
+pub mod clean;
+pub mod completions;
 pub mod config;
 pub mod list;
+pub mod man;
 pub mod overview;
 pub mod rebuild;
 pub mod resume;
@@ -13,6 +16,7 @@ pub mod sync;
 pub mod tree;
 pub mod verify;
 
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,6 +35,12 @@ use crate::places;
 /// How long a read verb goes on indexing after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
+/// Lines about the check that a read verb says before its answer, at most.
+const NOTES: usize = 5;
+
+/// Where files that could not be read are named.
+const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
+
 /// Runs what was typed.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let Cli { global, command } = cli;
@@ -48,6 +58,9 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Status(args)) => status::run(&args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(&args, &global, screen),
+        Some(Command::Clean(args)) => clean::run(&args, &global, screen),
+        Some(Command::Completions(args)) => completions::run(&args, screen),
+        Some(Command::Man(args)) => man::run(&args, screen),
     }
 }
 
@@ -61,8 +74,13 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
 
 /// Says what was noticed on the way.
 fn opened(index: Index, screen: &Screen) -> Index {
-    for note in index.report().map_or(&[][..], |report| &report.notes) {
+    let notes = index.report().map_or(&[][..], |report| &report.notes);
+    for note in notes.iter().take(NOTES) {
         screen.say(&plain_line(note));
+    }
+    if notes.len() > NOTES {
+        let more = notes.len() - NOTES;
+        screen.say(&format!("and {more} more such lines: `sessionary sync`"));
     }
     index
 }
@@ -90,7 +108,7 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
     };
     // Without a report nothing was looked at: somebody else holds the lock, or nobody may write.
     let why = match index.report() {
-        Some(_) => "could not be read: `sessionary sql 'SELECT * FROM problems'` names them",
+        Some(_) => &format!("could not be read: {UNREAD}"),
         None => {
             "not read yet: another sessionary is at work, or the index cannot be written (`sessionary sync` says why)"
         }
@@ -110,6 +128,17 @@ fn cannot_print(error: std::io::Error) -> Error {
         path: "the output".into(),
         error,
     }
+}
+
+/// Asks on a terminal; anything but yes is no, and so is having nobody to ask.
+fn consents(question: &str) -> std::io::Result<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Ok(false);
+    }
+    write!(std::io::stderr(), "{question}")?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 /// The current directory.

@@ -1,8 +1,10 @@
 //! What else can be asked? Any question in SQL.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::Serialize;
 use serde_json::{Value, json};
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index, Rows, SqlPart};
@@ -21,26 +23,33 @@ use crate::output::text::plain_line;
     sessionary sql \"SELECT name FROM sqlite_schema WHERE type = 'view'\"\n  \
     sessionary sql --csv 'SELECT * FROM usage' > usage.csv\n  \
     sessionary sql --jsonl 'SELECT id, cost FROM sessions'\n  \
-    sessionary --json sql 'SELECT * FROM problems'\n\n\
+    sessionary --json sql 'SELECT * FROM problems'\n  \
+    sessionary sql --snapshot /srv/share/sessions.sqlite\n\n\
     CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: an object a row.\n\
     Rows are printed as they are found; only the table waits for all of them, to line up.\n\
     migrations/README.md in the source describes every view and column. Tables whose names begin with _\n\
     may change at any time.")]
 pub struct Sql {
     /// One SELECT
-    #[arg(value_name = "QUERY")]
-    query: String,
+    #[arg(value_name = "QUERY", required_unless_present = "snapshot")]
+    query: Option<String>,
     /// Print CSV
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     csv: bool,
     /// Print an object a row
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
+    /// Save the whole catalogue as one new, private file, for containers and other users
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "csv", "jsonl"])]
+    snapshot: Option<PathBuf>,
 }
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let query = &args.query;
+    if let Some(file) = &args.snapshot {
+        return snapshot(file, &mut index, screen);
+    }
+    let query = args.query.as_deref().unwrap_or_default();
     let rows = if args.csv {
         // What a terminal would act on is shown as in every table; a file gets every byte.
         let is_terminal = io::stdout().is_terminal();
@@ -129,6 +138,36 @@ fn as_json(index: &Index, query: &str, out: &mut dyn Write) -> Result<usize, Err
     })?;
     out.write_all(b"]}\n").map_err(super::cannot_print)?;
     Ok(rows)
+}
+
+/// What `sql --snapshot --json` prints.
+#[derive(Serialize)]
+struct Saved<'a> {
+    schema_version: u32,
+    path: &'a Path,
+    bytes: u64,
+    complete: bool,
+}
+
+fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
+    let (bytes, complete) = index.save_catalogue(file)?;
+    if screen.json {
+        screen.json(&Saved {
+            schema_version: SCHEMA_VERSION,
+            path: file,
+            bytes,
+            complete,
+        })?;
+    } else {
+        screen.print(&format!(
+            "{}: {}\n",
+            file.display(),
+            crate::output::time::bytes(bytes)
+        ))?;
+    }
+    super::say_pending(screen, index, complete, None);
+    super::afterwards(index);
+    Ok(Outcome::Found)
 }
 
 fn table(rows: &Rows, screen: &Screen) -> String {
