@@ -43,7 +43,7 @@ pub enum WordsStage {
 }
 
 /// The commit payload: which catalogue, up to which batch, by which rules of segmentation.
-fn payload(epoch: &str, batch: i64) -> String {
+pub(super) fn payload(epoch: &str, batch: i64) -> String {
     format!("{epoch}:{batch}:{SCHEMA_REVISION}")
 }
 
