@@ -208,13 +208,11 @@ impl<'a> Reader<'a> {
         let Some(format) = self.index.config.format(format) else {
             return Ok(Vec::new());
         };
-        let mut text = Vec::new();
-        if entry.flags & flag::PROMPT != 0 {
-            let prompts = format.prompts_at(path, &record);
-            text.extend((!prompts.is_empty()).then_some((Class::Prose, prompts)));
-        }
         let passages = format.passages_at(path, &record);
-        text.extend(passages.into_iter().map(|p| (p.class, p.pieces)));
-        Ok(text)
+        // A message of the system's says nothing else; in others the prompt is not what a reader looks for.
+        if passages.is_empty() && entry.role.as_deref() == Some("system") {
+            return Ok(vec![(Class::Prose, format.prompts_at(path, &record))]);
+        }
+        Ok(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
     }
 }
