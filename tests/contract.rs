@@ -7,6 +7,7 @@ fn the_contract_is_documented() {
     let connection = rusqlite::Connection::open_in_memory().unwrap();
     for step in [
         include_str!("../migrations/0001_catalogue.sql"),
+        include_str!("../migrations/0002_seals.sql"),
         include_str!("../migrations/0003_reporting.sql"),
     ] {
         connection.execute_batch(step).unwrap();

@@ -21,6 +21,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// One step a file, numbered by `user_version`.
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_catalogue.sql"),
+    include_str!("../../migrations/0002_seals.sql"),
     include_str!("../../migrations/0003_reporting.sql"),
 ];
 

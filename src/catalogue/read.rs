@@ -148,7 +148,14 @@ impl Catalogue {
     pub fn working_directories(&self) -> Result<Vec<String>, Error> {
         let run = || -> rusqlite::Result<Vec<String>> {
             self.connection
-                .prepare_cached("SELECT DISTINCT cwd FROM _sessions WHERE cwd <> ''")?
+                .prepare_cached(
+                    // From one to the next along the index: there are far fewer than sessions.
+                    "WITH RECURSIVE here(cwd) AS (
+                         SELECT min(cwd) FROM _sessions WHERE cwd > ''
+                         UNION ALL
+                         SELECT (SELECT min(cwd) FROM _sessions WHERE cwd > here.cwd) FROM here WHERE cwd IS NOT NULL)
+                     SELECT cwd FROM here WHERE cwd IS NOT NULL",
+                )?
                 .query_map([], |r| r.get(0))?
                 .collect()
         };

@@ -14,7 +14,6 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
-use crate::source::discover::folders_vouch;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
@@ -144,8 +143,8 @@ pub fn sync_catalogue(
             }
         }
         let doubtful = read_all(catalogue, &work.plans, stale, progress, report)?;
-        for (spec, format, root, look) in &scanned {
-            if folders_vouch(spec.flat, *format) && look.discovery.error.is_none() {
+        for (_, format, root, look) in &scanned {
+            if look.discovery.error.is_none() {
                 look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
             }
         }

@@ -126,6 +126,17 @@ impl Index {
         for relative in stored.keys() {
             tell(relative, "is told as no source, and is not there");
         }
+        // None of them is known before the first scan of a newer version.
+        let mut folders = catalogue.folder_files(root)?;
+        let known_folders = !folders.is_empty();
+        for folder in &discovery.folders {
+            if folders.remove(&folder.relative) != Some(folder.files) && known_folders {
+                tell(&folder.relative, "is not known as the directory it is");
+            }
+        }
+        for relative in folders.keys() {
+            tell(relative, "is known as a directory, and is not there");
+        }
         Ok(())
     }
 
