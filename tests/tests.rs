@@ -9,6 +9,7 @@
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `reports`: the views for reports, and the documented queries over them
+//! - `scale`: what a full disk and a giant session do
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: the README's tour, command by command
 mod agentuse;
@@ -28,6 +29,9 @@ mod reports;
 mod oracle;
 #[cfg(unix)]
 mod sandbox;
+// A small file system needs a mount of its own.
+#[cfg(target_os = "linux")]
+mod scale;
 // Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod tools;

@@ -5,6 +5,7 @@ mod look;
 mod owed;
 mod plan;
 mod reading;
+mod room;
 mod single;
 mod sync;
 mod words;

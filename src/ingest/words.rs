@@ -94,6 +94,10 @@ pub fn index_words(
     report: &mut Report,
 ) -> Result<(), WordsStage> {
     let started = Instant::now();
+    if let Some(why) = super::room::lacking(catalogue, directory)? {
+        report.notes.push(why);
+        return Ok(());
+    }
     let (epoch, last_batch) = catalogue.epoch()?;
     let state = match Words::open(directory) {
         Ok(words) => done_batch(words.payload(), &epoch, last_batch),
