@@ -12,7 +12,9 @@ use crate::model::{Report, SessionRow};
 
 pub use crate::catalogue::Rows;
 pub use crate::ingest::Event;
-pub use crate::query::{ListScope, SearchScope, ShowScope, TreeFilter, WrittenList};
+pub use crate::query::{
+    ListScope, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
+};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 pub mod branches;
 pub mod progress;
+pub mod stream;
 pub mod style;
 pub mod table;
 pub mod text;
