@@ -1,8 +1,10 @@
-//! What happens when the disk is nearly full?
+//! What happens when the disk is nearly full, and when a session is larger than the memory?
 
 use std::process::Command;
 
 use crate::corpus::{RARE, Spec, write};
+use crate::findable::long_line::peak;
+use crate::sandbox::Sandbox;
 
 /// Runs a script in a mount namespace of its own; `None` where the system does not let us have one.
 fn unshared(script: &str, variables: &[(&str, &std::ffi::OsStr)]) -> Option<String> {
@@ -76,4 +78,40 @@ fn without_room_the_words_are_postponed_and_nothing_is_broken() {
     assert_eq!((has("hits 3"), has("listed 21")), (3, 1), "{told}");
     assert_eq!((has("none"), has("some")), (1, 1), "{told}");
     assert!(told.contains("both stores equal the files"), "{told}");
+}
+
+/// The memory of what answers about a session, whatever its size.
+const ANSWER_KB: u64 = 40 * 1024;
+
+#[test]
+fn a_session_is_shown_in_less_memory_than_it_has_bytes() {
+    let home = Sandbox::new();
+    let mut text = String::from(
+        r#"{"type":"session","version":3,"id":"large","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#,
+    );
+    let words = "all that is said stands in the file and nowhere else ".repeat(320);
+    for at in 0..1500 {
+        let parent = match at {
+            0 => "null".to_owned(),
+            _ => format!("\"e{}\"", at - 1),
+        };
+        text.push_str(&format!(
+            "\n{{\"type\":\"message\",\"id\":\"e{at}\",\"parentId\":{parent},\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{words}\"}}}}"
+        ));
+    }
+    assert!(text.len() as u64 > 24 << 20);
+    home.write(".pi/agent/sessions/--w--/large.jsonl", &(text + "\n"));
+    // Whoever answers indexes for a moment afterwards, in memory of its own: there is to be nothing left.
+    assert!(home.output(&["sync"]).status.success());
+    for arguments in [
+        &["list", "--all"][..],
+        &["show", "large"],
+        &["--json", "show", "large", "--all"],
+        &["show", "large", "--raw"],
+        &["tree", "large"],
+        &["--json", "tree", "large", "--filter", "all"],
+    ] {
+        let peak = peak(&mut home.command(arguments));
+        assert!(peak < ANSWER_KB, "{arguments:?}: {} MB", peak / 1024);
+    }
 }
