@@ -9,6 +9,7 @@ use crate::catalogue::{self, Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
+use crate::words::condemned;
 
 pub use crate::catalogue::Rows;
 pub use crate::ingest::Event;
@@ -470,8 +471,11 @@ impl Index {
     /// After answering: some words work, if nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
-            // Words that somebody removed are owed as a whole.
-            Some(catalogue) => catalogue.owes_anything()? || !self.config.words_dir().exists(),
+            // Words that somebody removed, or found damaged, are owed as a whole.
+            Some(catalogue) => {
+                let words = self.config.words_dir();
+                catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
+            }
             None => false,
         };
         if !owed {

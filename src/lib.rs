@@ -35,3 +35,4 @@ mod words;
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
 pub use ingest::Event;
+pub use words::panic_is_caught;

@@ -213,6 +213,13 @@ fn an_older_catalogue_is_migrated() {
          PRAGMA foreign_keys = OFF; BEGIN; DELETE FROM _store; {rows}; COMMIT"
     ))
     .expect("its rows");
+    // As if this release read pi's lines as the first one did.
+    let pi: &dyn sessionary::format::Format = &sessionary::format::pi::Pi;
+    old.execute(
+        "UPDATE _sources SET revision = ?1 WHERE root IN (SELECT root FROM _roots WHERE format = 'pi')",
+        [pi.revision()],
+    )
+    .expect("its revision");
     let keys = "SELECT key FROM _entries JOIN _sources USING (source) JOIN _roots r USING (root)
                 WHERE r.agent = 'indusagi' OR relative LIKE '%b1.jsonl' ORDER BY key";
     let before = numbers(&old, keys);

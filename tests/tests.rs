@@ -12,6 +12,7 @@
 //! - `scale`: what a full disk and a giant session do
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: the README's tour, command by command
+//! - `unread`: what cannot be read is said, and hides nothing
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
@@ -37,6 +38,8 @@ mod scale;
 mod tools;
 #[cfg(unix)]
 mod tour;
+#[cfg(unix)]
+mod unread;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.
 use sessionary::model;

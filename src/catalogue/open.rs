@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_catalogue.sql"),
     include_str!("../../migrations/0002_seals.sql"),
     include_str!("../../migrations/0003_reporting.sql"),
+    include_str!("../../migrations/0004_unread.sql"),
 ];
 
 /// What can go wrong with the catalogue.

@@ -7,6 +7,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::open::{Catalogue, Error};
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
+use crate::source::discover::Stray;
 use crate::source::identity::Identity;
 
 /// A source as stored.
@@ -63,6 +64,20 @@ pub struct StoredRoot {
     pub newest_ms: Option<i64>,
 }
 
+/// What there is in all.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)]
+pub struct Totals {
+    pub sessions: u64,
+    pub entries: u64,
+    /// All of them, what could not be read among them.
+    pub problems: u64,
+    /// Files, folders and roots that could not be read.
+    pub unread: u64,
+    pub source_bytes: u64,
+    pub last_scan_ms: Option<i64>,
+}
+
 impl Catalogue {
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
     pub fn snapshot(&self) -> Result<(), Error> {
@@ -110,13 +125,19 @@ impl Catalogue {
     }
 
     /// Files below a root that are no source, and why; sorted by path.
-    pub fn strays(&self, root: i64) -> Result<Vec<(String, String)>, Error> {
-        let run = || -> rusqlite::Result<Vec<(String, String)>> {
+    pub fn strays(&self, root: i64) -> Result<Vec<Stray>, Error> {
+        let run = || -> rusqlite::Result<Vec<Stray>> {
             self.connection
                 .prepare_cached(
-                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
+                    "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative",
                 )?
-                .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .query_map([root], |r| {
+                    Ok(Stray {
+                        relative: r.get(0)?,
+                        reason: r.get(1)?,
+                        unread: r.get(2)?,
+                    })
+                })?
                 .collect()
         };
         self.told(run())
@@ -336,19 +357,22 @@ impl Catalogue {
     }
 
     /// Sessions, entries, problems, bytes of all sources, last scan.
-    pub fn totals(&self) -> Result<(u64, u64, u64, u64, Option<i64>), Error> {
+    pub fn totals(&self) -> Result<Totals, Error> {
         self.told(self.connection.query_row(
             "SELECT (SELECT count(*) FROM _sessions), (SELECT count(*) FROM _entries), (SELECT count(*) FROM problems),
+                    (SELECT count(*) FROM problems WHERE what IN ('unread', 'root')),
                     (SELECT coalesce(sum(size), 0) FROM _sources), (SELECT last_scan_ms FROM _store)",
             [],
             |r| {
-                Ok((
-                    r.get::<_, i64>(0)? as u64,
-                    r.get::<_, i64>(1)? as u64,
-                    r.get::<_, i64>(2)? as u64,
-                    r.get::<_, i64>(3)? as u64,
-                    r.get(4)?,
-                ))
+                let count = |at| r.get::<_, i64>(at).map(|count| count as u64);
+                Ok(Totals {
+                    sessions: count(0)?,
+                    entries: count(1)?,
+                    problems: count(2)?,
+                    unread: count(3)?,
+                    source_bytes: count(4)?,
+                    last_scan_ms: r.get(5)?,
+                })
             },
         ))
     }

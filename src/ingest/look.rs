@@ -6,7 +6,7 @@ use std::panic::resume_unwind;
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::RootSpec;
-use crate::source::discover::{Discovery, discover_changes};
+use crate::source::discover::{Discovery, Stray, discover_changes};
 use crate::source::folders::{Folder, Folders, parent};
 
 /// What lies below a root, and what is known of the same directories.
@@ -73,11 +73,7 @@ impl Look {
     }
 
     /// Files that are no source in the directories that were not read: they are told as before.
-    pub fn strays_kept(
-        &self,
-        catalogue: &Catalogue,
-        root: i64,
-    ) -> Result<Vec<(String, String)>, Error> {
+    pub fn strays_kept(&self, catalogue: &Catalogue, root: i64) -> Result<Vec<Stray>, Error> {
         if self.folders.is_empty() {
             return Ok(Vec::new());
         }
@@ -94,7 +90,7 @@ impl Look {
             .map(|folder| folder.relative.as_str())
             .collect();
         let mut strays = catalogue.strays(root)?;
-        strays.retain(|(relative, _)| {
+        strays.retain(|Stray { relative, .. }| {
             let folder = parent(relative);
             seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
         });

@@ -10,9 +10,9 @@ mod single;
 mod sync;
 mod words;
 
-pub use compare::compare_source;
+pub use compare::{Comparison, compare_source};
 pub use owed::scan_owed;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
 pub use sync::{Event, count_pending, sync_catalogue};
-pub use words::{WordsStage, index_words, open_words};
+pub use words::{Found, WordsStage, index_words, open_words};

@@ -14,6 +14,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
+use crate::source::discover::Stray;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
@@ -85,11 +86,14 @@ pub fn sync_catalogue(
                 "{}: {error}; what is known of it is kept",
                 spec.path.display()
             ));
+            // A place that is gone holds nothing; one that is there may.
+            report.files_unreadable += u64::from(!matches!(spec.path.try_exists(), Ok(false)));
         }
-        for (relative, error) in &discovery.unreadable {
+        for unread in &discovery.unreadable {
+            let path = spec.path.join(&unread.relative);
             report
                 .notes
-                .push(format!("{}: {error}", spec.path.join(relative).display()));
+                .push(format!("{}: {}", path.display(), unread.reason));
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
         report.files_seen += files;
@@ -129,7 +133,7 @@ pub fn sync_catalogue(
             strays.extend(look.strays_kept(catalogue, *root)?);
             strays.extend(look.discovery.unreadable.iter().cloned());
             strays.sort();
-            strays.dedup_by(|a, b| a.0 == b.0);
+            strays.dedup_by(|a, b| a.relative == b.relative);
             catalogue.note_root(
                 *root,
                 look.discovery.device,
@@ -332,8 +336,11 @@ impl Writer<'_> {
                                 .note_unread(known.source, &error.to_string())?,
                             None => self.catalogue.note_stray(
                                 plan.root,
-                                plan.relative,
-                                &error.to_string(),
+                                &Stray {
+                                    relative: plan.relative.to_owned(),
+                                    reason: error.to_string(),
+                                    unread: true,
+                                },
                             )?,
                         }
                     }

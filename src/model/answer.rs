@@ -125,6 +125,9 @@ pub struct SearchAnswer {
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
+    /// Why the words could not be read, if so: all text was read instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_damage: Option<String>,
 }
 
 /// One row of a tree, parents before children.
@@ -257,7 +260,13 @@ pub struct Status {
     pub sessions: u64,
     pub entries: u64,
     pub problems: u64,
+    /// Files, folders and roots that could not be read; among the problems.
+    #[serde(default)]
+    pub unread: u64,
     pub outstanding: u64,
+    /// Why the words cannot be read, if so: searches read all text until the next sync has built them anew.
+    #[serde(default)]
+    pub words_damage: Option<String>,
     pub catalogue_bytes: u64,
     pub words_bytes: u64,
     pub source_bytes: u64,
@@ -277,6 +286,14 @@ pub struct Difference {
     pub what: String,
 }
 
+/// A file, folder or root that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Unread {
+    pub path: PathBuf,
+    pub reason: String,
+}
+
 /// The answer of `verify`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -287,4 +304,7 @@ pub struct Verification {
     pub passages: u64,
     pub bytes_read: u64,
     pub differences: Vec<Difference>,
+    /// What is on disk and could not be read: nothing of it is compared.
+    #[serde(default)]
+    pub unread: Vec<Unread>,
 }

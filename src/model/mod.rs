@@ -9,7 +9,7 @@ mod time;
 
 pub use answer::{
     Difference, Hit, HitGroup, Listing, Report, RootStatus, SCHEMA_VERSION, SearchAnswer,
-    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Verification,
+    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
 pub use query::Expr;

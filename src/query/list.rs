@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::collation::Collation;
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::StoredSession;
+use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
@@ -136,15 +136,18 @@ impl Index {
                 error: known.and_then(|r| r.error.clone()),
             });
         }
-        let (sessions, entries, problems, source_bytes, last_scan) = match &self.catalogue {
+        let totals = match &self.catalogue {
             Some(catalogue) => catalogue.totals()?,
-            None => (0, 0, 0, 0, None),
+            None => Totals::default(),
         };
+        let mut words_damage = None;
         let outstanding = match &self.catalogue {
             Some(catalogue) => {
-                match crate::ingest::open_words(catalogue, &self.config.words_dir())? {
-                    (Some(_), done) => catalogue.outstanding(done)?.1,
-                    (None, _) => catalogue.owed_without_words()?.len() as u64,
+                let found = crate::ingest::open_words(catalogue, &self.config.words_dir())?;
+                words_damage = found.damage;
+                match found.words {
+                    Some(_) => catalogue.outstanding(found.done)?.1,
+                    None => catalogue.owed_without_words()?.len() as u64,
                 }
             }
             None => 0,
@@ -157,10 +160,12 @@ impl Index {
             index_dir: self.config.index_dir.clone(),
             generation: crate::catalogue::GENERATION,
             roots,
-            sessions,
-            entries,
-            problems,
+            sessions: totals.sessions,
+            entries: totals.entries,
+            problems: totals.problems,
+            unread: totals.unread,
             outstanding,
+            words_damage,
             catalogue_bytes: size(&catalogue_path) + size(&wal),
             words_bytes: walkdir::WalkDir::new(self.config.words_dir())
                 .into_iter()
@@ -169,8 +174,8 @@ impl Index {
                 .filter(|m| m.is_file())
                 .map(|m| m.len())
                 .sum(),
-            source_bytes,
-            last_scan: last_scan.and_then(iso),
+            source_bytes: totals.source_bytes,
+            last_scan: totals.last_scan_ms.and_then(iso),
             writer: self.has_writer(),
         })
     }

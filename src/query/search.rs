@@ -11,7 +11,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::index::{Error, Index};
-use crate::ingest::{entry_bytes, open_words, scan_owed};
+use crate::ingest::{Found, entry_bytes, open_words, scan_owed};
 use crate::model::{Hit, HitGroup, SCHEMA_VERSION, SearchAnswer, iso};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope};
 
@@ -65,7 +65,36 @@ impl Index {
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
         // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
-        let (disk, done) = open_words(catalogue, &self.config.words_dir())?;
+        let words_dir = self.config.words_dir();
+        let mut found = open_words(catalogue, &words_dir)?;
+        if let Some(words) = &found.words {
+            match self.search_in(catalogue, &found, query, scope, answer) {
+                Err(Error::Words(error)) if error.asks_for_rebuild() => {
+                    found = Found {
+                        damage: Some(words.diagnosis(&error)),
+                        ..Found::default()
+                    };
+                }
+                done => return done,
+            }
+        }
+        if let Some(why) = &found.damage {
+            words::condemn(&words_dir, why);
+            answer.words_damage = Some(why.clone());
+        }
+        self.search_in(catalogue, &found, query, scope, answer)
+    }
+
+    /// Search the words that were found, and all the text that they lack.
+    fn search_in(
+        &self,
+        catalogue: &Catalogue,
+        found: &Found,
+        query: &syntax::Query,
+        scope: &SearchScope,
+        answer: &mut SearchAnswer,
+    ) -> Result<(), Error> {
+        let (disk, done) = (found.words.as_ref(), found.done);
         let matcher = query.expr.as_ref().map(Matcher::new);
         let mut dead: Vec<(u64, u64)> = catalogue
             .dead(done)?
@@ -109,14 +138,12 @@ impl Index {
         let (parts, failed) = scan_owed(
             catalogue,
             &self.config.formats,
-            disk.as_ref().map(|_| done),
+            disk.map(|_| done),
             &scan,
             &read,
         )?;
-        if failed > 0 {
-            answer.complete = false;
-            answer.pending_files += failed;
-        }
+        answer.complete = self.complete && failed == 0;
+        answer.pending_files = self.pending_files + failed;
         let overlay = Overlay::new(&scan, parts);
         let order = if scope.newest_first {
             Order::Newest
@@ -127,7 +154,7 @@ impl Index {
         let mut want = limit;
         for round in 0..ROUNDS {
             let found = words::search(
-                disk.as_ref(),
+                disk,
                 Some(&overlay),
                 query.expr.as_ref(),
                 &asked,
@@ -161,14 +188,7 @@ impl Index {
         if scope.cwd.is_some() {
             let mut wider = asked;
             wider.allow = None;
-            let all = words::search(
-                disk.as_ref(),
-                Some(&overlay),
-                query.expr.as_ref(),
-                &wider,
-                order,
-                1,
-            )?;
+            let all = words::search(disk, Some(&overlay), query.expr.as_ref(), &wider, order, 1)?;
             answer.elsewhere = Some((all.total as u64).saturating_sub(answer.total));
         }
         Ok(())

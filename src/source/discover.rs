@@ -27,15 +27,26 @@ pub struct Found {
     pub unlisted: Option<String>,
 }
 
+/// A file that is no source, or what could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stray {
+    /// Path below the root.
+    pub relative: String,
+    /// Why it is none.
+    pub reason: String,
+    /// It may be one, or hold some.
+    pub unread: bool,
+}
+
 /// All that lies below one root.
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
     /// The sources, sorted by path.
     pub found: Vec<Found>,
     /// Files that are no source, and why.
-    pub strays: Vec<(String, String)>,
+    pub strays: Vec<Stray>,
     /// Directories and files that could not be read: nothing below them counts as gone.
-    pub unreadable: Vec<(String, String)>,
+    pub unreadable: Vec<Stray>,
     /// Device of the root.
     pub device: i64,
     /// The root itself could not be read: nothing below it counts as gone.
@@ -50,12 +61,29 @@ impl Discovery {
     /// Whether a source that was not found may still exist.
     pub fn hides(&self, relative: &str) -> bool {
         self.error.is_some()
-            || self.unreadable.iter().any(|(below, _)| {
+            || self.unreadable.iter().any(|unread| {
+                let below = unread.relative.as_str();
                 relative == below
                     || relative
-                        .strip_prefix(below.as_str())
+                        .strip_prefix(below)
                         .is_some_and(|rest| rest.starts_with('/'))
             })
+    }
+
+    fn stray(&mut self, path: &Path, reason: &str) {
+        self.strays.push(Stray {
+            relative: in_words(path),
+            reason: reason.to_owned(),
+            unread: false,
+        });
+    }
+
+    fn unread(&mut self, path: &Path, why: &dyn std::fmt::Display) {
+        self.unreadable.push(Stray {
+            relative: in_words(path),
+            reason: why.to_string(),
+            unread: true,
+        });
     }
 
     fn add(&mut self, mut other: Discovery) {
@@ -79,6 +107,12 @@ pub fn discover_changes(
     format: &dyn Format,
     known: &Folders,
 ) -> Discovery {
+    if path.to_str().is_none() {
+        return Discovery {
+            error: Some("its path is not UTF-8".into()),
+            ..Discovery::default()
+        };
+    }
     // Before the first look: what is changed later is so close to it that it counts as racy.
     let started_ns = now_ns();
     let metadata = match fs::metadata(path) {
@@ -122,10 +156,9 @@ pub fn discover_changes(
     if let Some(at) = all
         .unreadable
         .iter()
-        .position(|(relative, _)| relative.is_empty())
+        .position(|unread| unread.relative.is_empty())
     {
-        let (_, error) = all.unreadable.swap_remove(at);
-        all.error = Some(error);
+        all.error = Some(all.unreadable.swap_remove(at).reason);
     }
     all.device = identity.device;
     all.found
@@ -212,7 +245,7 @@ impl Walk<'_> {
         let names = match self.names(below, here, &mut settled) {
             Ok(names) => names,
             Err(error) => {
-                here.unreadable.push((lossy(below), error.to_string()));
+                here.unread(below, &error);
                 here.folders.extend(path.as_deref().map(Folder::unsettled));
                 return Vec::new();
             }
@@ -234,14 +267,15 @@ impl Walk<'_> {
                     // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
                     if found.is_link && (own == (0, 0) || directory.above.contains(&own)) {
                         if folder.is_none() {
-                            here.strays
-                                .push((lossy(&path()), "link to a folder above it".into()));
+                            here.stray(&path(), "link to a folder above it");
                         }
                     } else {
                         deeper.push(directory.with(path(), found.identity));
                     }
                 }
-                Kind::File if folder.is_none() => self.file(path(), found.identity, here),
+                Kind::File if folder.is_none() => {
+                    settled &= self.file(&path(), found.identity, here);
+                }
                 Kind::File | Kind::Link | Kind::Other => {}
             }
         }
@@ -273,7 +307,7 @@ impl Walk<'_> {
             let Listed { name, what } = match listed {
                 Ok(listed) => listed,
                 Err(error) => {
-                    here.unreadable.push((lossy(below), error.to_string()));
+                    here.unread(below, &error);
                     *settled = false;
                     return;
                 }
@@ -289,10 +323,8 @@ impl Walk<'_> {
                     }
                     Err(error) => {
                         *settled = false;
-                        here.strays.push((
-                            lossy(&below.join(name)),
-                            format!("link that leads nowhere: {error}"),
-                        ));
+                        let reason = format!("link that leads nowhere: {error}");
+                        here.stray(&below.join(name), &reason);
                         return;
                     }
                 },
@@ -300,8 +332,7 @@ impl Walk<'_> {
                 // Gone between the listing and the look.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return,
                 Err(error) => {
-                    let path = lossy(&below.join(name));
-                    here.unreadable.push((path, error.to_string()));
+                    here.unread(&below.join(name), &error);
                     *settled = false;
                     return;
                 }
@@ -334,7 +365,7 @@ impl Walk<'_> {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    here.unreadable.push((below.clone(), error.to_string()));
+                    here.unread(Path::new(below), &error);
                     here.folders.push(Folder::unsettled(below));
                 }
             }
@@ -342,32 +373,30 @@ impl Walk<'_> {
         deeper
     }
 
-    fn file(&self, path: PathBuf, identity: Identity, here: &mut Discovery) {
-        let placement = self.format.place(&path, self.flat);
-        let relative = match path.into_os_string().into_string() {
-            Ok(relative) => slashed(relative),
-            Err(name) => {
-                here.strays.push((
-                    name.to_string_lossy().into_owned(),
-                    "name is not UTF-8".into(),
-                ));
-                return;
-            }
-        };
-        match placement {
+    /// `false`: it is told each time, so its directory is looked at each time.
+    fn file(&self, path: &Path, identity: Identity, here: &mut Discovery) -> bool {
+        match self.format.place(path, self.flat) {
             Placement::Source {
                 session,
                 part,
                 unlisted,
-            } => here.found.push(Found {
-                relative,
-                identity,
-                place: session,
-                part,
-                unlisted,
-            }),
-            Placement::Ignore(reason) => here.strays.push((relative, reason.to_string())),
+            } => match path.to_str() {
+                Some(relative) => here.found.push(Found {
+                    relative: slashed(relative),
+                    identity,
+                    place: session,
+                    part,
+                    unlisted,
+                }),
+                None => {
+                    // Sessions are named by their paths, in SQL and in JSON: paths are text.
+                    here.unread(path, &"its name is not UTF-8; renamed, it is read");
+                    return false;
+                }
+            },
+            Placement::Ignore(reason) => here.stray(path, reason),
         }
+        true
     }
 }
 
@@ -393,6 +422,14 @@ fn slashed(relative: impl Into<String>) -> String {
     }
 }
 
-fn lossy(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+/// A path below the root as text. Names that differ stay different: bytes that are not UTF-8 become `\xNN`.
+fn in_words(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    slashed(text)
 }

@@ -6,6 +6,7 @@
 
 mod compile;
 mod count;
+mod damage;
 mod directory;
 mod dump;
 mod error;
@@ -24,6 +25,7 @@ mod tally;
 pub mod tokenizer;
 mod write;
 
+pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
 pub use matcher::Matcher;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, SegmentReader, Term};
 
 use super::compile::{Compiled, term_query, unscored};
+use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::write::{open_index, open_reader};
@@ -25,13 +26,12 @@ impl Words {
     /// Open the index in `dir` at its newest commit.
     ///
     /// # Errors
-    /// tantivy asserts what damaged files do not keep; that is an unreadable index like any other.
+    /// [`WordsError::Condemned`] when somebody has found it damaged before.
     pub fn open(dir: &Path) -> Result<Self, WordsError> {
-        std::panic::catch_unwind(|| Self::open_undamaged(dir)).unwrap_or_else(|_| {
-            Err(WordsError::Unreadable(
-                tantivy::TantivyError::InternalError("a file is damaged".into()),
-            ))
-        })
+        match condemned(dir) {
+            Some(why) => Err(WordsError::Condemned(why)),
+            None => reading(|| Self::open_undamaged(dir)),
+        }
     }
 
     fn open_undamaged(dir: &Path) -> Result<Self, WordsError> {
@@ -41,9 +41,9 @@ impl Words {
         let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
         // A commit between the two reads would pair a payload with the segments of another commit.
         loop {
-            let before = index.load_metas().map_err(WordsError::on_open)?;
+            let before = index.load_metas().map_err(WordsError::of_reading)?;
             let searcher = open_reader(&index)?.searcher();
-            let after = index.load_metas().map_err(WordsError::on_open)?;
+            let after = index.load_metas().map_err(WordsError::of_reading)?;
             if before.opstamp == after.opstamp && before.payload == after.payload {
                 return Ok(Self {
                     searcher,
@@ -60,7 +60,7 @@ impl Words {
 
     /// Files of the index whose checksum is wrong.
     pub fn damaged_files(&self) -> Result<Vec<String>, WordsError> {
-        let damaged = self.searcher.index().validate_checksum()?;
+        let damaged = reading(|| Ok(self.searcher.index().validate_checksum()?))?;
         let mut names: Vec<_> = damaged
             .iter()
             .map(|path| path.display().to_string())
@@ -71,17 +71,19 @@ impl Words {
 
     /// All keys on disk with their classes, ascending.
     pub fn keys(&self) -> Result<Vec<(u64, Class)>, WordsError> {
-        let mut keys = Vec::new();
-        for reader in self.searcher.segment_readers() {
-            let columns = Columns::open(reader)?;
-            keys.extend(
-                reader
-                    .doc_ids_alive()
-                    .map(|doc| (columns.key(doc), columns.class(doc))),
-            );
-        }
-        keys.sort_unstable();
-        Ok(keys)
+        reading(|| {
+            let mut keys = Vec::new();
+            for reader in self.searcher.segment_readers() {
+                let columns = Columns::open(reader)?;
+                keys.extend(
+                    reader
+                        .doc_ids_alive()
+                        .map(|doc| (columns.key(doc), columns.class(doc))),
+                );
+            }
+            keys.sort_unstable();
+            Ok(keys)
+        })
     }
 }
 
@@ -202,7 +204,25 @@ pub struct Answer {
 /// `expr`, and of entries that the scope [admits](Scope::admits).
 ///
 /// `expr` is `None` when only the scope decides. Scores rest on the statistics of both sides.
+///
+/// # Errors
+/// [`WordsError::Unreadable`] when the disk turns out to be damaged: then all text must be in the overlay.
 pub fn search(
+    disk: Option<&Words>,
+    overlay: Option<&Overlay<'_>>,
+    expr: Option<&Expr>,
+    scope: &Scope<'_>,
+    order: Order,
+    limit: usize,
+) -> Result<Answer, WordsError> {
+    let search = || search_undamaged(disk, overlay, expr, scope, order, limit);
+    match disk {
+        Some(_) => reading(search),
+        None => search(),
+    }
+}
+
+fn search_undamaged(
     disk: Option<&Words>,
     overlay: Option<&Overlay<'_>>,
     expr: Option<&Expr>,

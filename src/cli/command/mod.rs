@@ -29,6 +29,12 @@ use crate::places;
 /// How long a read verb goes on indexing after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
+/// Lines about the check that a read verb says before its answer, at most.
+const NOTES: usize = 5;
+
+/// Where files that could not be read are named.
+const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
+
 /// Runs what was typed.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let config = places::config(&cli.global)?;
@@ -51,8 +57,13 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     let mut progress = Progress::new();
     let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     drop(progress);
-    for note in index.report().map_or(&[][..], |report| &report.notes) {
+    let notes = index.report().map_or(&[][..], |report| &report.notes);
+    for note in notes.iter().take(NOTES) {
         screen.say(&plain_line(note));
+    }
+    if notes.len() > NOTES {
+        let more = notes.len() - NOTES;
+        screen.say(&format!("and {more} more such lines: `sessionary sync`"));
     }
     Ok(index)
 }
@@ -80,7 +91,7 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
     };
     // Without a report nothing was looked at: somebody else holds the lock, or nobody may write.
     let why = match index.report() {
-        Some(_) => "could not be read: `sessionary sql 'SELECT * FROM problems'` names them",
+        Some(_) => &format!("could not be read: {UNREAD}"),
         None => {
             "not read yet: another sessionary is at work, or the index cannot be written (`sessionary sync` says why)"
         }

@@ -63,6 +63,12 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         screen.print(&groups.join("\n"))?;
     }
     super::say_pending(screen, &index, answer.complete, Some(answer.pending_files));
+    if let Some(damage) = &answer.words_damage {
+        screen.say(&format!(
+            "{}. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.",
+            plain_line(damage)
+        ));
+    }
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
     super::afterwards(&mut index);
     Ok(Outcome::found(!answer.sessions.is_empty()))

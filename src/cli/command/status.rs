@@ -32,13 +32,23 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 fn printed(status: &Status, screen: &Screen) -> String {
-    let words = if status.outstanding == 0 {
+    let words = if let Some(damage) = &status.words_damage {
+        format!("{}; `sessionary sync` builds them anew", plain_line(damage))
+    } else if status.outstanding == 0 {
         "all words indexed".to_owned()
     } else {
         format!(
             "{} still to be indexed (found all the same)",
             count(status.outstanding, "entry")
         )
+    };
+    let unread = match status.unread {
+        0 => String::new(),
+        unread => format!(
+            "\nunread    {} could not be read: {}",
+            count(unread, "file"),
+            super::UNREAD
+        ),
     };
     let writer = if status.writer {
         ", being written by another process"
@@ -47,7 +57,7 @@ fn printed(status: &Status, screen: &Screen) -> String {
     };
     format!(
         "index     {} (generation {}){writer}\nsize      catalogue {}, words {}, for {} of sessions\n\
-         contents  {}, {}, {}\nfreshness last full scan {}; {words}\n\n{}",
+         contents  {}, {}, {}{unread}\nfreshness last full scan {}; {words}\n\n{}",
         screen.path(&status.index_dir),
         status.generation,
         bytes(status.catalogue_bytes),
