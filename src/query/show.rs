@@ -35,6 +35,7 @@ pub(super) fn address(entry: &StoredEntry) -> String {
 }
 
 /// A transcript piece by piece: a session may be larger than the memory.
+#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 pub enum ShownPart<'a> {
     /// All but the entries.
     Head(&'a Transcript),
