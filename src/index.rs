@@ -11,10 +11,10 @@ use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
 use crate::words::condemned;
 
-pub use crate::catalogue::Rows;
-pub use crate::ingest::Event;
+pub use crate::catalogue::{Rows, SqlPart};
+pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
-    ListScope, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
+    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
 };
 
 /// A directory to scan for one agent.
@@ -52,6 +52,10 @@ pub struct Config {
     /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
     /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
     pub wal_bytes: u64,
+    /// Whether [`Index::finish_words`] does anything.
+    pub background: bool,
+    /// Ends the reading of files from elsewhere.
+    pub cancel: Cancel,
 }
 
 impl Config {
@@ -63,6 +67,8 @@ impl Config {
             project_roots: None,
             formats: FORMATS.to_vec(),
             wal_bytes: WAL_BYTES,
+            background: true,
+            cancel: Cancel::default(),
         }
     }
 
@@ -142,6 +148,9 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// [`Config::cancel`] was called. What was read until then is kept.
+    #[error("cancelled")]
+    Cancelled,
     /// There is no index yet, and none could be made.
     #[error("there is no index yet")]
     NoIndex,
@@ -307,7 +316,11 @@ impl Indexer {
         while !roots.is_empty() {
             let before = report.files_changed;
             let formats = &self.config.formats;
-            ingest::sync_catalogue(&self.catalogue, &roots, formats, progress, report)?;
+            let cancel = &self.config.cancel;
+            ingest::sync_catalogue(&self.catalogue, &roots, formats, cancel, progress, report)?;
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
             roots = match report.files_changed > before {
                 true => self.config.add_project_roots(&self.catalogue)?,
                 false => Vec::new(),
@@ -463,6 +476,11 @@ impl Index {
         })
     }
 
+    /// Whether all that is on disk was read.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
     /// What the check on opening read and found; `None` when another writer was at it.
     pub fn report(&self) -> Option<&Report> {
         self.report.as_ref()
@@ -472,6 +490,7 @@ impl Index {
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
             // Words that somebody removed, or found damaged, are owed as a whole.
+            Some(_) if !self.config.background => false,
             Some(catalogue) => {
                 let words = self.config.words_dir();
                 catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
@@ -490,12 +509,32 @@ impl Index {
         }
     }
 
-    /// Run one SQL statement that only reads, on the public views.
+    /// Run one SQL statement that only reads, on the public views, and keep its whole answer.
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
-        match &self.catalogue {
-            Some(catalogue) => Ok(catalogue.sql(query)?),
-            None => Err(Error::NoIndex),
-        }
+        let mut answer = Rows {
+            columns: Vec::new(),
+            rows: Vec::new(),
+        };
+        self.sql_each(query, &mut |part| {
+            match part {
+                SqlPart::Columns(names) => answer.columns = names.to_vec(),
+                SqlPart::Row(values) => answer.rows.push(values.to_vec()),
+            }
+            Ok(())
+        })?;
+        Ok(answer)
+    }
+
+    /// The same row by row, as SQLite finds them. An error of `each` ends it.
+    pub fn sql_each(
+        &self,
+        query: &str,
+        each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
+    ) -> Result<(), Error> {
+        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
+        catalogue
+            .sql(query, each)?
+            .map_err(|error| Error::io("the output".as_ref(), error))
     }
 
     /// Save the catalogue as it is now as one new file, readable by its owner alone: its length, and whether all files

@@ -18,5 +18,5 @@ mod wal;
 pub mod write;
 
 pub use open::{CONTRACT_VERSION, Catalogue, Error, GENERATION};
-pub use sql::Rows;
+pub use sql::{Rows, SqlPart};
 pub use wal::WAL_BYTES;

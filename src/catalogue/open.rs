@@ -24,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0002_seals.sql"),
     include_str!("../../migrations/0003_reporting.sql"),
     include_str!("../../migrations/0004_unread.sql"),
+    include_str!("../../migrations/0005_subagents.sql"),
 ];
 
 /// What can go wrong with the catalogue.
@@ -225,17 +226,24 @@ impl Catalogue {
         c.file_control(None::<&str>, FileControl::PersistWal(&mut 1))
             .map_err(err)?;
         if version < known {
-            let tx = c.transaction().map_err(err)?;
-            tx.pragma_update(None, "application_id", APPLICATION_ID)
-                .map_err(err)?;
-            for step in &MIGRATIONS[version as usize..] {
-                tx.execute_batch(step).map_err(err)?;
-            }
-            tx.pragma_update(None, "user_version", known).map_err(err)?;
-            tx.commit().map_err(err)?;
+            self.migrate(version as usize).map_err(err)?;
         }
-        c.set_prepared_statement_cache_capacity(64);
+        self.connection.set_prepared_statement_cache_capacity(64);
         Ok(())
+    }
+
+    /// All steps after the first `done`, or none.
+    fn migrate(&self, done: usize) -> rusqlite::Result<()> {
+        let tx = self.connection.unchecked_transaction()?;
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        for step in &MIGRATIONS[done..] {
+            tx.execute_batch(step)?;
+        }
+        if done > 0 {
+            self.make_all_ready()?;
+        }
+        tx.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
+        tx.commit()
     }
 
     /// A catalogue of nothing that is gone when it is dropped.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::open::{Catalogue, Error};
+use crate::format::resume;
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
 use crate::source::discover::Stray;
@@ -36,9 +37,6 @@ pub struct Checkpoint {
 pub struct StoredSession {
     pub session: i64,
     pub format: String,
-    pub created_ms: Option<i64>,
-    pub modified_ms: i64,
-    pub file_ms: i64,
     pub row: SessionRow,
 }
 
@@ -390,24 +388,33 @@ impl Catalogue {
 
 pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
-        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own
+        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own,
+        (WITH RECURSIVE below(session, id) AS (
+            SELECT s.session, s.id
+            UNION SELECT c.session, c.id FROM below JOIN _sessions c
+                  ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
+         SELECT count(*) - 1 FROM below)
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let modified_ms: i64 = r.get(3)?;
     let hidden: Option<String> = r.get(16)?;
+    let (agent, path, id): (String, String, String) = (r.get(6)?, r.get(8)?, r.get(9)?);
+    let cwd: String = r.get(10)?;
+    let resume = match hidden {
+        None => resume(&agent, &path, &id, &cwd),
+        Some(_) => None,
+    };
     Ok(StoredSession {
         session: r.get(0)?,
         format: r.get(2)?,
-        created_ms: r.get(13)?,
-        modified_ms,
-        file_ms: r.get(4)?,
         row: SessionRow {
-            agent: r.get(6)?,
+            agent,
             label: r.get(7)?,
-            path: PathBuf::from(r.get::<_, String>(8)?),
-            id: r.get(9)?,
-            cwd: r.get(10)?,
+            subagents: r.get::<_, i64>(27)? as u64,
+            path: PathBuf::from(path),
+            id,
+            cwd,
             name: r.get(11)?,
             parent_session_path: r.get(12)?,
             created: r.get::<_, Option<i64>>(13)?.and_then(crate::model::iso),
@@ -428,6 +435,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             cost: r.get(23)?,
             listed_cost: r.get(24)?,
             bytes: r.get::<_, i64>(25)? as u64,
+            resume,
             own: match r.get_ref(26)?.as_str_or_null() {
                 Ok(Some(own)) => serde_json::from_str(own).ok(),
                 _ => None,

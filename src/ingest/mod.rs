@@ -1,5 +1,6 @@
 //! How the stores are brought up to the files: the only room that writes both.
 
+mod cancel;
 mod compare;
 mod look;
 mod owed;
@@ -10,6 +11,7 @@ mod single;
 mod sync;
 mod words;
 
+pub use cancel::Cancel;
 pub use compare::{Comparison, compare_source};
 pub use owed::scan_owed;
 pub use reading::entry_bytes;

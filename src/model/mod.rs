@@ -8,11 +8,11 @@ mod source;
 mod time;
 
 pub use answer::{
-    Difference, Hit, HitGroup, Listing, Report, RootStatus, SCHEMA_VERSION, SearchAnswer,
+    Difference, Hit, HitGroup, Listing, Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer,
     SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
-pub use query::Expr;
+pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};
 pub use time::iso;

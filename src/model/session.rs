@@ -147,6 +147,9 @@ pub struct SessionFacts {
     pub listed_cost: Option<f64>,
     /// Entries that report an error.
     pub error_count: u64,
+    /// A subagent's session: `parent_session` is the id of the session that started it.
+    #[serde(default)]
+    pub is_subagent: bool,
     /// Would the agent's own list show this session? `None` = yes, else the reason why not.
     pub hidden: Option<String>,
     /// What only this agent records of a session, under its own names: a JSON object as text.

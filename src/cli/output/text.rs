@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// Whether a character acts instead of being shown.
-fn acts(character: char) -> bool {
+pub fn acts(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}'
