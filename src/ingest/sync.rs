@@ -349,8 +349,7 @@ impl Writer<'_> {
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += entries;
                 self.open_bytes += chunk.source_bytes;
-                if self.open_entries >= self.most_entries
-                    || self.open_bytes >= BYTES_A_TRANSACTION
+                if self.open_entries >= self.most_entries || self.open_bytes >= BYTES_A_TRANSACTION
                 {
                     self.settle()?;
                     self.catalogue.commit()?;
