@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    config, list, rebuild, resume, search, show, sql, status, sync, tree, verify,
+    append, config, context, fork, label, list, migrate, name, new, rebuild, resume, search, show,
+    sql, status, sync, tree, verify,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -14,7 +15,7 @@ use crate::command::{
 #[derive(Debug, Parser)]
 #[command(name = "sessionary", version)]
 #[command(
-    after_help = "Session files are only ever read. The index is a cache: delete it and nothing is lost.\n\
+    after_help = "Session files are only read, but by new, append, name, label, branch, fork and migrate. The index is a cache: delete it and nothing is lost.\n\
     Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error."
 )]
 pub struct Cli {
@@ -73,6 +74,14 @@ pub enum Command {
     Tree(tree::TreeArgs),
     Show(show::Show),
     Resume(resume::ResumeArgs),
+    Context(context::Context),
+    New(new::New),
+    Append(append::Append),
+    Name(name::Name),
+    Label(label::Label),
+    Branch(fork::Branch),
+    Fork(fork::Fork),
+    Migrate(migrate::Migrate),
     Sql(sql::Sql),
     Sync(sync::Sync),
     Rebuild(rebuild::Rebuild),
