@@ -21,6 +21,7 @@
 //! - `first_day`: what a new user meets
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
+//! - `writing`: what the commands that write a session write
 mod agentuse;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
@@ -61,6 +62,8 @@ mod tools;
 mod tour;
 #[cfg(unix)]
 mod unread;
+#[cfg(unix)]
+mod writing;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.
 use sessionary::model;

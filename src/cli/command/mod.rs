@@ -1,10 +1,17 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
+pub mod append;
 pub mod clean;
 pub mod completions;
 pub mod config;
+pub mod context;
+pub mod fork;
+pub mod label;
 pub mod list;
 pub mod man;
+pub mod migrate;
+pub mod name;
+pub mod new;
 pub mod overview;
 pub mod rebuild;
 pub mod resume;
@@ -15,6 +22,7 @@ pub mod status;
 pub mod sync;
 pub mod tree;
 pub mod verify;
+pub mod writing;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -52,6 +60,14 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Tree(args)) => tree::run(&args, &config()?, screen),
         Some(Command::Show(args)) => show::run(&args, &config()?, screen),
         Some(Command::Resume(args)) => resume::run(&args, &config()?, screen),
+        Some(Command::Context(args)) => context::run(&args, &config()?, screen),
+        Some(Command::New(args)) => new::run(&args, &config()?, screen),
+        Some(Command::Append(args)) => append::run(&args, &config()?, screen),
+        Some(Command::Name(args)) => name::run(&args, &config()?, screen),
+        Some(Command::Label(args)) => label::run(&args, &config()?, screen),
+        Some(Command::Branch(args)) => fork::run_branch(&args, &config()?, screen),
+        Some(Command::Fork(args)) => fork::run(&args, &config()?, screen),
+        Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
         Some(Command::Sync(_)) => sync::run(&config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
