@@ -162,6 +162,9 @@ pub enum Error {
         /// As asked.
         name: String,
     },
+    /// A name that is empty, as of a variable that is not set.
+    #[error("the name of the session is empty")]
+    NoName,
     /// Several sessions begin with it.
     #[error("{name:?} is the beginning of {} session ids", .candidates.len())]
     Ambiguous {

@@ -197,7 +197,7 @@ fn a_call_has_the_answer_that_follows_it() {
     );
 }
 
-/// A catalogue as the first release wrote it becomes the newest, and only the formats that say more now are read again.
+/// A catalogue as the first release wrote it becomes the newest, and files of formats that say more now are read again.
 #[test]
 fn an_older_catalogue_is_migrated() {
     let home = home();
@@ -220,10 +220,11 @@ fn an_older_catalogue_is_migrated() {
     drop(old);
     assert!(home.output(&["sync"]).status.success());
     let new = Connection::open(&path).expect("the catalogue");
-    assert_eq!(
-        numbers(&new, keys),
-        before,
-        "entries of pi are as they were"
+    let after = numbers(&new, keys);
+    assert_eq!(after.len(), before.len());
+    assert!(
+        after.iter().all(|key| !before.contains(key)),
+        "numbers of entries that were read again mean nothing else"
     );
     assert_eq!(
         one(&new, "SELECT contract_version FROM contract"),
@@ -362,7 +363,14 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
 
     // Answers are as of the last sync, and say so; the reader sees what it saw.
     let index = Index::open(&config, Freshness::Check).expect("an index");
-    assert_eq!(first(&index), format!("round {written}"));
+    let as_of = first(&index);
+    // The sync that was stopped may have come as far as the catalogue.
+    assert!(
+        [written, written + 1]
+            .map(|n| format!("round {n}"))
+            .contains(&as_of),
+        "{as_of} after {written}"
+    );
     let list = index
         .list(&sessionary::index::ListScope::default())
         .expect("a list");

@@ -11,11 +11,13 @@
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `reports`: the views for reports, and the documented queries over them
+//! - `session`: what a session of ours keeps safe
+//! - `session_oracle`: a session of ours against the real agents'
+//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
 //! - `first_day`: what a new user meets
-//! - `reports`: the views for reports, and the documented queries over them
-//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
 mod agentuse;
@@ -45,6 +47,9 @@ mod provisional;
 mod resume;
 #[cfg(unix)]
 mod sandbox;
+mod session;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod session_oracle;
 // Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod tools;

@@ -153,11 +153,10 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Make the rows of all sessions anew.
+    /// All rows anew: they may say more than before.
     pub(super) fn make_all_ready(&self) -> rusqlite::Result<()> {
-        let sessions: Vec<i64> = self
-            .connection
-            .prepare("SELECT session FROM _rows")?
+        let mut sessions = self.connection.prepare("SELECT session FROM _rows")?;
+        let sessions: Vec<i64> = sessions
             .query_map([], |r| r.get(0))?
             .collect::<Result<_, _>>()?;
         sessions

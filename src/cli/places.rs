@@ -24,6 +24,20 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
         cwd,
         read_settings: true,
     };
+    let finds_index = settings.index.source == "default";
+    if let Some(home) = environment
+        .home
+        .as_deref()
+        .filter(|home| !home.is_absolute())
+        && (finds_index || !global.no_default_roots)
+    {
+        let message = format!(
+            "HOME is not an absolute path: {:?}",
+            home.display().to_string()
+        );
+        return Err(Failure::usage(message)
+            .hint("everything below it would be another folder in every directory; set HOME to an absolute path"));
+    }
     let mut roots = if global.no_default_roots {
         Vec::new()
     } else {

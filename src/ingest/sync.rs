@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::cancel::Cancel;
 use super::look::look;
 use super::plan::{Plan, Work, plan};
-use super::reading::{Cost, Outcome, read_source};
+use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -40,9 +40,18 @@ pub enum Event {
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
 /// The same of the very first one: somebody waits for the newest sessions.
 const ENTRIES_FIRST: u64 = 500;
+/// Bytes of sources in one transaction, about: bounds what a crash costs.
+const BYTES_A_TRANSACTION: u64 = 16 << 20;
 /// Chunks on their way to the writer: enough to read on while it waits for the disk. A file's chunk is mostly a few
 /// kilobytes of rows, and never much more than four megabytes.
-const IN_FLIGHT: usize = 32;
+const IN_FLIGHT: usize = 8;
+
+/// Bytes of session files that a sync killed in the catalogue stage has read in vain, at most, where no line is longer
+/// than a chunk: an open transaction, the chunks that wait for it, and one that each thread is reading.
+pub fn catalogue_batch() -> u64 {
+    let chunks = IN_FLIGHT + rayon::current_num_threads();
+    BYTES_A_TRANSACTION + chunks as u64 * CHUNK_BYTES
+}
 
 enum Message {
     Chunk(usize, Box<Chunk<Inserts>>),
@@ -228,6 +237,7 @@ fn read_all(
             true => ENTRIES_A_TRANSACTION,
             false => ENTRIES_FIRST,
         },
+        open_bytes: 0,
         full: HashSet::new(),
         stale,
         doubtful: HashSet::new(),
@@ -282,6 +292,7 @@ struct Writer<'a> {
     bytes: u64,
     open_entries: u64,
     most_entries: u64,
+    open_bytes: u64,
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
@@ -337,12 +348,15 @@ impl Writer<'_> {
                 self.report.entries += entries;
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += entries;
-                if self.open_entries >= self.most_entries {
+                self.open_bytes += chunk.source_bytes;
+                if self.open_entries >= self.most_entries
+                    || self.open_bytes >= BYTES_A_TRANSACTION
+                {
                     self.settle()?;
                     self.catalogue.commit()?;
                     (self.progress)(Event::Readable);
                     self.catalogue.begin()?;
-                    self.open_entries = 0;
+                    (self.open_entries, self.open_bytes) = (0, 0);
                     self.most_entries = ENTRIES_A_TRANSACTION.min(self.most_entries * 4);
                 }
             }

@@ -208,10 +208,13 @@ impl<'a> Reader<'a> {
         let Some(format) = self.index.config.format(format) else {
             return Ok(Vec::new());
         };
-        Ok(format
-            .passages_at(path, &record)
-            .into_iter()
-            .map(|p| (p.class, p.pieces))
-            .collect())
+        let mut text = Vec::new();
+        if entry.flags & flag::PROMPT != 0 {
+            let prompts = format.prompts_at(path, &record);
+            text.extend((!prompts.is_empty()).then_some((Class::Prose, prompts)));
+        }
+        let passages = format.passages_at(path, &record);
+        text.extend(passages.into_iter().map(|p| (p.class, p.pieces)));
+        Ok(text)
     }
 }
