@@ -206,7 +206,9 @@ fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Fai
         sort: args.sort.map_or(Sort::Agents, Sort::from),
         reverse: args.reverse,
         with_text: args.with_text,
-        offset: limit.unwrap_or(usize::MAX).saturating_mul(args.page as usize - 1),
+        offset: limit
+            .unwrap_or(usize::MAX)
+            .saturating_mul(args.page as usize - 1),
         limit,
     })
 }
