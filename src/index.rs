@@ -14,7 +14,9 @@ use crate::words::condemned;
 
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
-pub use crate::query::{ListScope, Listed, SearchScope, ShowScope, TreeFilter, WrittenList};
+pub use crate::query::{
+    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
+};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -224,6 +226,10 @@ impl From<WordsStage> for Error {
     }
 }
 
+/// What follows when the words cannot be written: no answer depends on it.
+const POSTPONED: &str =
+    "the words are postponed until there is room, and searches read the session files instead";
+
 /// The writer: holds the index's lock as long as it lives.
 pub struct Indexer {
     config: Config,
@@ -369,14 +375,25 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         let directory = self.config.words_dir();
-        Ok(ingest::index_words(
+        let indexed = ingest::index_words(
             &self.catalogue,
             &directory,
             &self.config.formats,
             budget,
             progress,
             report,
-        )?)
+        );
+        match indexed {
+            Err(WordsStage::Words(error)) if error.is_full() => {
+                report.notes.push(format!("{error}; {POSTPONED}"));
+                Ok(())
+            }
+            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => {
+                report.notes.push(format!("{error}; {POSTPONED}"));
+                Ok(())
+            }
+            indexed => Ok(indexed?),
+        }
     }
 
     /// Throw both stores away and make them from the files.

@@ -14,8 +14,8 @@
 //!
 //! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
-//! the files · `query` answers · [`session`] one session, read and written as its agent does · [`traces`] what lies in an
-//! index directory · [`locations`] where agents keep their sessions.
+//! the files · `query` answers · [`session`] one session, read and written as its agent does · [`traces`] what lies in
+//! an index directory · [`locations`] where agents keep their sessions.
 //!
 //! The library reads no environment, prints nothing, and opens session files read-only; only [`session`] adds to them.
 

@@ -395,5 +395,8 @@ fn system_prompts_and_tool_schemas_are_apart() {
     let talk = r#"{"type":"message","id":"a","message":{"role":"user","content":"hello"}}"#;
     let pi = FORMATS.iter().find(|f| f.name() == "pi").unwrap();
     assert!(!pi.facts(talk.as_bytes()).has_prompt);
-    assert!(pi.prompts_at(Path::new("s.jsonl"), talk.as_bytes()).is_empty());
+    assert!(
+        pi.prompts_at(Path::new("s.jsonl"), talk.as_bytes())
+            .is_empty()
+    );
 }

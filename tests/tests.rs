@@ -14,6 +14,7 @@
 //! - `reports`: the views for reports, and the documented queries over them
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
+//! - `scale`: what a full disk and a giant session do
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
@@ -50,6 +51,9 @@ mod sandbox;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;
+// A small file system needs a mount of its own.
+#[cfg(target_os = "linux")]
+mod scale;
 // Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod tools;

@@ -146,7 +146,9 @@ impl Catalogue {
     /// How many files the last look left out.
     pub fn excluded_files(&self, root: i64) -> Result<u64, Error> {
         let files = "SELECT excluded FROM _roots WHERE root = ?1";
-        let files = self.connection.query_row(files, [root], |r| r.get::<_, i64>(0));
+        let files = self
+            .connection
+            .query_row(files, [root], |r| r.get::<_, i64>(0));
         Ok(self.told(files)? as u64)
     }
 

@@ -8,6 +8,7 @@ mod owed;
 mod plan;
 mod prompts;
 mod reading;
+mod room;
 mod single;
 mod sync;
 mod wipe;

@@ -243,13 +243,13 @@ fn read_all(
         doubtful: HashSet::new(),
     };
     if let [_] = plans {
-        let (mut chunks, mut cost) = (Vec::new(), Cost::default());
+        let (mut written, mut cost) = (Ok(()), Cost::default());
         let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| {
-            chunks.push(chunk)
+            if written.is_ok() {
+                written = writer.take(Message::Chunk(0, Box::new(chunk)));
+            }
         });
-        for chunk in chunks {
-            writer.take(Message::Chunk(0, Box::new(chunk)))?;
-        }
+        written?;
         writer.take(Message::Done(0, outcome, cost))?;
         writer.settle()?;
         return Ok(writer.doubtful);
@@ -349,8 +349,7 @@ impl Writer<'_> {
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += entries;
                 self.open_bytes += chunk.source_bytes;
-                if self.open_entries >= self.most_entries
-                    || self.open_bytes >= BYTES_A_TRANSACTION
+                if self.open_entries >= self.most_entries || self.open_bytes >= BYTES_A_TRANSACTION
                 {
                     self.settle()?;
                     self.catalogue.commit()?;

@@ -111,6 +111,10 @@ pub fn index_words(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), WordsStage> {
+    if let Some(why) = super::room::lacking(catalogue, directory)? {
+        report.notes.push(why);
+        return Ok(());
+    }
     let (epoch, last_batch) = catalogue.epoch()?;
     let mut add = |done, report: &mut Report| {
         add_owed(

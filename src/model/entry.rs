@@ -85,7 +85,7 @@ impl Facts {
     /// The run whose figures it records.
     pub fn run(&self) -> Option<Run> {
         let is_run = self.turns.is_some() || self.run_cost.is_some() || self.run_ms.is_some();
-        is_run.then(|| Run {
+        is_run.then_some(Run {
             turns: self.turns,
             cost: self.run_cost,
             duration_ms: self.run_ms,

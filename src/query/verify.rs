@@ -11,10 +11,13 @@ use crate::index::{Error, Event, Index, RootSpec};
 use crate::ingest::{Comparison, compare_source, leave_out, open_words};
 use crate::model::{Class, Difference, SCHEMA_VERSION, Unread, Verification};
 use crate::source::discover::{Stray, discover};
-use crate::words::Words;
+use crate::words::{Words, condemn};
 
 impl Index {
     /// Read every file again and compare: bytes tiled by entries and problems, rows, session values, passages.
+    ///
+    /// Nothing is changed, but for a mark on words that are damaged: searches pass them over from then on, and the next
+    /// sync builds them anew.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
         let mut found = Verification {
             schema_version: SCHEMA_VERSION,
@@ -235,8 +238,11 @@ impl Index {
                     .differences
                     .push(difference("words", None, what.clone()));
             }
-            // Reading on in files that lie about their own shape makes tantivy panic.
+            // Reading on in files that lie about their own shape makes tantivy panic, and the next search would find
+            // what they say now.
             if !damaged.is_empty() {
+                let why = format!("the words cannot be read: {}", damaged.join(", "));
+                condemn(&self.config.words_dir(), &why);
                 return Ok(());
             }
             let keys = match words.keys() {
