@@ -427,6 +427,8 @@ pub struct Index {
     pub(crate) pending_files: u64,
     /// What the check on opening did; `None` when it could not be done.
     pub(crate) report: Option<Report>,
+    /// Why it could not.
+    pub(crate) obstacle: Option<Error>,
 }
 
 impl Index {
@@ -442,6 +444,7 @@ impl Index {
         freshness: Freshness,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
+        let mut obstacle = None;
         if freshness == Freshness::Check {
             match Indexer::open(config) {
                 Ok(mut indexer) => match indexer.sync_catalogue(progress) {
@@ -453,15 +456,20 @@ impl Index {
                             complete: report.files_unreadable == 0,
                             pending_files: report.files_unreadable,
                             report: Some(report),
+                            obstacle: None,
                         });
                     }
                     // The disk is full, or went read-only: answer from what is there.
-                    Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {}
+                    Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
+                        obstacle = Some(error.into());
+                    }
                     Err(error) => return Err(error),
                 },
                 // Another process is at it, or the directory cannot be written: answer from what is there.
-                Err(Error::Busy { .. } | Error::Io { .. }) => {}
-                Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {}
+                Err(error @ (Error::Busy { .. } | Error::Io { .. })) => obstacle = Some(error),
+                Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
+                    obstacle = Some(error.into());
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -485,7 +493,13 @@ impl Index {
                 )?;
                 (pending == 0, pending)
             }
-            (Freshness::Check, None) => (false, 0),
+            // Nothing is known: all that is there is pending.
+            (Freshness::Check, None) => {
+                let nothing = Catalogue::in_memory()?;
+                let (roots, formats) = (&config.roots, &config.formats);
+                let pending = ingest::count_pending(&nothing, roots, formats, &config.exclude)?;
+                (false, pending)
+            }
         };
         Ok(Index {
             config,
@@ -493,6 +507,7 @@ impl Index {
             complete,
             pending_files,
             report: None,
+            obstacle,
         })
     }
 
@@ -516,7 +531,13 @@ impl Index {
             complete: true,
             pending_files: 0,
             report: None,
+            obstacle: None,
         })
+    }
+
+    /// Why the check on opening could not be done: the answers are as the last writer left the index.
+    pub fn obstacle(&self) -> Option<&Error> {
+        self.obstacle.as_ref()
     }
 
     /// Whether all that is on disk was read.

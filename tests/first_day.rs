@@ -208,3 +208,61 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
     // Sessions and the agents' folders are as they were.
     assert_eq!(home.json(&["list", "--all", "--json"])["total"], 4);
 }
+
+#[test]
+fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
+    let home = home();
+    // A file where a folder is needed: not even the superuser can write there.
+    home.write(".cache", "");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    Not everything is in this answer: 4 files not read yet: ~/.cache/sessionary/v1: Not a directory (os error 20). --index names another place for the index.
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(home.run(&["sync"]), @r#"
+    --- stderr
+    error: $HOME/.cache/sessionary/v1: Not a directory (os error 20)
+    --- exit Some(2)
+    "#);
+    let with = home.run(&["list", "--index", "elsewhere"]);
+    assert!(with.starts_with("AGE"), "{with}");
+}
+
+#[test]
+fn an_index_of_another_program_or_a_newer_one_is_left_alone() {
+    let home = home();
+    let catalogue = home.write(".cache/sessionary/v1/x", "");
+    let catalogue = catalogue.with_file_name("catalogue.sqlite");
+    let other = rusqlite::Connection::open(&catalogue).expect("a database");
+    other
+        .execute_batch("CREATE TABLE mine (x); PRAGMA application_id = 7")
+        .expect("its table");
+    for arguments in [&["list"][..], &["sync"], &["status"], &["rebuild"]] {
+        let said = home.run(arguments);
+        assert!(
+            said.contains("is not a sessionary catalogue") && said.contains("--index"),
+            "{said}"
+        );
+        assert!(said.ends_with("--- exit Some(2)\n"), "{said}");
+    }
+    assert!(home.run(&["clean", "--yes"]).contains("Nothing to remove"));
+    drop(other);
+    fs::remove_file(&catalogue).expect("it is there");
+    let _ = home.run(&["sync"]);
+    let newer = rusqlite::Connection::open(&catalogue).expect("the catalogue");
+    newer
+        .execute_batch("PRAGMA user_version = 999")
+        .expect("a version");
+    drop(newer);
+    for arguments in [&["list"][..], &["sync"], &["search", "x"]] {
+        let said = home.run(arguments);
+        assert!(
+            said.contains("written by a newer sessionary")
+                && said.contains("update, or name another"),
+            "{said}"
+        );
+        assert!(said.ends_with("--- exit Some(2)\n"), "{said}");
+    }
+    // That goes too when all is to go.
+    assert!(home.run(&["clean", "--yes"]).starts_with("Removed"));
+}

@@ -124,7 +124,7 @@ fn help_of_every_command() {
           --sort <KEY>          Sort by KEY, largest or newest first [possible values: modified,
                                 created, messages, tokens, cost, size, errors]
           --reverse             The other way round
-          --limit <N>           At most N sessions
+          --limit <N>           At most N sessions; 0 for all of them
           --page <P>            The P-th N sessions [default: 1]
           --jsonl               Print a JSON object a session
           --provisional         While files are still being read, print what is known so far: a whole
@@ -155,7 +155,7 @@ fn help_of_every_command() {
     Options:
           --here       Only sessions of this directory
           --newest     Newest first instead of best first
-          --limit <N>  At most N hits [default: 20]
+          --limit <N>  At most N hits; 0 for all of them [default: 20]
       -h, --help       Print help
 
     Examples:
@@ -166,6 +166,7 @@ fn help_of_every_command() {
 
     Quote what the shell would change, and put -- before a word that begins with a hyphen. Filters:
     agent: project: role: kind: tool: since: until: session:
+    System prompts and tool schemas are found with kind:system only.
     `sessionary show ADDRESS` reads on from a hit.
     ----
     Show the tree of a session: branches, labels, the active leaf

@@ -330,7 +330,7 @@ impl Catalogue {
                     .map_err(|_| first)
             });
         let (connection, version, application) = opened.map_err(|error| at(path, error))?;
-        if version == 0 {
+        if version == 0 && application == 0 {
             return Ok(None);
         }
         if application != APPLICATION_ID {

@@ -122,12 +122,13 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
         Some(pending) if pending > 0 => count(pending, "file"),
         _ => "some files".to_owned(),
     };
-    // Without a report nothing was looked at: somebody else holds the lock, or nobody may write.
-    let why = match index.report() {
-        Some(_) => &format!("could not be read: {UNREAD}"),
-        None => {
-            "not read yet: another sessionary is at work, or the index cannot be written (`sessionary sync` says why)"
-        }
+    let why = match index.obstacle() {
+        None => format!("could not be read: {UNREAD}"),
+        Some(Error::Busy { .. }) => "not read yet: another sessionary is at work".to_owned(),
+        Some(error) => format!(
+            "not read yet: {}. --index names another place for the index",
+            screen.with_paths(&error.to_string())
+        ),
     };
     screen.say(&format!("Not everything is in this answer: {files} {why}."));
 }
