@@ -620,7 +620,7 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
     --- stderr
-    Not everything is in this answer: 1 file not read yet: another sessionary is at work, or the index cannot be written (`sessionary sync` says why).
+    Not everything is in this answer: 1 file not read yet: another sessionary is at work.
     "#);
     assert_snapshot!(home.run(&["sync"]), @r#"
     --- stderr

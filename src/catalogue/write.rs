@@ -273,8 +273,8 @@ impl Catalogue {
                 let session = c
                     .prepare_cached(
                         "INSERT INTO _sessions (root, place, next_arrival, id, cwd, modified_ms, file_ms, messages, entries,
-                                                problems, errors, bytes, subagent, path)
-                         VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
+                                                problems, errors, bytes, path)
+                         VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
                     )?
                     .query_row(params![chunk.root, chunk.place], |r| r.get::<_, i64>(0))?;
                 (session, 0)

@@ -43,7 +43,7 @@ pub enum WordsStage {
 }
 
 /// The commit payload: which catalogue, up to which batch, by which rules of segmentation.
-fn payload(epoch: &str, batch: i64) -> String {
+pub(super) fn payload(epoch: &str, batch: i64) -> String {
     format!("{epoch}:{batch}:{SCHEMA_REVISION}")
 }
 
@@ -111,6 +111,10 @@ pub fn index_words(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), WordsStage> {
+    if let Some(why) = super::room::lacking(catalogue, directory)? {
+        report.notes.push(why);
+        return Ok(());
+    }
     let (epoch, last_batch) = catalogue.epoch()?;
     let mut add = |done, report: &mut Report| {
         add_owed(

@@ -264,6 +264,9 @@ pub struct RootStatus {
     pub exists: bool,
     pub files: u64,
     pub sessions: u64,
+    /// Files that are there and excluded.
+    #[serde(default)]
+    pub excluded: u64,
     /// Newest session's `modified`.
     pub newest: Option<String>,
     /// Why it could not be read, if so.

@@ -164,6 +164,7 @@ impl Index {
                 exists: spec.path.is_dir(),
                 files: known.map_or(0, |r| r.files),
                 sessions: known.map_or(0, |r| r.sessions),
+                excluded: known.map_or(0, |r| r.excluded),
                 newest: known.and_then(|r| r.newest_ms).and_then(iso),
                 error: known.and_then(|r| r.error.clone()),
             });

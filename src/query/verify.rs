@@ -8,7 +8,7 @@ use crate::catalogue::read::Known;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::format::Format;
 use crate::index::{Error, Event, Index, RootSpec};
-use crate::ingest::{Comparison, compare_source, open_words};
+use crate::ingest::{Comparison, compare_source, leave_out, open_words};
 use crate::model::{Class, Difference, SCHEMA_VERSION, Unread, Verification};
 use crate::source::discover::{Stray, discover};
 use crate::words::{Words, condemn};
@@ -33,6 +33,14 @@ impl Index {
         };
         if let Some(said) = catalogue.integrity()? {
             found.differences.push(difference("catalogue", None, said));
+        }
+        if catalogue.excluded_by()? != self.config.exclude.fingerprint() {
+            let what = "what is to be excluded has changed since the last sync".to_owned();
+            found.differences.push(difference("catalogue", None, what));
+        }
+        if catalogue.owes_wipe()? {
+            let what = "what was excluded is not wiped from the disk yet".to_owned();
+            found.differences.push(difference("catalogue", None, what));
         }
         let _ = progress;
         let words = open_words(catalogue, &self.config.words_dir())?;
@@ -118,7 +126,9 @@ impl Index {
                 .differences
                 .push(difference("catalogue", Some(spec.path.clone()), what));
         }
-        let discovery = discover(&spec.path, spec.flat, format);
+        let mut discovery = discover(&spec.path, spec.flat, format);
+        let exclude = &self.config.exclude;
+        let left = leave_out(catalogue, Some(root), spec, format, exclude, &mut discovery)?;
         if let Some(reason) = discovery.error {
             let path = spec.path.clone();
             found.unread.push(Unread { path, reason });
@@ -143,6 +153,9 @@ impl Index {
                 what.to_string(),
             ));
         };
+        if left.files != catalogue.excluded_files(root)? {
+            tell("", "has another number of excluded files");
+        }
         for file in &discovery.found {
             if sources.contains(file.relative.as_str()) {
                 continue;

@@ -196,6 +196,11 @@ impl SessionManager {
         &self.session_dir
     }
 
+    /// Has new sessions go to another folder.
+    pub fn set_session_dir(&mut self, dir: PathBuf) {
+        self.session_dir = dir;
+    }
+
     /// The session's id (pi: `getSessionId`).
     pub fn session_id(&self) -> &str {
         self.header.id()
