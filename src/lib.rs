@@ -14,7 +14,8 @@
 //!
 //! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
-//! the files · `query` answers · [`session`] one session, read and written as its agent does · [`locations`] where agents keep their sessions.
+//! the files · `query` answers · [`session`] one session, read and written as its agent does · [`traces`] what lies in
+//! an index directory · [`locations`] where agents keep their sessions.
 //!
 //! The library reads no environment, prints nothing, and opens session files read-only; only [`session`] adds to them.
 
@@ -31,10 +32,12 @@ pub mod model;
 pub mod query;
 pub mod session;
 mod source;
+pub mod traces;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
-pub use ingest::{Cancel, Event};
+pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
 pub use query::Listed;
+pub use source::exclude::{BadGlob, Exclude};
 pub use words::panic_is_caught;
