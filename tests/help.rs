@@ -37,6 +37,14 @@ fn help_of_the_whole() {
       tree         Show the tree of a session: branches, labels, the active leaf
       show         Read a session back, or one entry of it
       resume       Go on with a session: its agent, in its directory
+      context      Show what the model would see of a session
+      new          Begin a session with a message of the user
+      append       Add an entry to a session
+      name         Name a session
+      label        Label an entry of a session
+      branch       Copy one branch of a session into a new one
+      fork         Copy a session, all branches, into a new one
+      migrate      Bring a session file of an old version up to date
       sql          Ask the catalogue in SQL, read-only
       sync         Bring the index up to date, words included
       rebuild      Forget the index and make it anew from the session files
@@ -82,7 +90,8 @@ fn help_of_the_whole() {
       sessionary show last               read the newest session of this directory back
       sessionary resume last             go on with it
 
-    Session files are only ever read. The index is a cache: delete it and nothing is lost.
+    Session files are only read, but by new, append, name, label, branch, fork and migrate. The index is
+    a cache: delete it and nothing is lost.
     Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.
     "#);
 }
