@@ -185,9 +185,9 @@ impl Copy {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let failure = match &error {
+        match &error {
             Error::Invalid(_) | Error::Unknown { .. } | Error::ReadOnly => {
-                return Self::usage(error.to_string());
+                Self::usage(error.to_string())
             }
             Error::NoEntry { .. } => Self::from(anyhow::Error::new(error))
                 .hint("`sessionary tree SESSION --filter all --json` names every entry"),
@@ -195,7 +195,6 @@ impl From<Error> for Failure {
                 Self::from(anyhow::Error::new(error)).hint("nothing was written; do it again")
             }
             _ => Self::from(anyhow::Error::new(error)),
-        };
-        failure
+        }
     }
 }
