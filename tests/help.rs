@@ -4,12 +4,20 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 15] = [
+const VERBS: [&str; 23] = [
     "list",
     "search",
     "tree",
     "show",
     "resume",
+    "context",
+    "new",
+    "append",
+    "name",
+    "label",
+    "branch",
+    "fork",
+    "migrate",
     "sql",
     "sync",
     "rebuild",
@@ -254,6 +262,158 @@ fn help_of_every_command() {
       sessionary resume 019b3f2a --in .   start it here, not where it was
 
     Rows of `list --json`, `search --json` and `show --json` carry the same as `resume`.
+    ----
+    Show what the model would see of a session
+
+    Usage: sessionary context [OPTIONS] <SESSION[:ENTRY]>
+
+    Arguments:
+      <SESSION[:ENTRY]>  A session, and the entry; without one where the session stands
+
+    Options:
+          --llm   As messages of user, model and tools only
+      -h, --help  Print help
+
+    Examples:
+      sessionary context last
+      sessionary context 019b3f2a:c1d2e3f4       as it was at that entry
+      sessionary context last --llm --json       the messages as they go to the model
+
+    Compactions, summaries and edits are taken into account.
+    ----
+    Begin a session with a message of the user
+
+    Usage: sessionary new [OPTIONS] <TEXT>
+
+    Arguments:
+      <TEXT>  What the user says
+
+    Options:
+          --in <DIR>  The directory that the session is for [default: this one]
+          --dry-run   Say what would be written where, and write nothing
+      -h, --help      Print help
+
+    Examples:
+      sessionary new "Fix the flaky test in tests/clock.rs"
+      sessionary new "Look around" --in ~/work/parser --dry-run
+
+    `sessionary resume` then has the agent answer it.
+    ----
+    Add an entry to a session
+
+    Usage: sessionary append [OPTIONS] <SESSION[:ENTRY]>
+
+    Arguments:
+      <SESSION[:ENTRY]>  A session, and the entry to go on from; without one where the session stands
+
+    Options:
+          --user <TEXT>             A message of the user
+          --assistant <TEXT>        A message of the model in force
+          --model <PROVIDER/MODEL>  A change of the model
+          --thinking <LEVEL>        A change of the thinking level
+          --dry-run                 Say what would be written where, and write nothing
+      -h, --help                    Print help
+
+    Examples:
+      sessionary append last --user "And now the tests"
+      sessionary append 019b3f2a:c1d2e3f4 --user "Another way"   below that entry: a new branch
+      sessionary append last --model anthropic/claude-opus-4-5
+      echo '{"type":"custom","customType":"todo","data":[]}' | sessionary append last
+
+    Without an option an entry is read as JSON from standard input. It keeps its type and members; its
+    id, parent and
+    time are made anew.
+    ----
+    Name a session
+
+    Usage: sessionary name [OPTIONS] <SESSION> <NAME>
+
+    Arguments:
+      <SESSION>  Session id, the beginning of one, a path, or `last`
+      <NAME>     The name; an empty one takes it away
+
+    Options:
+          --dry-run  Say what would be written where, and write nothing
+      -h, --help     Print help
+
+    Examples:
+      sessionary name last "Refactor the parser"
+      sessionary name 019b3f2a ""                take the name away
+      sessionary name last Parser --dry-run
+
+    The name is one entry at the end of the session's file; the agent shows it too.
+    ----
+    Label an entry of a session
+
+    Usage: sessionary label [OPTIONS] <SESSION[:ENTRY]> [LABEL]
+
+    Arguments:
+      <SESSION[:ENTRY]>  A session, and the entry; without one the entry where the session stands
+      [LABEL]            The label
+
+    Options:
+          --clear    Take the label away
+          --dry-run  Say what would be written where, and write nothing
+      -h, --help     Print help
+
+    Examples:
+      sessionary label 019b3f2a:c1d2e3f4 "tests are green"
+      sessionary label last "good"                 the entry where the session stands
+      sessionary label 019b3f2a:c1d2e3f4 --clear   take its label away
+    ----
+    Copy one branch of a session into a new one
+
+    Usage: sessionary branch [OPTIONS] <SESSION[:ENTRY]>
+
+    Arguments:
+      <SESSION[:ENTRY]>  A session, and the last entry to copy; without one where the session stands
+
+    Options:
+          --dry-run  Say what would be written where, and write nothing
+      -h, --help     Print help
+
+    Examples:
+      sessionary branch 019b3f2a:c1d2e3f4    from the beginning to that entry
+      sessionary branch last                 the active branch
+
+    Labels on the way come along. The new session names the old one as its parent.
+    ----
+    Copy a session, all branches, into a new one
+
+    Usage: sessionary fork [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>  Session id, the beginning of one, a path, or `last`
+
+    Options:
+          --in <DIR>  The directory that the copy is for [default: this one]
+          --dry-run   Say what would be written where, and write nothing
+      -h, --help      Print help
+
+    Examples:
+      sessionary fork last                     a copy for this directory
+      sessionary fork 019b3f2a --in ~/other    for another one
+
+    The new session names the old one as its parent. `sessionary branch` copies one branch only.
+    ----
+    Bring a session file of an old version up to date
+
+    Usage: sessionary migrate [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>  Session id, the beginning of one, a path, or `last`
+
+    Options:
+          --dry-run  Say what would be written where, and write nothing
+      -h, --help     Print help
+
+    Examples:
+      sessionary migrate 019b3f2a --dry-run
+      sessionary migrate ./old.jsonl
+
+    The first append does the same. A copy of the old file is kept in the user's folder for program
+    data, below
+    sessionary/backups; what need not change stays to the byte.
     ----
     Ask the catalogue in SQL, read-only
 

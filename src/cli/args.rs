@@ -126,25 +126,27 @@ mod tests {
         }
     }
 
-    /// The words of a command, as a shell splits these; what follows `|` or `>` is not ours.
-    fn words(command: &str) -> Vec<String> {
-        let mut words = vec![String::new()];
+    /// The words of our command in a pipeline, as a shell splits these.
+    fn words(pipeline: &str) -> Vec<String> {
+        let mut commands = vec![Vec::new()];
+        let mut word: Option<String> = None;
         let mut quote = None;
-        for character in command.chars() {
+        for character in pipeline.chars().chain([' ']) {
+            let words = commands.last_mut().expect("a command");
             match (character, quote) {
-                ('"' | '\'', None) => quote = Some(character),
-                (_, Some(open)) if open == character => quote = None,
-                ('|' | '>', None) => break,
-                (' ', None) => words.push(String::new()),
-                _ => {
-                    if let Some(word) = words.last_mut() {
-                        word.push(character);
-                    }
+                ('"' | '\'', None) => {
+                    quote = Some(character);
+                    word.get_or_insert_default();
                 }
+                (_, Some(open)) if open == character => quote = None,
+                // What is redirected to is a command of its own here.
+                ('|' | '>', None) => commands.push(Vec::new()),
+                (' ', None) => words.extend(word.take()),
+                _ => word.get_or_insert_default().push(character),
             }
         }
-        words.retain(|word| !word.is_empty());
-        words
+        commands.retain(|words| words.first().is_some_and(|word| word == "sessionary"));
+        commands.into_iter().next().unwrap_or_default()
     }
 
     #[test]

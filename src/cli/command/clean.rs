@@ -16,7 +16,8 @@ use crate::settings::{self, Settings};
 /// Remove all that sessionary ever wrote; never a session
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The index of every version in the index directory goes, after a question. What is not ours stays, and is named.\n\n\
+    after_help = "The index of every version in the index directory goes, after a question. What is not ours stays, and is named;\n\
+    so do copies of session files made before they were migrated.\n\n\
     Examples:\n  \
     sessionary clean\n  \
     sessionary clean --yes --config   without the question, and the configuration file too"
@@ -92,5 +93,17 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     for path in &found.foreign {
         screen.say(&format!("{} is not ours: it stays.", screen.path(path)));
     }
+    say_backups(screen);
     Ok(Outcome::Found)
+}
+
+/// Copies of sessions are sessions: they are for their owner to remove.
+fn say_backups(screen: &Screen) {
+    let backups = dirs::data_dir().map(|data| data.join("sessionary/backups"));
+    if let Some(backups) = backups.filter(|backups| backups.is_dir()) {
+        screen.say(&format!(
+            "{} stays: it holds session files as they were before `migrate`.",
+            screen.path(&backups)
+        ));
+    }
 }
