@@ -286,6 +286,20 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// Entries that hold a system prompt or tool schemas, those of the newest sessions first.
+    pub fn entries_with_prompts(&self) -> Result<Vec<StoredEntry>, Error> {
+        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+            self.connection
+                .prepare_cached(&format!(
+                    "SELECT {ENTRY} FROM _entries WHERE flags & 64
+                     ORDER BY (SELECT s.modified_ms FROM _sessions s WHERE s.session = key >> 24) DESC, key DESC"
+                ))?
+                .query_map([], stored_entry)?
+                .collect()
+        };
+        self.told(run())
+    }
+
     /// One entry.
     pub fn entry(&self, key: i64) -> Result<Option<StoredEntry>, Error> {
         self.told(

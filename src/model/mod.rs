@@ -11,6 +11,7 @@ pub use answer::{
     Difference, Hit, HitGroup, Listing, Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer,
     SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
+pub(crate) use entry::ARRIVAL_BITS;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
 pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};

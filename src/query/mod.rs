@@ -1,6 +1,5 @@
 //! Questions: what the user types, and what answers it.
 
-mod collation;
 mod dump;
 mod list;
 mod list_json;

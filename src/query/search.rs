@@ -9,23 +9,35 @@ use super::syntax::{self, Filters, Now};
 use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
-use crate::catalogue::write::ARRIVAL_BITS;
+use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::{Error, Index};
-use crate::ingest::{Found, entry_bytes, open_words, scan_owed};
+use crate::ingest::{Found, entry_bytes, open_words, scan_owed, scan_prompts};
 use crate::model::{Hit, HitGroup, SCHEMA_VERSION, SearchAnswer, iso};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope};
 
 /// How a search is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct SearchScope {
     /// Only sessions of this working directory.
     pub cwd: Option<PathBuf>,
     /// Newest first, instead of best first.
     pub newest_first: bool,
-    /// Hits at most; 0 = 20.
+    /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
     /// The moment that `since:2w` counts from, in ms.
     pub now_ms: i64,
+}
+
+impl Default for SearchScope {
+    /// Twenty hits of all sessions, best first.
+    fn default() -> SearchScope {
+        SearchScope {
+            cwd: None,
+            newest_first: false,
+            limit: 20,
+            now_ms: 0,
+        }
+    }
 }
 
 /// Characters of a snippet before and after the first match.
@@ -135,13 +147,22 @@ impl Index {
             allow: asked.allow.filter(|_| scope.cwd.is_none()),
             ..asked
         };
-        let (parts, failed) = scan_owed(
+        let (mut parts, mut failed) = scan_owed(
             catalogue,
             &self.config.formats,
             disk.map(|_| done),
             &scan,
             &read,
         )?;
+        if query.filters.asks_for_prompts() {
+            let prompts = Scope {
+                kinds: Pick::default(),
+                ..read
+            };
+            let (part, changed) = scan_prompts(catalogue, &self.config.formats, &scan, &prompts)?;
+            parts.push(part);
+            failed += changed;
+        }
         answer.complete = self.complete && failed == 0;
         answer.pending_files = self.pending_files + failed;
         let overlay = Overlay::new(&scan, parts);
@@ -150,7 +171,10 @@ impl Index {
         } else {
             Order::Ranked
         };
-        let limit = if scope.limit == 0 { 20 } else { scope.limit };
+        let limit = match scope.limit {
+            0 => usize::MAX,
+            limit => limit,
+        };
         let mut want = limit;
         for round in 0..ROUNDS {
             let found = words::search(
@@ -164,6 +188,7 @@ impl Index {
             let exhausted = found.hits.len() >= found.total;
             let mut page = Page {
                 matcher: matcher.as_ref(),
+                with_prompts: query.filters.asks_for_prompts(),
                 ..Page::new(self, catalogue)
             };
             let mut dropped = 0;
@@ -177,13 +202,17 @@ impl Index {
             }
             answer.total = (found.total - dropped) as u64;
             answer.total_exact = !found.total_is_bound || exhausted;
+            answer.total_sessions = match exhausted {
+                true => page.order.len(),
+                false => found.sessions,
+            } as u64;
             answer.complete &= !page.stale;
             let full = page.count == limit;
             if full || exhausted || round + 1 == ROUNDS {
                 answer.sessions = page.into_groups()?;
                 break;
             }
-            want *= 4;
+            want = want.saturating_mul(4);
         }
         if scope.cwd.is_some() {
             let mut wider = asked;
@@ -254,6 +283,8 @@ struct Page<'a> {
     index: &'a Index,
     catalogue: &'a Catalogue,
     matcher: Option<&'a Matcher>,
+    /// System prompts are among what was searched.
+    with_prompts: bool,
     order: Vec<i64>,
     hits: HashMap<i64, Vec<(StoredEntry, Hit)>>,
     open: HashMap<i64, Option<(PathBuf, String, Option<File>)>>,
@@ -268,6 +299,7 @@ impl<'a> Page<'a> {
             index,
             catalogue,
             matcher: None,
+            with_prompts: false,
             order: Vec::new(),
             hits: HashMap::new(),
             open: HashMap::new(),
@@ -303,12 +335,17 @@ impl<'a> Page<'a> {
         let Some(format) = self.index.config.format(format) else {
             return Ok(false);
         };
-        let pieces = format
-            .passages_at(path, &record)
-            .into_iter()
-            .find(|p| p.class == hit.class)
-            .map(|p| p.pieces)
-            .unwrap_or_default();
+        let mut pieces = Vec::new();
+        if self.with_prompts && entry.flags & flag::PROMPT != 0 {
+            pieces = format.prompts_at(path, &record);
+        }
+        pieces.extend(
+            format
+                .passages_at(path, &record)
+                .into_iter()
+                .filter(|p| p.class == hit.class)
+                .flat_map(|p| p.pieces),
+        );
         if hit.needs_check && self.matcher.is_some_and(|m| !m.matches(&pieces)) {
             return Ok(false);
         }

@@ -270,10 +270,11 @@ impl<'a> Reader<'a> {
         let Some(format) = self.index.config.format(format) else {
             return Ok(Vec::new());
         };
-        Ok(format
-            .passages_at(path, &record)
-            .into_iter()
-            .map(|p| (p.class, p.pieces))
-            .collect())
+        let passages = format.passages_at(path, &record);
+        // A message of the system's says nothing else; in others the prompt is not what a reader looks for.
+        if passages.is_empty() && entry.role.as_deref() == Some("system") {
+            return Ok(vec![(Class::Prose, format.prompts_at(path, &record))]);
+        }
+        Ok(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
     }
 }

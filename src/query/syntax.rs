@@ -51,7 +51,7 @@ pub struct Filters {
     pub cwd: Names,
     /// Roles.
     pub role: Names,
-    /// Kinds of entries.
+    /// Kinds of entries. `system` asks for system prompts and tool schemas as well, which nothing else finds.
     pub kind: Names,
     /// Tools.
     pub tool: Names,
@@ -63,6 +63,13 @@ pub struct Filters {
     pub until_ms: Option<i64>,
     /// Entries that report an error, or those that do not.
     pub error: Option<bool>,
+}
+
+impl Filters {
+    /// Whether system prompts and tool schemas are asked for.
+    pub fn asks_for_prompts(&self) -> bool {
+        self.kind.any.iter().any(|kind| kind == "system")
+    }
 }
 
 /// Why a query cannot be read, and how it could.

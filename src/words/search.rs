@@ -1,7 +1,7 @@
 //! Which passages match, and which of them come first?
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 use std::path::Path;
 
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
@@ -14,7 +14,7 @@ use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
-use crate::model::{Class, Expr};
+use crate::model::{ARRIVAL_BITS, Class, Expr};
 
 /// The index on disk as one commit left it. Reading takes no lock that a writer holds for long.
 pub struct Words {
@@ -99,7 +99,7 @@ pub struct Pick<'a> {
 /// Which passages are asked at all.
 #[derive(Clone, Copy, Default)]
 pub struct Scope<'a> {
-    /// Asked with the key of each match; its session is `key >> KEY_BITS`.
+    /// Asked with the key of each match; its session is `key >> ARRIVAL_BITS`.
     pub allow: Option<&'a dyn Fn(u64) -> bool>,
     /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
     /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.
@@ -196,7 +196,9 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// All matching passages.
     pub total: usize,
-    /// Some of `total` need a check: it is an upper bound.
+    /// Sessions with a matching passage.
+    pub sessions: usize,
+    /// Some of `total` need a check: it is an upper bound, and so is `sessions`.
     pub total_is_bound: bool,
 }
 
@@ -243,6 +245,8 @@ fn search_undamaged(
         limit,
         heap: BinaryHeap::new(),
         total: 0,
+        sessions: HashSet::new(),
+        last_session: None,
         bound: false,
     };
     if let Some(searcher) = both.disk {
@@ -285,6 +289,7 @@ fn search_undamaged(
     Ok(Answer {
         hits: hits.into_iter().map(|ranked| ranked.0).collect(),
         total: top.total,
+        sessions: top.sessions.len(),
         total_is_bound: top.bound,
     })
 }
@@ -434,12 +439,19 @@ struct Top {
     limit: usize,
     heap: BinaryHeap<Reverse<Ranked>>,
     total: usize,
+    sessions: HashSet<u64>,
+    last_session: Option<u64>,
     bound: bool,
 }
 
 impl Top {
     fn take(&mut self, key: u64, class: Class, score: f32, time: i64, needs_check: bool) {
         self.total += 1;
+        // Matches of a session mostly follow each other.
+        let session = key >> ARRIVAL_BITS;
+        if self.last_session.replace(session) != Some(session) {
+            self.sessions.insert(session);
+        }
         self.bound |= needs_check;
         // The order in which a query's parts are summed up differs between segments.
         let score = (score * 1024.0).round() / 1024.0;

@@ -1,7 +1,17 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
+pub mod append;
+pub mod clean;
+pub mod completions;
 pub mod config;
+pub mod context;
+pub mod fork;
+pub mod label;
 pub mod list;
+pub mod man;
+pub mod migrate;
+pub mod name;
+pub mod new;
 pub mod overview;
 pub mod rebuild;
 pub mod resume;
@@ -12,7 +22,9 @@ pub mod status;
 pub mod sync;
 pub mod tree;
 pub mod verify;
+pub mod writing;
 
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,12 +60,23 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Tree(args)) => tree::run(&args, &config()?, screen),
         Some(Command::Show(args)) => show::run(&args, &config()?, screen),
         Some(Command::Resume(args)) => resume::run(&args, &config()?, screen),
+        Some(Command::Context(args)) => context::run(&args, &config()?, screen),
+        Some(Command::New(args)) => new::run(&args, &config()?, screen),
+        Some(Command::Append(args)) => append::run(&args, &config()?, screen),
+        Some(Command::Name(args)) => name::run(&args, &config()?, screen),
+        Some(Command::Label(args)) => label::run(&args, &config()?, screen),
+        Some(Command::Branch(args)) => fork::run_branch(&args, &config()?, screen),
+        Some(Command::Fork(args)) => fork::run(&args, &config()?, screen),
+        Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
         Some(Command::Sync(_)) => sync::run(&config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
         Some(Command::Status(args)) => status::run(&args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(&args, &global, screen),
+        Some(Command::Clean(args)) => clean::run(&args, &global, screen),
+        Some(Command::Completions(args)) => completions::run(&args, screen),
+        Some(Command::Man(args)) => man::run(&args, screen),
     }
 }
 
@@ -99,12 +122,13 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
         Some(pending) if pending > 0 => count(pending, "file"),
         _ => "some files".to_owned(),
     };
-    // Without a report nothing was looked at: somebody else holds the lock, or nobody may write.
-    let why = match index.report() {
-        Some(_) => &format!("could not be read: {UNREAD}"),
-        None => {
-            "not read yet: another sessionary is at work, or the index cannot be written (`sessionary sync` says why)"
-        }
+    let why = match index.obstacle() {
+        None => format!("could not be read: {UNREAD}"),
+        Some(Error::Busy { .. }) => "not read yet: another sessionary is at work".to_owned(),
+        Some(error) => format!(
+            "not read yet: {}. --index names another place for the index",
+            screen.with_paths(&error.to_string())
+        ),
     };
     screen.say(&format!("Not everything is in this answer: {files} {why}."));
 }
@@ -121,6 +145,17 @@ fn cannot_print(error: std::io::Error) -> Error {
         path: "the output".into(),
         error,
     }
+}
+
+/// Asks on a terminal; anything but yes is no, and so is having nobody to ask.
+fn consents(question: &str) -> std::io::Result<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Ok(false);
+    }
+    write!(std::io::stderr(), "{question}")?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 /// The current directory.

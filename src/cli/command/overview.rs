@@ -39,7 +39,12 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             newest: &listing.sessions,
         })?;
     } else {
-        screen.print(&printed(&status, &listing.sessions, screen))?;
+        screen.print(&printed(
+            &status,
+            &listing.sessions,
+            listing.complete,
+            screen,
+        ))?;
     }
     super::say_pending(
         screen,
@@ -51,7 +56,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Found)
 }
 
-fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
+fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Screen) -> String {
     let there: Vec<RootStatus> = status
         .roots
         .iter()
@@ -77,7 +82,9 @@ fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
     if status.sessions == 0 {
         out.push('\n');
         out.push_str(&super::status::roots(&status.roots, screen));
-        out.push_str(&format!("\n{}\n", super::status::WHAT_TO_DO));
+        if complete {
+            out.push_str(&format!("\n{}\n", super::status::WHAT_TO_DO));
+        }
         return out;
     }
     if missing > 0 {

@@ -21,6 +21,7 @@ use crate::output::time::count;
     sessionary search 'fold* OR unfold'\n  \
     sessionary search --here --newest 'kind:user deploy'\n\n\
     Quote what the shell would change, and put -- before a word that begins with a hyphen. Filters: agent: project: role: kind: tool: since: until: session:\n\
+    System prompts and tool schemas are found with kind:system only.\n\
     `sessionary show ADDRESS` reads on from a hit.")]
 pub struct Search {
     /// Words, "phrases", -word, OR, prefix*, filters
@@ -32,7 +33,7 @@ pub struct Search {
     /// Newest first instead of best first
     #[arg(long)]
     newest: bool,
-    /// At most N hits
+    /// At most N hits; 0 for all of them
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
@@ -86,11 +87,15 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         let place = cwd
             .map(|cwd| format!(" of {}", screen.path(cwd)))
             .unwrap_or_default();
-        let sessions = count(answer.sessions.len() as u64, "session");
-        let least = if answer.total_exact { "" } else { "at least " };
+        let most = if answer.total_exact { "" } else { "at most " };
         let matches = count(answer.total, "match");
+        let sessions = count(answer.total_sessions, "session");
         if answer.total > shown as u64 {
-            format!("{shown} of {least}{matches}, in {sessions}{place}; --limit shows more.")
+            let of = match answer.sessions.len() as u64 {
+                all if all == answer.total_sessions => String::new(),
+                some => format!("{some} of {most}"),
+            };
+            format!("{shown} of {most}{matches}, in {of}{sessions}{place}; --limit 0 shows all.")
         } else {
             format!("{matches} in {sessions}{place}.")
         }

@@ -100,7 +100,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 }
 
 /// The session, and the entry behind the last colon. A colon may belong to the name itself.
-fn named(
+pub(super) fn named(
     text: &str,
     index: &mut Index,
     config: &Config,

@@ -61,7 +61,7 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
         screen.print(&roots(&status.roots, screen))?;
     }
     super::say_pending(screen, &index, index.is_complete(), None);
-    if status.sessions == 0 {
+    if status.sessions == 0 && index.is_complete() {
         screen.say(WHAT_TO_DO);
     }
     super::afterwards(&mut index);
@@ -72,8 +72,11 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 pub const WHAT_TO_DO: &str = "No sessions were found in any of these places. If yours are elsewhere, name the folder:\n\
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = [\"pi:DIR\"]";
 
-/// Where sessions were looked for in vain, on stderr.
+/// Where sessions were looked for in vain, on stderr; nothing where nobody could look.
 pub fn say_nothing(index: &Index, screen: &Screen) -> Result<(), Failure> {
+    if !index.is_complete() {
+        return Ok(());
+    }
     for line in roots(&index.status()?.roots, screen).lines() {
         screen.say(line);
     }
@@ -149,6 +152,10 @@ pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
         let (tone, why) = match (&root.error, root.exists) {
             (Some(error), _) => (Tone::Bad, format!("{}: {error}", root.why)),
             (None, false) => (Tone::Quiet, format!("{}, not there", root.why)),
+            (None, true) if root.excluded > 0 => {
+                let files = count(root.excluded, "file");
+                (Tone::Plain, format!("{}, {files} excluded", root.why))
+            }
             (None, true) => (Tone::Plain, root.why.clone()),
         };
         table.row(vec![

@@ -1,0 +1,106 @@
+//! How is something added to a session?
+
+use std::io::{self, Read};
+
+use clap::Args;
+use sessionary::Config;
+use sessionary::session::{AssistantMessage, ContentBlock, Json, SessionManager, UserMessage};
+
+use super::writing::{DryRun, change};
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+
+/// Add an entry to a session
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary append last --user \"And now the tests\"\n  \
+    sessionary append 019b3f2a:c1d2e3f4 --user \"Another way\"   below that entry: a new branch\n  \
+    sessionary append last --model anthropic/claude-opus-4-5\n  \
+    echo '{\"type\":\"custom\",\"customType\":\"todo\",\"data\":[]}' | sessionary append last\n\n\
+    Without an option an entry is read as JSON from standard input. It keeps its type and members; its id, parent and\n\
+    time are made anew.")]
+pub struct Append {
+    /// A session, and the entry to go on from; without one where the session stands
+    #[arg(value_name = "SESSION[:ENTRY]")]
+    session: String,
+    #[command(flatten)]
+    what: What,
+    #[command(flatten)]
+    dry_run: DryRun,
+}
+
+/// What is added: one of these, or what standard input holds.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+struct What {
+    /// A message of the user
+    #[arg(long, value_name = "TEXT")]
+    user: Option<String>,
+    /// A message of the model in force
+    #[arg(long, value_name = "TEXT")]
+    assistant: Option<String>,
+    /// A change of the model
+    #[arg(long, value_name = "PROVIDER/MODEL")]
+    model: Option<String>,
+    /// A change of the thinking level
+    #[arg(long, value_name = "LEVEL")]
+    thinking: Option<String>,
+}
+
+pub fn run(args: &Append, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    change(
+        &args.session,
+        args.dry_run,
+        config,
+        screen,
+        |session, entry| {
+            if let Some(entry) = entry {
+                session.set_leaf(entry)?;
+            }
+            add(&args.what, session, screen.now_ms).map(Some)
+        },
+    )
+}
+
+fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String, Failure> {
+    if let Some(text) = &what.user {
+        return Ok(session.append_message(user(text, now_ms))?);
+    }
+    if let Some(text) = &what.assistant {
+        let model = session.build_session_context().model;
+        let model = model.ok_or_else(|| {
+            Failure::usage("no model is in force, so it cannot be said whose message this is")
+                .hint("name one first: --model PROVIDER/MODEL")
+        })?;
+        return Ok(session.append_message(AssistantMessage {
+            content: vec![ContentBlock::text(text)],
+            provider: model.provider,
+            model: model.model_id,
+            timestamp: now_ms,
+            ..Default::default()
+        })?);
+    }
+    if let Some(level) = &what.thinking {
+        return Ok(session.append_thinking_level_change(level)?);
+    }
+    if let Some(named) = &what.model {
+        let (provider, model) = named
+            .split_once('/')
+            .ok_or_else(|| Failure::usage(format!("--model {named}: not PROVIDER/MODEL")))?;
+        return Ok(session.append_model_change(provider, model)?);
+    }
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text)?;
+    let entry = Json::parse(&text)
+        .ok_or_else(|| Failure::usage("standard input is not one JSON value: no entry"))?;
+    Ok(session.append_entry(&entry)?)
+}
+
+/// What the user says now.
+pub fn user(text: &str, now_ms: i64) -> UserMessage {
+    UserMessage {
+        content: vec![ContentBlock::text(text)].into(),
+        timestamp: now_ms,
+        ..Default::default()
+    }
+}

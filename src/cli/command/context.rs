@@ -1,0 +1,150 @@
+//! What would the model see if the session went on?
+
+use clap::Args;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sessionary::Config;
+use sessionary::model::SCHEMA_VERSION;
+use sessionary::session::{
+    AgentMessage, Content, ContentBlock, Message, ModelChoice, SessionManager, convert_to_llm,
+};
+
+use super::writing::setup_of;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::style::Tone;
+use crate::output::text::plain_lines;
+
+/// Show what the model would see of a session
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary context last\n  \
+    sessionary context 019b3f2a:c1d2e3f4       as it was at that entry\n  \
+    sessionary context last --llm --json       the messages as they go to the model\n\n\
+    Compactions, summaries and edits are taken into account.")]
+pub struct Context {
+    /// A session, and the entry; without one where the session stands
+    #[arg(value_name = "SESSION[:ENTRY]")]
+    session: String,
+    /// As messages of user, model and tools only
+    #[arg(long)]
+    llm: bool,
+}
+
+/// What `context --json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema_version: u32,
+    session: &'a str,
+    #[serde(rename = "thinkingLevel")]
+    thinking_level: &'a str,
+    provider: Option<&'a str>,
+    model: Option<&'a str>,
+    messages: Vec<Box<RawValue>>,
+}
+
+pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut index = super::open(config, screen)?;
+    let (row, entry) = super::show::named(&args.session, &mut index, config)?;
+    drop(index);
+    let session = SessionManager::open_read_only(&setup_of(&row, screen)?, &row.path)?;
+    let context = match &entry {
+        Some(entry) => session.build_session_context_at(entry)?,
+        None => session.build_session_context(),
+    };
+    let messages = match args.llm {
+        true => convert_to_llm(&context.messages),
+        false => context.messages,
+    };
+    if screen.json {
+        let model = context.model.as_ref();
+        screen.json(&Answer {
+            schema_version: SCHEMA_VERSION,
+            session: session.session_id(),
+            thinking_level: &context.thinking_level,
+            provider: model.map(|model| &*model.provider),
+            model: model.map(|model| &*model.model_id),
+            messages: messages.iter().flat_map(raw).collect(),
+        })?;
+    } else {
+        screen.say(&summary(
+            &messages,
+            context.model.as_ref(),
+            &context.thinking_level,
+        ));
+        screen.print(&printed(&messages, screen))?;
+    }
+    Ok(Outcome::found(!messages.is_empty()))
+}
+
+fn raw(message: &Message<'_>) -> Option<Box<RawValue>> {
+    RawValue::from_string(message.as_str().to_owned()).ok()
+}
+
+fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {
+    let model = model.map_or_else(
+        || "no model named".to_owned(),
+        |model| format!("{}/{}", model.provider, model.model_id),
+    );
+    let messages = crate::output::time::count(messages.len() as u64, "message");
+    plain_lines(&format!("{messages} · {model} · thinking {thinking}"))
+}
+
+fn printed(messages: &[Message<'_>], screen: &Screen) -> String {
+    let mut out = String::new();
+    for message in messages {
+        let role = screen
+            .style
+            .paint(Tone::Strong, &plain_lines(message.role()));
+        out.push_str(&format!("{role}\n"));
+        let text = plain_lines(text_of(message).trim_end());
+        if !text.is_empty() {
+            out.push_str(&text);
+            out.push('\n');
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+/// A message as people read it.
+pub fn text_of(message: &Message<'_>) -> String {
+    match message.typed() {
+        AgentMessage::System(message) => of_content(&message.content),
+        AgentMessage::User(message) => of_content(&message.content),
+        AgentMessage::Custom(message) => of_content(&message.content),
+        AgentMessage::Assistant(message) => of_blocks(&message.content),
+        AgentMessage::ToolResult(message) => of_blocks(&message.content),
+        AgentMessage::BashExecution(message) => {
+            format!("$ {}\n{}", message.command, message.output)
+        }
+        AgentMessage::BranchSummary(message) => message.summary,
+        AgentMessage::CompactionSummary(message) => message.summary,
+        AgentMessage::Other(json) => json.as_str().to_owned(),
+    }
+}
+
+fn of_content(content: &Content) -> String {
+    match content {
+        Content::Text(text) => text.clone(),
+        Content::Blocks(blocks) => of_blocks(blocks),
+    }
+}
+
+fn of_blocks(blocks: &[ContentBlock]) -> String {
+    let shown = |block: &ContentBlock| match block {
+        ContentBlock::Text(block) => block.text.clone(),
+        ContentBlock::Thinking(block) => format!("(thinking) {}", block.thinking),
+        ContentBlock::ToolCall(call) => {
+            let arguments = call.arguments.as_ref().map_or("", |json| json.as_str());
+            format!("→ {} {arguments}", call.name)
+        }
+        ContentBlock::Image(image) => format!("({})", image.mime_type),
+        ContentBlock::Other(json) => json.as_str().to_owned(),
+    };
+    blocks.iter().map(shown).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,130 @@
+//! How does one session become two: all of it, or one branch?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Args;
+use sessionary::Config;
+use sessionary::session::SessionManager;
+
+use super::writing::{Copy, DryRun, Said, said, setup_of};
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+
+/// Copy a session, all branches, into a new one
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary fork last                     a copy for this directory\n  \
+    sessionary fork 019b3f2a --in ~/other    for another one\n\n\
+    The new session names the old one as its parent. `sessionary branch` copies one branch only.")]
+pub struct Fork {
+    /// Session id, the beginning of one, a path, or `last`
+    session: String,
+    /// The directory that the copy is for [default: this one]
+    #[arg(long = "in", value_name = "DIR")]
+    directory: Option<PathBuf>,
+    #[command(flatten)]
+    dry_run: DryRun,
+}
+
+/// Copy one branch of a session into a new one
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary branch 019b3f2a:c1d2e3f4    from the beginning to that entry\n  \
+    sessionary branch last                 the active branch\n\n\
+    Labels on the way come along. The new session names the old one as its parent.")]
+pub struct Branch {
+    /// A session, and the last entry to copy; without one where the session stands
+    #[arg(value_name = "SESSION[:ENTRY]")]
+    session: String,
+    #[command(flatten)]
+    dry_run: DryRun,
+}
+
+pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let directory = match &args.directory {
+        Some(named) => std::path::absolute(named)?,
+        None => super::here()?,
+    };
+    let cwd = directory.to_string_lossy();
+    copied(
+        &args.session,
+        args.dry_run,
+        config,
+        screen,
+        |setup, source, entry| {
+            if entry.is_some() {
+                return Err(Failure::usage("a fork copies all of a session")
+                    .hint("`sessionary branch` copies one branch"));
+            }
+            Ok(SessionManager::fork_from(setup, source, &cwd)?)
+        },
+    )
+}
+
+pub fn run_branch(args: &Branch, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    copied(
+        &args.session,
+        args.dry_run,
+        config,
+        screen,
+        |setup, source, entry| {
+            let mut session = SessionManager::open(setup, source)?;
+            let leaf = match entry.or(session.leaf_id()) {
+                Some(leaf) => leaf.to_owned(),
+                None => return Err(Failure::usage("the session has no entries")),
+            };
+            // Beside the session, or where a try goes.
+            session.set_session_dir(setup.session_dir(session.cwd()));
+            session.create_branched_session(&leaf)?;
+            if session.session_file().is_none_or(|path| !path.exists()) {
+                return Err(Failure::usage("nothing was said on that branch yet"));
+            }
+            Ok(session)
+        },
+    )
+}
+
+fn copied(
+    name: &str,
+    DryRun { dry_run }: DryRun,
+    config: &Config,
+    screen: &Screen,
+    copy: impl FnOnce(
+        &sessionary::session::Setup,
+        &Path,
+        Option<&str>,
+    ) -> Result<SessionManager, Failure>,
+) -> Result<Outcome, Failure> {
+    let mut index = super::open(config, screen)?;
+    let (row, entry) = super::show::named(name, &mut index, config)?;
+    drop(index);
+    let real = setup_of(&row, screen)?;
+    let mut setup = real.clone();
+    let tried = match dry_run {
+        true => Some(Copy::of(&row.path, &mut setup)?),
+        false => None,
+    };
+    let source = tried.as_ref().map_or(&row.path, |tried| &tried.path);
+    let session = copy(&setup, source, entry.as_deref())?;
+    let path = session.session_file().unwrap_or(source);
+    let new = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let new = new.replace(&*source.to_string_lossy(), &row.path.to_string_lossy());
+    // Where a try went and where it would go differ in the folder only.
+    let target = real
+        .session_dir(session.cwd())
+        .join(path.file_name().unwrap_or_default());
+    said(
+        &Said {
+            dry_run,
+            session: session.session_id(),
+            path: &target,
+            entry: None,
+            rewritten: false,
+            new: &new,
+        },
+        screen,
+    )?;
+    Ok(Outcome::Found)
+}

@@ -1,0 +1,201 @@
+//! What do the verbs that change a session have in common? They find it, do their work through `SessionManager`, and say
+//! what came of it; with `--dry-run` they do it on a copy and say what would.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use sessionary::Config;
+use sessionary::model::{SCHEMA_VERSION, SessionRow};
+use sessionary::session::{Clock, Error, Profile, SessionManager, Setup};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::text::plain_lines;
+
+/// The option of every verb that writes.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct DryRun {
+    /// Say what would be written where, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// The moment the command was started.
+struct Moment(i64);
+
+impl Clock for Moment {
+    fn now_ms(&self) -> i64 {
+        self.0
+    }
+}
+
+/// What a verb that writes answers with.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema_version: u32,
+    dry_run: bool,
+    /// The session's id.
+    session: &'a str,
+    /// Its file.
+    path: &'a Path,
+    /// The new entry, where there is one.
+    entry: Option<&'a str>,
+    /// Whether the whole file is (or would be) written anew, because its version is old.
+    rewritten: bool,
+    /// The lines that are (or would be) added.
+    lines: Vec<&'a RawValue>,
+}
+
+/// How sessions of that agent below that folder are written.
+pub fn setup(agent: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Failure> {
+    let profile = Profile::of(agent).ok_or_else(|| {
+        Failure::usage(format!("sessions of {agent} cannot be written"))
+            .hint("only those of pi and indusagi can")
+    })?;
+    let mut setup = Setup::new(profile, sessions);
+    setup.clock = Arc::new(Moment(screen.now_ms));
+    setup.backups = dirs::data_dir().map(|dir| dir.join("sessionary/backups"));
+    Ok(setup)
+}
+
+/// The folder with a folder for each working directory, above a session's own; or, where that is not so, the one folder.
+pub fn setup_of(row: &SessionRow, screen: &Screen) -> Result<Setup, Failure> {
+    let folder = row.path.parent().unwrap_or(Path::new("."));
+    let per_project = folder
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with("--"));
+    let above = folder.parent().unwrap_or(folder);
+    let mut setup = setup(&row.agent, above, screen)?;
+    if !per_project {
+        setup.flat = Some(folder.to_path_buf());
+    }
+    Ok(setup)
+}
+
+/// Changes the session that `name` means, standing at the entry it names, and says what was added.
+pub fn change(
+    name: &str,
+    DryRun { dry_run }: DryRun,
+    config: &Config,
+    screen: &Screen,
+    work: impl FnOnce(&mut SessionManager, Option<&str>) -> Result<Option<String>, Failure>,
+) -> Result<Outcome, Failure> {
+    let mut index = super::open(config, screen)?;
+    let (row, entry) = super::show::named(name, &mut index, config)?;
+    drop(index);
+    let mut setup = setup_of(&row, screen)?;
+    let copy = match dry_run {
+        true => Some(Copy::of(&row.path, &mut setup)?),
+        false => None,
+    };
+    let path = copy.as_ref().map_or(&row.path, |copy| &copy.path);
+    let before = fs::read(path).with_context(|| path.display().to_string())?;
+    let mut session = SessionManager::open(&setup, path)?;
+    let added = work(&mut session, entry.as_deref())?;
+    let after = fs::read(path).with_context(|| path.display().to_string())?;
+    let rewritten = !after.starts_with(&before);
+    let new = if rewritten {
+        &after[..]
+    } else {
+        &after[before.len()..]
+    };
+    let new = String::from_utf8_lossy(new).into_owned();
+    said(
+        &Said {
+            dry_run,
+            session: session.session_id(),
+            path: &row.path,
+            entry: added.as_deref(),
+            rewritten,
+            new: &new,
+        },
+        screen,
+    )?;
+    Ok(Outcome::Found)
+}
+
+/// What came of it.
+pub struct Said<'a> {
+    pub dry_run: bool,
+    pub session: &'a str,
+    pub path: &'a Path,
+    pub entry: Option<&'a str>,
+    pub rewritten: bool,
+    pub new: &'a str,
+}
+
+/// Says what was written, or would be: on stdout the address of the new entry (or the new session's id), or the lines.
+pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
+    if screen.json {
+        let lines = said.new.lines();
+        return screen.json(&Answer {
+            schema_version: SCHEMA_VERSION,
+            dry_run: said.dry_run,
+            session: said.session,
+            path: said.path,
+            entry: said.entry,
+            rewritten: said.rewritten,
+            lines: lines.flat_map(serde_json::from_str).collect(),
+        });
+    }
+    let path = screen.path(said.path);
+    if said.dry_run {
+        let what = match (said.new.is_empty(), said.rewritten) {
+            (true, _) => "Nothing would be written to",
+            (false, true) => "Would write anew, after a copy is put away,",
+            (false, false) => "Would write to",
+        };
+        screen.say(&format!("{what} {path}"));
+        return Ok(screen.print(&plain_lines(said.new))?);
+    }
+    screen.say(&format!("Written to {path}"));
+    let address = match said.entry {
+        Some(entry) => format!("{}:{entry}\n", said.session),
+        None => format!("{}\n", said.session),
+    };
+    Ok(screen.print(&plain_lines(&address))?)
+}
+
+/// A copy of a session file to try things on.
+pub struct Copy {
+    _folder: tempfile::TempDir,
+    pub path: PathBuf,
+}
+
+impl Copy {
+    /// Copies the file, and has the setup write beside the copy.
+    pub fn of(path: &Path, setup: &mut Setup) -> Result<Self, Failure> {
+        let folder = tempfile::tempdir()?;
+        let copy = folder.path().join(path.file_name().unwrap_or_default());
+        fs::copy(path, &copy).with_context(|| path.display().to_string())?;
+        setup.sessions = folder.path().join("sessions");
+        setup.flat = setup.flat.as_ref().map(|_| folder.path().join("flat"));
+        setup.backups = Some(folder.path().join("backups"));
+        Ok(Self {
+            _folder: folder,
+            path: copy,
+        })
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let failure = match &error {
+            Error::Invalid(_) | Error::Unknown { .. } | Error::ReadOnly => {
+                return Self::usage(error.to_string());
+            }
+            Error::NoEntry { .. } => Self::from(anyhow::Error::new(error))
+                .hint("`sessionary tree SESSION --filter all --json` names every entry"),
+            Error::Replaced { .. } | Error::Gone { .. } => {
+                Self::from(anyhow::Error::new(error)).hint("nothing was written; do it again")
+            }
+            _ => Self::from(anyhow::Error::new(error)),
+        };
+        failure
+    }
+}

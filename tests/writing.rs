@@ -1,0 +1,254 @@
+//! What the commands that write a session write, and that a try writes nothing.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// Every file below the home but the index, with its content.
+fn files(sandbox: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found: Vec<_> = walkdir::WalkDir::new(sandbox.home.join(".pi"))
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.file_type().is_file())
+        .map(|entry| {
+            (
+                entry.path().to_owned(),
+                fs::read(entry.path()).expect("a file"),
+            )
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Tries the command, which must change no session, then runs it: the answer of the second.
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    let before = files(sandbox);
+    let tried = sandbox.json(&[arguments, &["--dry-run", "--json"]].concat());
+    assert_eq!(files(sandbox), before, "{arguments:?} --dry-run");
+    let done = sandbox.json(&[arguments, &["--json"]].concat());
+    assert_eq!(
+        (&tried["dry_run"], &done["dry_run"]),
+        (&true.into(), &false.into())
+    );
+    assert_eq!(tried["rewritten"], done["rewritten"]);
+    let kinds = |answer: &Value| -> Vec<Value> {
+        let lines = answer["lines"].as_array().expect("lines").iter();
+        lines.map(|line| line["type"].clone()).collect()
+    };
+    assert_eq!(kinds(&tried), kinds(&done), "{arguments:?}");
+    done
+}
+
+fn text<'a>(answer: &'a Value, key: &str) -> &'a str {
+    answer[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("no {key} in {answer}"))
+}
+
+fn lines(path: &str) -> Vec<Value> {
+    let content = fs::read_to_string(path).expect("the file");
+    let lines = content
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    lines.collect()
+}
+
+fn with_input(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Output {
+    let mut command = sandbox.command(arguments);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("its input");
+    stdin.write_all(input.as_bytes()).expect("written");
+    drop(stdin);
+    child.wait_with_output().expect("it ends")
+}
+
+#[test]
+fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
+    let sandbox = Sandbox::new();
+    let new = run(&sandbox, &["new", "Fix the clock"]);
+    let (id, path) = (text(&new, "session"), text(&new, "path"));
+    let folder = format!(
+        "--{}--",
+        sandbox.cwd.to_string_lossy()[1..].replace('/', "-")
+    );
+    assert!(Path::new(path).starts_with(sandbox.home.join(".pi/agent/sessions").join(folder)));
+    let question = text(&new, "entry");
+
+    run(&sandbox, &["append", id, "--model", "anthropic/opus"]);
+    let answer = run(&sandbox, &["append", id, "--assistant", "Done."]);
+    run(&sandbox, &["append", id, "--thinking", "high"]);
+    run(&sandbox, &["name", id, "The clock"]);
+    let labelled = format!("{id}:{question}");
+    run(&sandbox, &["label", &labelled, "begin"]);
+    let other = run(&sandbox, &["append", &labelled, "--user", "Another way"]);
+    assert_eq!(other["lines"][0]["parentId"], question);
+
+    // Every reading verb sees it at once.
+    let row = &sandbox.json(&["list", "--json"])["sessions"][0];
+    assert_eq!(
+        (&row["name"], &row["messageCount"]),
+        (&"The clock".into(), &3.into())
+    );
+    let context = sandbox.json(&[
+        "context",
+        &format!("{id}:{}", text(&answer, "entry")),
+        "--json",
+    ]);
+    assert_eq!(context["messages"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        (&context["model"], &context["thinkingLevel"]),
+        (&"opus".into(), &"off".into())
+    );
+    assert_eq!(sandbox.json(&["search", "Another", "--json"])["total"], 1);
+
+    // One branch, and all of it.
+    let branch = run(&sandbox, &["branch", id]);
+    let kinds: Vec<_> = lines(text(&branch, "path"))
+        .iter()
+        .map(|line| line["type"].clone())
+        .collect();
+    assert_eq!(kinds, ["session", "message", "message", "label"]);
+    assert_eq!(lines(text(&branch, "path"))[0]["parentSession"], path);
+    let elsewhere = sandbox.home.join("elsewhere");
+    let fork = run(
+        &sandbox,
+        &["fork", id, "--in", &elsewhere.to_string_lossy()],
+    );
+    let forked = lines(text(&fork, "path"));
+    assert_eq!(forked[1..], lines(path)[1..]);
+    assert_eq!(forked[0]["cwd"], elsewhere.to_string_lossy().into_owned());
+
+    run(&sandbox, &["label", &labelled, "--clear"]);
+    run(&sandbox, &["name", id, ""]);
+    assert_eq!(
+        sandbox.json(&["show", id, "--json"])["session"]["name"],
+        Value::Null
+    );
+}
+
+#[test]
+fn an_entry_is_read_from_standard_input_and_checked() {
+    let sandbox = Sandbox::new();
+    let new = run(&sandbox, &["new", "hello"]);
+    let (id, path) = (
+        text(&new, "session").to_owned(),
+        text(&new, "path").to_owned(),
+    );
+    let custom = r#"{"type":"custom","id":"mine","customType":"todo","data":{"b":1.0,"1":[]}}"#;
+    let output = with_input(&sandbox, &["append", &id], custom);
+    assert!(output.status.success());
+    let address = String::from_utf8(output.stdout).expect("text");
+    let entry = address
+        .trim_end()
+        .strip_prefix(&format!("{id}:"))
+        .expect("an address");
+    let content = fs::read_to_string(&path).expect("the file");
+    let last = content.lines().last().expect("a line");
+    let begins =
+        format!(r#"{{"type":"custom","customType":"todo","data":{{"1":[],"b":1}},"id":"{entry}","#);
+    assert!(last.starts_with(&begins), "{last}");
+    for bad in [
+        "",
+        "{",
+        "[]",
+        "{}",
+        r#"{"type":"session"}"#,
+        r#"{"type":"message","message":7}"#,
+        r#"{"type":"label","targetId":"x"}"#,
+    ] {
+        let output = with_input(&sandbox, &["append", &id], bad);
+        assert_eq!(output.status.code(), Some(2), "{bad}");
+        assert!(
+            !output.stderr.is_empty() && output.stdout.is_empty(),
+            "{bad}"
+        );
+    }
+    assert_eq!(fs::read_to_string(&path).expect("the file"), content);
+}
+
+#[test]
+fn an_old_file_is_migrated_and_a_copy_kept() {
+    let sandbox = Sandbox::new();
+    let old = concat!(
+        r#"{"type":"session","id":"0ld","timestamp":"2025-01-05T09:00:00.000Z","cwd":"/w"}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-01-05T09:00:01.000Z","message":{"role":"user","content":"hi"}}"#,
+        "\n",
+    );
+    let path = sandbox.write(".pi/agent/sessions/--w--/old.jsonl", old);
+    let done = run(&sandbox, &["migrate", "0ld"]);
+    assert_eq!(
+        (
+            &done["rewritten"],
+            lines(&path.to_string_lossy())[0]["version"].as_i64()
+        ),
+        (&true.into(), Some(3))
+    );
+    let data = files_below(&sandbox.home);
+    let copies: Vec<_> = data
+        .iter()
+        .filter(|path| path.to_string_lossy().contains("backups"))
+        .collect();
+    assert_eq!(copies.len(), 1);
+    assert_eq!(fs::read_to_string(copies[0]).expect("the copy"), old);
+    // Nothing is left to do.
+    let again = sandbox.json(&["migrate", "0ld", "--json"]);
+    assert_eq!(
+        (&again["rewritten"], again["lines"].as_array().map(Vec::len)),
+        (&false.into(), Some(0))
+    );
+}
+
+fn files_below(home: &Path) -> Vec<PathBuf> {
+    let all = walkdir::WalkDir::new(home).into_iter().flatten();
+    all.filter(|entry| entry.file_type().is_file())
+        .map(|entry| entry.into_path())
+        .collect()
+}
+
+#[test]
+fn what_cannot_be_written_is_said() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "clido/sessions/_w/c1.jsonl",
+        concat!(
+            r#"{"type":"meta","session_id":"c1","schema_version":1,"start_time":"2026-01-05T09:00:00+00:00","project_path":"/w"}"#, "\n",
+            r#"{"type":"user_message","role":"user","content":[{"type":"text","text":"hi"}]}"#, "\n",
+        ),
+    );
+    assert!(
+        sandbox
+            .run(&["name", "c1", "x"])
+            .contains("sessions of clido cannot be written")
+    );
+    run(&sandbox, &["new", "hello"]);
+    for (arguments, said) in [
+        (
+            &["append", "last:nosuch", "--user", "x"][..],
+            "entry nosuch not found",
+        ),
+        (&["append", "last", "--model", "x"], "not PROVIDER/MODEL"),
+        (
+            &["append", "last", "--assistant", "x"],
+            "no model is in force",
+        ),
+        (&["fork", "last:x"], "a fork copies all of a session"),
+        (&["name", "nosuch", "x"], "no session is named"),
+    ] {
+        let output = sandbox.run(arguments);
+        assert!(
+            output.contains(said) && output.contains("--- exit"),
+            "{arguments:?}: {output}"
+        );
+    }
+}
