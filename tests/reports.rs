@@ -397,3 +397,39 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     assert_eq!(first(&index), "round 24");
     crate::histories::dump::clean(&index, "afterwards");
 }
+
+#[test]
+fn raw_is_the_record_in_the_file_or_nothing() {
+    use sessionary::{Config, Freshness, Index, Indexer};
+    let folder = tempfile::tempdir().expect("a folder");
+    let sessions = folder.path().join("sessions/--x--");
+    fs::create_dir_all(&sessions).expect("its folder");
+    let header = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/é"}"#;
+    let entry = r#"{"type":"session_info","id":"e1","parentId":null,"name":"naïve"}"#;
+    let file = sessions.join("s.jsonl");
+    fs::write(&file, format!("{header}\n\n {entry} \n")).expect("a session");
+    let root = crate::histories::dump::root("pi", "pi", &folder.path().join("sessions"));
+    let config = Config::new(folder.path().join("index"), vec![root]);
+    Indexer::open(&config)
+        .and_then(|mut i| i.sync(&mut |_| {}))
+        .expect("a sync");
+    let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
+    let raw = || {
+        let rows = index
+            .sql("SELECT raw(entry) FROM entries ORDER BY start")
+            .expect("rows");
+        serde_json::to_value(rows.rows).expect("values")
+    };
+    assert_eq!(raw(), serde_json::json!([[header], [entry]]));
+    // Changed behind its back, and gone.
+    fs::write(
+        &file,
+        format!("{header}\n\n {} \n", entry.replace("naïve", "knave ")),
+    )
+    .expect("it");
+    assert_eq!(raw(), serde_json::json!([[header], [null]]));
+    fs::remove_file(&file).expect("gone");
+    assert_eq!(raw(), serde_json::json!([[null], [null]]));
+    let rows = index.sql("SELECT raw(NULL), raw(77)").expect("a row");
+    assert!(rows.rows[0].iter().all(serde_json::Value::is_null));
+}

@@ -139,7 +139,13 @@ impl World {
     }
 
     fn sync(&self) {
-        let indexer = Indexer::open(&self.config);
+        // A process that is being started holds what we hold until it becomes another program: the lock too.
+        let indexer = loop {
+            match Indexer::open(&self.config) {
+                Err(sessionary::Error::Busy { .. }) => std::thread::yield_now(),
+                opened => break opened,
+            }
+        };
         indexer
             .and_then(|mut indexer| indexer.sync(&mut |_| {}))
             .expect("a sync");

@@ -88,7 +88,8 @@ pub fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Found, Word
                 ..Found::default()
             });
         }
-        Err(error) if error.asks_for_rebuild() => return Ok(Found::default()),
+        // To open them tantivy makes a lock file: without room for it all text is read instead.
+        Err(error) if error.asks_for_rebuild() || error.is_full() => return Ok(Found::default()),
         Err(error) => return Err(error.into()),
     };
     let (epoch, last_batch) = catalogue.epoch()?;

@@ -42,12 +42,7 @@ impl WordsError {
 
     /// Whether the disk is full.
     pub fn is_full(&self) -> bool {
-        let io = match self {
-            Self::Io(error) => error,
-            Self::Engine(TantivyError::IoError(error)) => error.as_ref(),
-            _ => return false,
-        };
-        is_full(io)
+        is_full(self)
     }
 
     /// A file of the index whose checksum is wrong, or that is gone.
@@ -85,11 +80,13 @@ impl WordsError {
 }
 
 /// An error of the system's may be wrapped in tantivy's, and that in the system's again.
-fn is_full(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::StorageFull;
-    error.kind() == StorageFull
-        || error
-            .get_ref()
-            .and_then(|inner| inner.downcast_ref::<TantivyError>())
-            .is_some_and(|inner| matches!(inner, TantivyError::IoError(io) if is_full(io)))
+fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(io) = error.downcast_ref::<std::io::Error>() {
+        return io.kind() == std::io::ErrorKind::StorageFull
+            || io.get_ref().is_some_and(|inner| is_full(inner));
+    }
+    match error.downcast_ref::<TantivyError>() {
+        Some(TantivyError::IoError(io)) => is_full(io.as_ref()),
+        _ => error.source().is_some_and(is_full),
+    }
 }
