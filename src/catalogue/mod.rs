@@ -4,6 +4,7 @@ mod check;
 pub mod entries;
 mod folders;
 mod insert;
+pub mod marks;
 mod notes;
 mod open;
 pub mod outbox;

@@ -2,6 +2,7 @@
 
 mod collation;
 mod dump;
+mod filter;
 mod list;
 mod list_json;
 mod name;

@@ -1,11 +1,11 @@
 //! What was said about it? Words and overlay ranked as one, then hydrated, cut to snippets and grouped.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-use super::list::{Places, canonical};
-use super::syntax::{self, Filters, Now};
+use super::filter::Left;
+use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
@@ -65,7 +65,11 @@ impl Index {
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
         // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
-        let (disk, done) = open_words(catalogue, &self.config.words_dir())?;
+        let (disk, done) = match &query.expr {
+            // Only the text itself tells.
+            Some(expr) if expr.reads_text() => (None, 0),
+            _ => open_words(catalogue, &self.config.words_dir())?,
+        };
         let matcher = query.expr.as_ref().map(Matcher::new);
         let mut dead: Vec<(u64, u64)> = catalogue
             .dead(done)?
@@ -73,15 +77,11 @@ impl Index {
             .map(|d| (d.first as u64, d.last as u64))
             .collect();
         dead.sort_unstable();
-        let allowed = self.allowed_sessions(catalogue, &query.filters, scope)?;
-        let allow = |key: u64| {
-            allowed
-                .as_ref()
-                .is_none_or(|sessions| sessions.contains(&((key >> ARRIVAL_BITS) as i64)))
-        };
+        let left = Left::new(self, catalogue, &query.filters, scope.cwd.as_deref())?;
+        let allow = |key: u64| left.holds(key);
         let f = &query.filters;
         let asked = Scope {
-            allow: allowed.is_some().then_some(&allow as &dyn Fn(u64) -> bool),
+            allow: (!left.is_all()).then_some(&allow as &dyn Fn(u64) -> bool),
             dead: &dead,
             class: None,
             kinds: Pick {
@@ -99,6 +99,7 @@ impl Index {
             error: f.error,
             since_ms: f.since_ms,
             until_ms: f.until_ms,
+            outside_ms: &f.outside_ms,
         };
         let scan = Scan::new(query.expr.as_ref());
         // What is elsewhere is counted as well.
@@ -172,60 +173,6 @@ impl Index {
             answer.elsewhere = Some((all.total as u64).saturating_sub(answer.total));
         }
         Ok(())
-    }
-
-    /// Sessions that the filters on sessions leave; `None` = all.
-    fn allowed_sessions(
-        &self,
-        catalogue: &Catalogue,
-        f: &Filters,
-        scope: &SearchScope,
-    ) -> Result<Option<HashSet<i64>>, Error> {
-        let names = [&f.agent, &f.project, &f.cwd, &f.session];
-        let filtered = scope.cwd.is_some()
-            || names
-                .iter()
-                .any(|n| !n.any.is_empty() || !n.none.is_empty());
-        let ours = self.root_numbers(catalogue)?;
-        if !filtered && catalogue.root_numbers()?.iter().all(|r| ours.contains(r)) {
-            return Ok(None);
-        }
-        let mut places = Places::default();
-        let cwd = scope.cwd.as_deref().map(canonical);
-        let passes = |names: &syntax::Names, is: &dyn Fn(&str) -> bool| {
-            (names.any.is_empty() || names.any.iter().any(|n| is(n)))
-                && !names.none.iter().any(|n| is(n))
-        };
-        let mut allowed = HashSet::new();
-        for s in catalogue.sessions(&ours)? {
-            let row = &s.row;
-            let folder = row
-                .cwd
-                .trim_end_matches(['/', '\\'])
-                .rsplit(['/', '\\'])
-                .next()
-                .unwrap_or("");
-            let keep = passes(&f.agent, &|n| row.agent == n)
-                && passes(&f.project, &|n| {
-                    folder.to_lowercase().contains(&n.to_lowercase())
-                })
-                && passes(&f.cwd, &|n| {
-                    let n = n.trim_end_matches('/');
-                    row.cwd == n
-                        || row
-                            .cwd
-                            .strip_prefix(n)
-                            .is_some_and(|rest| rest.starts_with(['/', '\\']))
-                })
-                && passes(&f.session, &|n| {
-                    row.id.starts_with(n) || row.path.to_string_lossy() == n
-                })
-                && cwd.as_ref().is_none_or(|cwd| places.is_here(row, cwd));
-            if keep {
-                allowed.insert(s.session);
-            }
-        }
-        Ok(Some(allowed))
     }
 }
 

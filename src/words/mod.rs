@@ -17,6 +17,7 @@ mod overlay;
 mod pattern;
 mod postings;
 mod prefilter;
+mod scanned;
 mod schema;
 mod search;
 mod segment;
@@ -31,6 +32,7 @@ pub use matcher::{highlights, matches_text};
 pub use overlay::{Overlay, Owed, Part, Scan};
 #[cfg(test)]
 pub use prefilter::Prefilter;
+pub use scanned::regex_error;
 pub use schema::{Doc, SCHEMA_REVISION};
 #[cfg(test)]
 pub use search::Answer;

@@ -17,8 +17,9 @@ use tantivy::schema::Field;
 use super::compile::{Compiled, Leaf};
 use super::matcher::Matcher;
 use super::prefilter::Prefilter;
+use super::scanned::Scanned;
 use super::schema::{NO_TIME, schema};
-use super::tally::Tally;
+use super::tally::{Kind, Tally};
 use crate::model::{Class, Expr};
 
 /// Bytes of one token and what is between tokens, where nothing was sampled.
@@ -58,6 +59,7 @@ struct Asked {
 enum Frequency {
     Term(usize),
     Run(Vec<(u32, usize)>),
+    Text(Scanned),
 }
 
 impl Scan {
@@ -73,12 +75,19 @@ impl Scan {
                     .leaves
                     .iter()
                     .map(|leaf| match leaf {
-                        Leaf::Token(text) => Frequency::Term(terms.add(text, false, false)),
-                        Leaf::Prefix(text) => Frequency::Term(terms.add(text, true, false)),
+                        Leaf::Token(text) => Frequency::Term(terms.add(text, Kind::Whole, false)),
+                        Leaf::Prefix(text) => Frequency::Term(terms.add(text, Kind::Prefix, false)),
+                        Leaf::Near(text) => Frequency::Term(terms.add(text, Kind::Near, false)),
+                        Leaf::Scanned(expr) => match Scanned::new(expr) {
+                            Some(scanned) => Frequency::Text(scanned),
+                            None => Frequency::Run(Vec::new()),
+                        },
                         Leaf::Phrase(parts) => Frequency::Run(
                             parts
                                 .iter()
-                                .map(|(distance, text)| (*distance, terms.add(text, false, true)))
+                                .map(|(distance, text)| {
+                                    (*distance, terms.add(text, Kind::Whole, true))
+                                })
                                 .collect(),
                         ),
                     })
@@ -220,7 +229,7 @@ impl Part<'_> {
         let mut matches = entry.admitted;
         if let Some(matcher) = &scan.matcher {
             tally.count(&matcher.terms, pieces);
-            matches &= matcher.holds(tally);
+            matches = matches && matcher.holds(tally, pieces);
             for term in 0..matcher.terms.len() {
                 let holds = u64::from(tally.times(term) > 0);
                 seen.with[term] += holds;
@@ -248,6 +257,9 @@ impl Part<'_> {
             .extend(leaves.iter().map(|leaf| match leaf {
                 Frequency::Term(term) => tally.times(*term),
                 Frequency::Run(parts) => tally.runs(parts),
+                Frequency::Text(scanned) => {
+                    u32::from(pieces.iter().any(|piece| scanned.is_in(piece.as_ref())))
+                }
             }));
     }
 }

@@ -116,6 +116,8 @@ pub struct Scope<'a> {
     pub since_ms: Option<i64>,
     /// Before this time, in ms.
     pub until_ms: Option<i64>,
+    /// Not within these times, in ms: from the first until before the second.
+    pub outside_ms: &'a [(i64, i64)],
 }
 
 /// What an entry says of itself, as far as searches filter by it.
@@ -155,6 +157,11 @@ impl Scope<'_> {
     }
 
     fn admits_time(&self, time_ms: Option<i64>) -> bool {
+        let is_out =
+            |(from, to): &(i64, i64)| time_ms.is_none_or(|time| !(*from..*to).contains(&time));
+        if !self.outside_ms.iter().all(is_out) {
+            return false;
+        }
         (self.since_ms.is_none() && self.until_ms.is_none())
             || time_ms.is_some_and(|time| {
                 self.since_ms.is_none_or(|since| time >= since)
@@ -200,6 +207,9 @@ pub struct Answer {
 
 /// Search the disk, the overlay or both as if they were one index. The overlay is of the same
 /// `expr`, and of entries that the scope [admits](Scope::admits).
+///
+/// On disk whatever [reads text](Expr::reads_text) needs a check of every passage, and scores nothing:
+/// ask such an `expr` of an overlay of everything.
 ///
 /// `expr` is `None` when only the scope decides. Scores rest on the statistics of both sides.
 pub fn search(
