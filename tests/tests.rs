@@ -10,6 +10,7 @@
 //! - `oracle`: our list and trees against the real agents'
 //! - `tour`: the README's tour, command by command
 mod agentuse;
+mod answers;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::open::{Catalogue, Error};
+use super::read::{SESSION, StoredSession, numbers, stored_session};
 use super::write::key_range;
 
 /// A tool call or its result, as far as files are concerned.
@@ -90,6 +91,68 @@ impl Catalogue {
                     "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND id = ?3 ORDER BY source DESC, start DESC LIMIT 1",
                 )
                 .and_then(|mut s| s.query_row(params![low, high, id], |r| r.get(0)).optional()),
+        )
+    }
+
+    /// Sessions of these roots whose id begins so, whatever its case; the newest first.
+    pub fn sessions_by_id(
+        &self,
+        roots: &[i64],
+        id: &str,
+        most: usize,
+    ) -> Result<Vec<StoredSession>, Error> {
+        let query = format!(
+            "{SESSION} WHERE s.root IN ({}) AND lower(substr(s.id, 1, length(?1))) = lower(?1)
+             ORDER BY s.modified_ms DESC LIMIT ?2",
+            numbers(roots)
+        );
+        let run = || -> rusqlite::Result<Vec<StoredSession>> {
+            self.connection
+                .prepare_cached(&query)?
+                .query_map(params![id, most as i64], stored_session)?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Entries with this id, or whose id begins so; the newest first.
+    pub fn keys_of_id(&self, id: &str, most: usize) -> Result<Vec<i64>, Error> {
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT key FROM _entries WHERE id >= ?1 AND id < ?1 || char(1114111)
+                     ORDER BY id = ?1 DESC, time_ms DESC LIMIT ?2",
+                )?
+                .query_map(params![id, most as i64], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Calls of this program in a session, and the entries that answer them.
+    pub fn own_calls(&self, session: i64) -> Result<Vec<i64>, Error> {
+        let (low, high) = key_range(session);
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT DISTINCT r.key FROM _calls c JOIN _calls r
+                       ON r.key BETWEEN ?1 AND ?2 AND (r.key = c.key OR r.call_id = c.call_id)
+                     WHERE c.key BETWEEN ?1 AND ?2
+                       AND (instr(c.tool, 'sessionary') OR instr(c.subject, 'sessionary search')
+                         OR instr(c.subject, 'sessionary show') OR instr(c.subject, 'sessionary --'))",
+                )?
+                .query_map([low, high], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// An entry's role, or its kind where it has none; `None` when there is no such entry.
+    pub fn role(&self, key: i64) -> Result<Option<String>, Error> {
+        self.told(
+            self.connection
+                .prepare_cached("SELECT coalesce(role, kind) FROM _entries WHERE key = ?1")
+                .and_then(|mut s| s.query_row([key], |r| r.get(0)).optional()),
         )
     }
 

@@ -8,10 +8,11 @@ mod source;
 mod time;
 
 pub use answer::{
-    Difference, Hit, HitGroup, Listing, Report, RootStatus, SCHEMA_VERSION, SearchAnswer,
-    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Verification,
+    Count, Difference, Explanation, Facets, Hit, HitGroup, Listing, Named, Neighbour, Place,
+    Report, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry, StageMs, Status,
+    Transcript, Tree, TreeRow, Verification,
 };
-pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Usage};
+pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Standing, Usage};
 pub use query::Expr;
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};

@@ -199,19 +199,25 @@ impl<'a> Reader<'a> {
 
     /// The text by class; empty when the bytes changed.
     pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Vec<(Class, Vec<String>)>, Error> {
-        let Some(record) = self.bytes(entry)? else {
-            return Ok(Vec::new());
-        };
-        let Some((path, format, _)) = self.open.get(&entry.source).and_then(Option::as_ref) else {
-            return Ok(Vec::new());
-        };
-        let Some(format) = self.index.config.format(format) else {
-            return Ok(Vec::new());
-        };
-        Ok(format
-            .passages_at(path, &record)
-            .into_iter()
-            .map(|p| (p.class, p.pieces))
-            .collect())
+        let record = self.bytes(entry)?;
+        Ok(record.and_then(|record| self.passages_of(entry, &record)).unwrap_or_default())
+    }
+
+    /// The same; `None` when the bytes changed or cannot be read any more.
+    pub(super) fn passages(
+        &mut self,
+        entry: &StoredEntry,
+    ) -> Result<Option<Vec<(Class, Vec<String>)>>, Error> {
+        match self.bytes(entry) {
+            Ok(Some(record)) => Ok(self.passages_of(entry, &record)),
+            Ok(None) | Err(Error::Io { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Vec<(Class, Vec<String>)>> {
+        let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
+        let passages = self.index.config.format(format)?.passages_at(path, record);
+        Some(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
     }
 }

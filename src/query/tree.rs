@@ -270,6 +270,11 @@ impl Shape {
         order
     }
 
+    /// The entries that go on from one, oldest first.
+    pub(super) fn children(&self, at: usize) -> &[usize] {
+        &self.children[at]
+    }
+
     /// From an entry up to its root; a cycle ends at the first repeat.
     pub(super) fn branch(&self, leaf: usize) -> Vec<usize> {
         let mut seen = HashSet::new();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::pattern::Pattern;
 use super::scanned::Scanned;
-use super::tally::{Kind, Tally, Terms};
+use super::tally::{Kind, Tally, Terms, is_near};
 use super::tokenizer::Segmenter;
 use crate::model::Expr;
 
@@ -213,4 +213,17 @@ fn runs(parts: &[(u32, usize)], found: &[Vec<Place>]) -> Vec<Range<usize>> {
         Some(head.start..end)
     };
     found[*head].iter().filter_map(run).collect()
+}
+
+/// The tokens of `text` that are one edit away from one of these words, but not a word itself.
+pub fn near_tokens(words: &[&str], text: &str) -> Vec<String> {
+    let asked: Vec<Pattern> = words.iter().map(|word| Pattern::new(word, false)).collect();
+    let asked: Vec<&str> = asked.iter().filter_map(Pattern::only_word).collect();
+    let mut near = Vec::new();
+    Segmenter::default().run(text, |token| {
+        if !asked.contains(&token.text) && asked.iter().any(|word| is_near(word, token.text)) {
+            near.push(token.text.to_owned());
+        }
+    });
+    near
 }

@@ -20,7 +20,7 @@ use super::prefilter::Prefilter;
 use super::scanned::Scanned;
 use super::schema::{NO_TIME, schema};
 use super::tally::{Kind, Tally};
-use crate::model::{Class, Expr};
+use crate::model::{Class, Expr, Standing};
 
 /// Bytes of one token and what is between tokens, where nothing was sampled.
 const TOKEN_BYTES: u64 = 8;
@@ -32,6 +32,8 @@ pub struct Owed {
     pub key: u64,
     /// Its time.
     pub time_ms: Option<i64>,
+    /// What its prose is.
+    pub standing: Standing,
     /// The scope admits it.
     pub admitted: bool,
     /// It stands for others: read it whatever it says.
@@ -143,6 +145,7 @@ impl Share {
 struct Found {
     keys: Vec<u64>,
     times: Vec<i64>,
+    standings: Vec<Standing>,
     norms: Vec<u8>,
     /// As many for each passage as there are leaves.
     frequencies: Vec<u32>,
@@ -248,6 +251,10 @@ impl Part<'_> {
         let found = &mut self.found[class as usize];
         found.keys.push(entry.key);
         found.times.push(entry.time_ms.unwrap_or(NO_TIME));
+        found.standings.push(match class {
+            Class::Prose => entry.standing,
+            Class::Output => Standing::Output,
+        });
         found
             .norms
             .push(FieldNormReader::fieldnorm_to_id(tally.tokens));
@@ -281,6 +288,7 @@ pub struct Overlay<'a> {
 pub(super) struct Match<'a> {
     pub key: u64,
     pub time: i64,
+    pub standing: Standing,
     pub norm: u8,
     pub frequencies: &'a [u32],
 }
@@ -351,6 +359,7 @@ impl<'a> Overlay<'a> {
             (0..found.keys.len()).map(move |at| Match {
                 key: found.keys[at],
                 time: found.times[at],
+                standing: found.standings[at],
                 norm: found.norms[at],
                 frequencies: &found.frequencies[at * leaves..(at + 1) * leaves],
             })

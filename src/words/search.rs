@@ -4,16 +4,18 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::path::Path;
 
+use tantivy::postings::SegmentPostings;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Searcher, SegmentReader, Term};
+use tantivy::{DocSet, Searcher, SegmentReader, Term};
 
 use super::compile::{Compiled, term_query, unscored};
 use super::directory::IndexDirectory;
+use super::rank::{self, NAMES, TYPED};
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
-use crate::model::{Class, Expr};
+use crate::model::{Class, Expr, Standing};
 
 /// The index on disk as one commit left it. Reading takes no lock that a writer holds for long.
 pub struct Words {
@@ -118,6 +120,8 @@ pub struct Scope<'a> {
     pub until_ms: Option<i64>,
     /// Not within these times, in ms: from the first until before the second.
     pub outside_ms: &'a [(i64, i64)],
+    /// The moment from which ages count, in ms.
+    pub now_ms: i64,
 }
 
 /// What an entry says of itself, as far as searches filter by it.
@@ -186,8 +190,12 @@ pub struct Hit {
     pub key: u64,
     /// The passage's class.
     pub class: Class,
-    /// BM25, to the nearest 1/1024; 0 when ordered by time.
+    /// BM25 weighed by standing and age, to the nearest 1/1024; 0 when ordered by time.
     pub score: f32,
+    /// BM25 alone.
+    pub bm25: f32,
+    /// What the passage is.
+    pub standing: Standing,
     /// The entry's time.
     pub time_ms: Option<i64>,
     /// The index could not tell for certain: ask [`super::Matcher`] with the passage's text.
@@ -231,6 +239,7 @@ pub fn search(
     let mut top = Top {
         order,
         limit,
+        now_ms: scope.now_ms,
         heap: BinaryHeap::new(),
         total: 0,
         bound: false,
@@ -267,7 +276,13 @@ pub fn search(
                 Order::Ranked => compiled.score(found.frequencies, found.norm, &weights),
                 Order::Newest => None,
             };
-            top.take(found.key, class, score.unwrap_or(0.0), found.time, false);
+            let found = Passage {
+                key: found.key,
+                class,
+                standing: found.standing,
+                time: found.time,
+            };
+            top.take(found, score.unwrap_or(0.0), false);
         }
     }
     let mut hits: Vec<_> = top.heap.into_iter().map(|Reverse(ranked)| ranked).collect();
@@ -322,6 +337,14 @@ struct Both<'a> {
     overlay: Option<&'a Overlay<'a>>,
 }
 
+impl Both<'_> {
+    fn doc_freq_of(&self, term: &Term) -> tantivy::Result<u64> {
+        let disk = self.disk.map(|disk| disk.doc_freq(term));
+        let owed = self.overlay.map(|owed| owed.doc_freq(term));
+        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+    }
+}
+
 impl Bm25StatisticsProvider for Both<'_> {
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
         let disk = self.disk.map(|disk| disk.total_num_tokens(field));
@@ -335,10 +358,17 @@ impl Bm25StatisticsProvider for Both<'_> {
         Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
     }
 
+    /// Passages that hold the word, of either class: a word is as rare in output as it is in prose.
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.doc_freq(term));
-        let owed = self.overlay.map(|owed| owed.doc_freq(term));
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+        let fields = schema().1;
+        let value = term.value();
+        let Some(text) = value.as_str() else {
+            return self.doc_freq_of(term);
+        };
+        [Class::Prose, Class::Output]
+            .into_iter()
+            .map(|class| self.doc_freq_of(&Term::from_field_text(fields.text(class), text)))
+            .sum()
     }
 }
 
@@ -392,6 +422,7 @@ fn collect(
     for reader in searcher.segment_readers() {
         let columns = Columns::open(reader)?;
         let alive = reader.alive_bitset();
+        let mut standings = Standings::open(reader)?;
         let mut take = |doc: u32, score: f32| {
             if alive.is_some_and(|alive| !alive.is_alive(doc)) {
                 return;
@@ -405,7 +436,13 @@ fn collect(
             if !scope.admits_time((time != NO_TIME).then_some(time)) {
                 return;
             }
-            top.take(key, class, score, time, inexact[class as usize]);
+            let passage = Passage {
+                key,
+                class,
+                standing: standings.of(doc, class),
+                time,
+            };
+            top.take(passage, score, inexact[class as usize]);
         };
         if scored {
             weight.for_each(reader, &mut take)?;
@@ -418,26 +455,90 @@ fn collect(
     Ok(())
 }
 
+/// Which prose of a segment is a name and which was typed. Asked of documents in their order.
+struct Standings {
+    names: Vec<SegmentPostings>,
+    typed: Option<SegmentPostings>,
+}
+
+impl Standings {
+    fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
+        let fields = schema().1;
+        let postings = |field: Field, text: &str| -> Result<Option<SegmentPostings>, WordsError> {
+            let term = Term::from_field_text(field, text);
+            let index = reader.inverted_index(field)?;
+            Ok(index.read_postings(&term, IndexRecordOption::Basic)?)
+        };
+        let mut names = Vec::new();
+        for kind in NAMES {
+            names.extend(postings(fields.kind, kind)?);
+        }
+        Ok(Self {
+            names,
+            typed: postings(fields.role, TYPED)?,
+        })
+    }
+
+    fn of(&mut self, doc: u32, class: Class) -> Standing {
+        let holds = |postings: &mut SegmentPostings| {
+            if postings.doc() < doc {
+                postings.seek(doc);
+            }
+            postings.doc() == doc
+        };
+        if class == Class::Output {
+            Standing::Output
+        } else if self.names.iter_mut().any(holds) {
+            Standing::Name
+        } else if self.typed.iter_mut().any(holds) {
+            Standing::Typed
+        } else {
+            Standing::Prose
+        }
+    }
+}
+
+/// A passage that matches, whatever its score.
+struct Passage {
+    key: u64,
+    class: Class,
+    standing: Standing,
+    time: i64,
+}
+
 /// The first `limit` hits so far.
 struct Top {
     order: Order,
     limit: usize,
+    now_ms: i64,
     heap: BinaryHeap<Reverse<Ranked>>,
     total: usize,
     bound: bool,
 }
 
 impl Top {
-    fn take(&mut self, key: u64, class: Class, score: f32, time: i64, needs_check: bool) {
+    fn take(&mut self, passage: Passage, bm25: f32, needs_check: bool) {
+        let Passage {
+            key,
+            class,
+            standing,
+            time,
+        } = passage;
         self.total += 1;
         self.bound |= needs_check;
-        // The order in which a query's parts are summed up differs between segments.
-        let score = (score * 1024.0).round() / 1024.0;
         let time_ms = (time != NO_TIME).then_some(time);
+        let weighed = match self.order {
+            Order::Ranked => bm25 * standing.weight() * rank::recency(time_ms, self.now_ms),
+            Order::Newest => 0.0,
+        };
+        // The order in which a query's parts are summed up differs between segments.
+        let rounded = |score: f32| (score * 1024.0).round() / 1024.0;
         let ranked = Ranked(Hit {
             key,
             class,
-            score,
+            score: rounded(weighed),
+            bm25: rounded(bm25),
+            standing,
             time_ms,
             needs_check,
         });

@@ -81,8 +81,9 @@ enum Asked {
     },
     /// A word with at most one edit.
     Near(String),
-    /// A part of the text, or a regular expression.
-    Scanned(Expr),
+    /// A part of the text.
+    Substring(Expr),
+    Regex(regex::Regex),
     All(Vec<Asked>),
     Any(Vec<Asked>),
     Not(Box<Asked>),
@@ -103,7 +104,11 @@ impl Asked {
                 Some(word) => Asked::Near(word),
                 None => Asked::new(&Expr::Word(text.clone())),
             },
-            Expr::Substring(_) | Expr::Regex(_) => Asked::Scanned(expr.clone()),
+            Expr::Substring(_) => Asked::Substring(expr.clone()),
+            Expr::Regex(pattern) => {
+                let mut regex = regex::RegexBuilder::new(pattern);
+                Asked::Regex(regex.multi_line(true).build().unwrap())
+            }
             Expr::And(members) => Asked::All(members.iter().map(Asked::new).collect()),
             Expr::Or(members) => Asked::Any(members.iter().map(Asked::new).collect()),
             Expr::Not(inner) => Asked::Not(Box::new(Asked::new(inner))),
@@ -117,7 +122,8 @@ impl Asked {
                 .tokens
                 .keys()
                 .any(|token| rules::edits(word, token) <= 1),
-            Asked::Scanned(expr) => passage
+            Asked::Regex(regex) => passage.pieces.iter().any(|piece| regex.is_match(piece)),
+            Asked::Substring(expr) => passage
                 .pieces
                 .iter()
                 .any(|piece| rules::in_text(expr, piece)),

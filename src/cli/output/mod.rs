@@ -1,6 +1,7 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was asked for.
 
 pub mod branches;
+pub mod hits;
 pub mod progress;
 pub mod style;
 pub mod table;
