@@ -1,6 +1,7 @@
 //! One binary for all integration tests.
 //!
 //! - `agentuse`: its folders against what was expected of them by hand
+//! - `answers`: order, pages, places and reasons of hits
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
@@ -8,6 +9,7 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `relevance`: judged queries find their target
 //! - `tour`: the README's tour, command by command
 mod agentuse;
 mod answers;
@@ -23,6 +25,7 @@ mod histories;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
+mod relevance;
 #[cfg(unix)]
 mod sandbox;
 #[cfg(unix)]

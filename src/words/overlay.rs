@@ -279,7 +279,7 @@ pub struct Overlay<'a> {
     covered: [Vec<(u64, u64)>; 2],
     passages: u64,
     tokens: [u64; 2],
-    /// How many passages hold a term.
+    /// How many passages hold a term, that of their class among them.
     with: Vec<(Term, u64)>,
 }
 
@@ -323,6 +323,11 @@ impl<'a> Overlay<'a> {
         let fields = schema().1;
         for class in [Class::Prose, Class::Output] {
             let seen = &seen[class as usize];
+            let sampled = records.of_all(seen.sampled_passages);
+            with.push((
+                Term::from_field_u64(fields.class, class as u64),
+                seen.passages.max(sampled.unwrap_or(0)),
+            ));
             let whole = scan.matcher.iter().flat_map(|m| m.terms.whole());
             with.extend(whole.map(|(number, text)| {
                 let sampled = records.of_all(seen.sampled_with[number]);
@@ -380,7 +385,7 @@ impl<'a> Overlay<'a> {
             .map_or(0, |class| self.tokens[class as usize])
     }
 
-    /// How many of them hold a term that is asked for, estimated.
+    /// How many of them hold a term that is asked for, or are of a class; estimated.
     pub(super) fn doc_freq(&self, term: &Term) -> u64 {
         let found = self.with.iter().find(|(known, _)| known == term);
         found.map_or(0, |(_, passages)| *passages)

@@ -346,10 +346,21 @@ impl Both<'_> {
 }
 
 impl Bm25StatisticsProvider for Both<'_> {
+    /// As many as there would be if every passage were of the field's class: divided by all
+    /// passages that is the mean length of those of the class.
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
         let disk = self.disk.map(|disk| disk.total_num_tokens(field));
         let owed = self.overlay.map(|owed| owed.total_num_tokens(field));
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+        let tokens = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
+        let fields = schema().1;
+        let class = match field == fields.output {
+            true => Class::Output,
+            false => Class::Prose,
+        };
+        let of_class = self.doc_freq_of(&Term::from_field_u64(fields.class, class as u64))?;
+        let whole = u128::from(tokens) * u128::from(self.total_num_docs()?);
+        let whole = whole.checked_div(u128::from(of_class)).unwrap_or(0);
+        Ok(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
@@ -368,7 +379,9 @@ impl Bm25StatisticsProvider for Both<'_> {
         [Class::Prose, Class::Output]
             .into_iter()
             .map(|class| self.doc_freq_of(&Term::from_field_text(fields.text(class), text)))
-            .sum()
+            .sum::<tantivy::Result<u64>>()
+            // Both are estimates where the overlay is sampled.
+            .and_then(|passages| Ok(passages.min(self.total_num_docs()?)))
     }
 }
 

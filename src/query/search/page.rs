@@ -19,7 +19,7 @@ use crate::source::checkpoint::hash;
 use crate::words::{self, Matcher, Order, recency};
 
 /// What is left of the score of text that a program put into a person's message.
-const INJECTED: f32 = 0.3;
+const INJECTED: f32 = 0.2;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
 /// Shorter prose may be said twice without being a copy.
