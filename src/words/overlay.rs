@@ -230,7 +230,12 @@ impl Part<'_> {
         seen.passages += 1;
         let tally = &mut self.tally;
         let mut matches = entry.admitted;
-        if let Some(matcher) = &scan.matcher {
+        if let Some(matcher) = &scan.matcher
+            && matcher.terms.len() == 0
+        {
+            // Only the text decides, and no word is scored: there is nothing to count.
+            matches = matches && matcher.holds(tally, pieces);
+        } else if let Some(matcher) = &scan.matcher {
             tally.count(&matcher.terms, pieces);
             matches = matches && matcher.holds(tally, pieces);
             for term in 0..matcher.terms.len() {
