@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::catalogue::{self, Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
+use crate::words::condemned;
 
-pub use crate::catalogue::Rows;
-pub use crate::ingest::Event;
-pub use crate::query::{ListScope, SearchScope, ShowScope, TreeFilter, WrittenList};
+pub use crate::catalogue::{Rows, SqlPart};
+pub use crate::ingest::{Cancel, Event};
+pub use crate::query::{ListScope, Listed, SearchScope, ShowScope, TreeFilter, WrittenList};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +47,13 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
+    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
+    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
+    pub wal_bytes: u64,
+    /// Whether [`Index::finish_words`] does anything.
+    pub background: bool,
+    /// Ends the reading of files from elsewhere.
+    pub cancel: Cancel,
 }
 
 impl Config {
@@ -56,6 +64,9 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
+            wal_bytes: WAL_BYTES,
+            background: true,
+            cancel: Cancel::default(),
         }
     }
 
@@ -135,6 +146,9 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// [`Config::cancel`] was called. What was read until then is kept.
+    #[error("cancelled")]
+    Cancelled,
     /// There is no index yet, and none could be made.
     #[error("there is no index yet")]
     NoIndex,
@@ -240,12 +254,12 @@ impl Indexer {
         }
         let path = config.catalogue_path();
         let mut notes = Vec::new();
-        let catalogue = match Catalogue::open_writable(&path) {
+        let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
                 notes.push(format!("{error}; the catalogue is built anew"));
                 remove_catalogue(&path)?;
-                Catalogue::open_writable(&path)?
+                Catalogue::open_writable(&path, config.wal_bytes)?
             }
             Err(error) => return Err(error.into()),
         };
@@ -280,7 +294,7 @@ impl Indexer {
                     ..Report::default()
                 };
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
                 self.sync_roots(progress, &mut report)?;
             }
             Err(error) => return Err(error),
@@ -299,7 +313,11 @@ impl Indexer {
         while !roots.is_empty() {
             let before = report.files_changed;
             let formats = &self.config.formats;
-            ingest::sync_catalogue(&self.catalogue, &roots, formats, progress, report)?;
+            let cancel = &self.config.cancel;
+            ingest::sync_catalogue(&self.catalogue, &roots, formats, cancel, progress, report)?;
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
             roots = match report.files_changed > before {
                 true => self.config.add_project_roots(&self.catalogue)?,
                 false => Vec::new(),
@@ -333,7 +351,7 @@ impl Indexer {
             Err(error) if error.is_damage() => {
                 let path = self.config.catalogue_path();
                 remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -444,6 +462,11 @@ impl Index {
         })
     }
 
+    /// Whether all that is on disk was read.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
     /// What the check on opening read and found; `None` when another writer was at it.
     pub fn report(&self) -> Option<&Report> {
         self.report.as_ref()
@@ -452,8 +475,12 @@ impl Index {
     /// After answering: some words work, if nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
-            // Words that somebody removed are owed as a whole.
-            Some(catalogue) => catalogue.owes_anything()? || !self.config.words_dir().exists(),
+            // Words that somebody removed, or found damaged, are owed as a whole.
+            Some(_) if !self.config.background => false,
+            Some(catalogue) => {
+                let words = self.config.words_dir();
+                catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
+            }
             None => false,
         };
         if !owed {
@@ -468,12 +495,48 @@ impl Index {
         }
     }
 
-    /// Run one SQL statement that only reads, on the public views.
+    /// Run one SQL statement that only reads, on the public views, and keep its whole answer.
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
-        match &self.catalogue {
-            Some(catalogue) => Ok(catalogue.sql(query)?),
-            None => Err(Error::NoIndex),
-        }
+        let mut answer = Rows {
+            columns: Vec::new(),
+            rows: Vec::new(),
+        };
+        self.sql_each(query, &mut |part| {
+            match part {
+                SqlPart::Columns(names) => answer.columns = names.to_vec(),
+                SqlPart::Row(values) => answer.rows.push(values.to_vec()),
+            }
+            Ok(())
+        })?;
+        Ok(answer)
+    }
+
+    /// The same row by row, as SQLite finds them. An error of `each` ends it.
+    pub fn sql_each(
+        &self,
+        query: &str,
+        each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
+    ) -> Result<(), Error> {
+        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
+        catalogue
+            .sql(query, each)?
+            .map_err(|error| Error::io("the output".as_ref(), error))
+    }
+
+    /// Save the catalogue as it is now as one new file, readable by its owner alone: its length, and whether all files
+    /// were catalogued.
+    ///
+    /// # Errors
+    /// When `file` exists or its folder cannot be written; [`Error::NoIndex`] without an index.
+    pub fn save_catalogue(&self, file: &Path) -> Result<(u64, bool), Error> {
+        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
+        catalogue.save_as(file).map_err(|error| match error {
+            // It is `file` that could not be written, not the index.
+            catalogue::Error::Io { path, error } => Error::Io { path, error },
+            error => error.into(),
+        })?;
+        let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+        Ok((saved.len(), self.complete))
     }
 
     /// Whether another process holds the writer lock.

@@ -32,6 +32,8 @@ pub mod query;
 mod source;
 mod words;
 
-pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows};
+pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
-pub use ingest::Event;
+pub use ingest::{Cancel, Event};
+pub use query::Listed;
+pub use words::panic_is_caught;

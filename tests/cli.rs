@@ -13,7 +13,7 @@ const TORN: &str = ".pi/agent/sessions/--work-parser--/torn.jsonl";
 const CLIDO: &str = "clido/sessions/_work_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl";
 
 /// Two pi sessions (one with a branch), one file that pi would not list, one clido session.
-fn home() -> Sandbox {
+pub fn home() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write(
         PARSER,
@@ -58,7 +58,7 @@ fn overview() {
     4 sessions, 2.4 KB of session files; last full scan DATE.
     6 entries still to be indexed; search finds them all the same.
 
-    4 roots looked at, 2 not there (`sessionary status` names them)
+    4 roots looked at, 2 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -82,12 +82,15 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    4 roots looked at, 4 not there (`sessionary status` names them)
+    4 roots looked at
+    AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
+    pi        ~/.pi/agent/sessions                    0      0          default, not there
+    indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
+    clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
+    agentuse  ~/.local/share/agentuse/project         0      0          default, not there
 
-    Try
-      sessionary list --all    every session, newest first
-      sessionary search WORDS  everything that was said, run and printed
-      sessionary show last     read back the newest session of this directory
+    No sessions were found in any of these places. If yours are elsewhere, name the folder:
+    once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
     "#);
 }
 
@@ -105,6 +108,8 @@ fn list_here_and_everywhere() {
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
     1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメントでtokenizerを説明して
+    --- stderr
+    1 to 2 of 4 sessions; --page 2 goes on.
     "#);
     assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
@@ -308,6 +313,31 @@ fn sql() {
     agent  n
     clido  1
     pi     3
+    "#);
+    // NULL, an empty text, what CSV must quote, and a column's name twice.
+    let odd = "SELECT NULL AS a, '' AS b, 'x,\"y\"' AS c, 1.5 AS a, x'00ff' AS d WHERE 1";
+    assert_snapshot!(home.run(&["sql", odd]), @r#"
+    a     b  c        a  d
+    NULL     x,"y"  1.5  00ff
+    "#);
+    assert_snapshot!(home.run(&["sql", "--csv", odd]), @r#"
+    a,b,c,a,d
+    ,"","x,""y""",1.5,00ff
+    "#);
+    assert_snapshot!(home.run(&["sql", "--jsonl", odd]), @r#"
+    {"a":null,"b":"","c":"x,\"y\"","a:4":1.5,"d":"00ff"}
+    "#);
+    assert_snapshot!(home.run(&["sql", "--json", odd]), @r#"
+    {"schema_version":1,"columns":["a","b","c","a","d"],"rows":[[null,"","x,\"y\"",1.5,"00ff"]]}
+    "#);
+    assert_snapshot!(home.run(&["sql", "--csv", "SELECT id FROM sessions WHERE 0"]), @r#"
+    id
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(home.run(&["sql", "--json", "--csv", "SELECT 1"]), @r#"
+    --- stderr
+    {"schema_version":1,"error":{"kind":"usage","message":"the argument '--json' cannot be used with '--csv'\n\nUsage: sessionary sql --json <QUERY>\n\nFor more information, try '--help'.","hints":[]}}
+    --- exit Some(2)
     "#);
     let refused = home.output(&["sql", "DELETE FROM sessions"]);
     assert_eq!(refused.status.code(), Some(2));

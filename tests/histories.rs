@@ -2,14 +2,21 @@
 //!
 //! Random writers do to session files what agents, people and accidents do; between them the index is synced, partly synced,
 //! or stopped in the middle. At the end its canonical dump equals that of a fresh index, and `verify` finds nothing.
-//! `SESSIONARY_HISTORIES` says how many histories, `SESSIONARY_SEED` replays one.
+//! Every test with a seed prints it when it fails. `SESSIONARY_SEED=N` replays that one; with `SESSIONARY_HISTORIES=M` (for
+//! planted damages `SESSIONARY_DAMAGES=M`) it is the first of M. A long run, with seeds that no other run has had:
+//!
+//! ```sh
+//! SESSIONARY_SEED=$(date +%s) SESSIONARY_HISTORIES=3000 cargo test --release a_history -- --nocapture
+//! ```
 
 #[path = "histories/bytes.rs"]
 mod bytes;
 #[path = "histories/damage.rs"]
 mod damage;
 #[path = "histories/dump.rs"]
-mod dump;
+pub mod dump;
+#[path = "histories/flips.rs"]
+mod flips;
 #[path = "histories/folders.rs"]
 mod folders;
 #[path = "histories/fourth.rs"]
@@ -40,12 +47,17 @@ fn variable(name: &str) -> Option<u64> {
         .map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
 }
 
+/// The seeds of a test: those of every run from `first` on, or what the environment asks for.
+fn seeds(first: u64, usual: u64, how_many: &str) -> Vec<u64> {
+    let asked = variable("SESSIONARY_SEED");
+    let first = asked.unwrap_or(first);
+    let many = variable(how_many).unwrap_or(if asked.is_some() { 1 } else { usual });
+    (first..first + many).collect()
+}
+
 #[test]
 fn a_history_leaves_the_index_that_its_end_would_make() {
-    let seeds: Vec<u64> = match variable("SESSIONARY_SEED") {
-        Some(seed) => vec![seed],
-        None => (0..variable("SESSIONARY_HISTORIES").unwrap_or(60)).collect(),
-    };
+    let seeds = seeds(0, 60, "SESSIONARY_HISTORIES");
     let (next, steps) = (AtomicU64::new(0), AtomicU64::new(0));
     #[allow(clippy::type_complexity)]
     let failed: Mutex<Vec<(u64, Vec<String>, Box<dyn std::any::Any + Send>)>> = Mutex::default();

@@ -7,10 +7,18 @@
 //! - `crash`: a sync killed at random moments
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
+//! - `listing`: what `list` sorts, filters and pages
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `relevance`: judged queries find their target
+//! - `reports`: the views for reports, and the documented queries over them
+//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
+//! - `provisional`: what is listed while files are still being read
+//! - `resume`: a session goes on where it was
+//! - `first_day`: what a new user meets
+//! - `searching`: what `search` prints
 //! - `tour`: the README's tour, command by command
+//! - `unread`: what cannot be read is said, and hides nothing
 mod agentuse;
 mod answers;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
@@ -20,16 +28,31 @@ mod contract;
 mod corpus;
 mod crash;
 mod findable;
+#[cfg(unix)]
+mod first_day;
 mod formats;
 mod histories;
+#[cfg(unix)]
+mod listing;
+mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod relevance;
+mod provisional;
+#[cfg(unix)]
+mod resume;
 #[cfg(unix)]
 mod sandbox;
 #[cfg(unix)]
+mod searching;
+// Installed by `tests/tools/install.sh`, for this platform.
+#[cfg(target_os = "linux")]
+mod tools;
+#[cfg(unix)]
 mod tour;
+#[cfg(unix)]
+mod unread;
 
 // The tokenizer's written rules, read a second time beside its own tests, name the types so.
 use sessionary::model;

@@ -17,6 +17,7 @@ impl Catalogue {
             ("_files", "key IN (SELECT key FROM _entries)", "entry"),
             ("_labels", "key IN (SELECT key FROM _entries)", "entry"),
             ("_compactions", "key IN (SELECT key FROM _entries)", "entry"),
+            ("_runs", "key IN (SELECT key FROM _entries)", "entry"),
             (
                 "_problems",
                 "source IN (SELECT source FROM _sources)",

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::open::{Catalogue, Error};
 use super::write::key_range;
-use crate::model::{Call, Compaction, FileTouch, Label, Usage};
+use crate::model::{Call, Compaction, Facts, FileTouch, Label, Run, Usage};
 
 /// An entry as stored.
 #[derive(Debug, Clone)]
@@ -26,6 +26,35 @@ pub struct StoredEntry {
     pub agent_sees: bool,
     pub flags: i64,
     pub stop_reason: Option<String>,
+}
+
+/// What hangs on an entry.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs)]
+pub struct Children {
+    pub calls: Vec<Call>,
+    /// With whether it is only a step's: see [`Facts::step`].
+    pub usage: Option<(Usage, bool)>,
+    pub files: Vec<FileTouch>,
+    pub label: Option<Label>,
+    pub compaction: Option<Compaction>,
+    pub run: Option<Run>,
+}
+
+impl Children {
+    /// What its facts make of it.
+    pub fn of(facts: &Facts) -> Children {
+        Children {
+            calls: facts.calls.clone(),
+            usage: facts
+                .spent()
+                .map(|(usage, is_step)| (usage.clone(), is_step)),
+            files: facts.files.clone(),
+            label: facts.label.clone(),
+            compaction: facts.compaction.clone(),
+            run: facts.run(),
+        }
+    }
 }
 
 const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
@@ -71,20 +100,7 @@ impl Catalogue {
     }
 
     /// The child rows of an entry.
-    #[allow(clippy::type_complexity)]
-    pub fn children(
-        &self,
-        key: i64,
-    ) -> Result<
-        (
-            Vec<Call>,
-            Option<Usage>,
-            Vec<FileTouch>,
-            Option<Label>,
-            Option<Compaction>,
-        ),
-        Error,
-    > {
+    pub fn children(&self, key: i64) -> Result<Children, Error> {
         let run = || -> rusqlite::Result<_> {
             let c = &self.connection;
             let calls = c
@@ -105,10 +121,10 @@ impl Catalogue {
             let usage = c
                 .prepare_cached(
                     "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
-                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total FROM _usage WHERE key = ?1",
+                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, step FROM _usage WHERE key = ?1",
                 )?
                 .query_row([key], |r| {
-                    Ok(Usage {
+                    let usage = Usage {
                         provider: r.get(0)?,
                         model: r.get(1)?,
                         response_id: r.get(2)?,
@@ -123,7 +139,8 @@ impl Catalogue {
                         cost_cache_read: r.get(11)?,
                         cost_cache_write: r.get(12)?,
                         cost_total: r.get(13)?,
-                    })
+                    };
+                    Ok((usage, r.get::<_, bool>(14)?))
                 })
                 .optional()?;
             let files = c
@@ -157,7 +174,24 @@ impl Catalogue {
                     })
                 })
                 .optional()?;
-            Ok((calls, usage, files, label, compaction))
+            let run = c
+                .prepare_cached("SELECT turns, cost, duration_ms FROM _runs WHERE key = ?1")?
+                .query_row([key], |r| {
+                    Ok(Run {
+                        turns: r.get(0)?,
+                        cost: r.get(1)?,
+                        duration_ms: r.get(2)?,
+                    })
+                })
+                .optional()?;
+            Ok(Children {
+                calls,
+                usage,
+                files,
+                label,
+                compaction,
+                run,
+            })
         };
         self.told(run())
     }

@@ -1,13 +1,15 @@
 //! What is stored of directories, and which sources lie directly in some of them.
 
+use std::collections::BTreeMap;
+
 use rusqlite::params;
 
 use super::open::{Catalogue, Error};
 use super::read::{KNOWN, Known, known};
-use crate::source::folders::{Folder, ranges_of_files};
-use crate::source::identity::Identity;
+use crate::source::folders::{Folder, Seal, ranges_of_files};
 
-/// Every so often all files are looked at, whatever their directories say: someone may have written in place.
+/// Every so often every file is compared with what is stored, whatever the seals say: where directories vouch for
+/// their files, someone may have written in place.
 const FULL_SCAN_MS: i64 = 3_600_000;
 
 impl Catalogue {
@@ -16,27 +18,27 @@ impl Catalogue {
         let run = || -> rusqlite::Result<Vec<Folder>> {
             self.connection
                 .prepare_cached(
-                    "SELECT relative, device, inode, size, mtime_ns, ctime_ns, files FROM _folders
+                    "SELECT relative, seal, files FROM _folders
                      WHERE root = ?1 AND (SELECT folders_revision IS ?2 AND abs(?3 - full_scan_ms) < ?4 FROM _roots WHERE root = ?1)",
                 )?
                 .query_map(params![root, revision, now_ms, FULL_SCAN_MS], |r| {
-                    let device: Option<i64> = r.get(1)?;
-                    let identity = match device {
-                        Some(device) => Some(Identity {
-                            device,
-                            inode: r.get(2)?,
-                            size: r.get::<_, i64>(3)? as u64,
-                            mtime_ns: r.get(4)?,
-                            ctime_ns: r.get(5)?,
-                        }),
-                        None => None,
-                    };
                     Ok(Folder {
                         relative: r.get(0)?,
-                        identity,
-                        files: r.get::<_, i64>(6)? as u64,
+                        seal: r.get::<_, Option<i64>>(1)?.map(Seal),
+                        files: r.get::<_, i64>(2)? as u64,
                     })
                 })?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// The directories of a root, each with the number of sources directly in it.
+    pub fn folder_files(&self, root: i64) -> Result<BTreeMap<String, u64>, Error> {
+        let run = || -> rusqlite::Result<BTreeMap<String, u64>> {
+            self.connection
+                .prepare_cached("SELECT relative, files FROM _folders WHERE root = ?1")?
+                .query_map([root], |r| Ok((r.get(0)?, r.get::<_, i64>(1)? as u64)))?
                 .collect()
         };
         self.told(run())
@@ -64,20 +66,13 @@ impl Catalogue {
                     .execute(params![root, relative])?;
             }
             for folder in changed {
-                let i = folder.identity;
-                c.prepare_cached(
-                    "INSERT OR REPLACE INTO _folders VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![
-                    root,
-                    folder.relative,
-                    i.map(|i| i.device),
-                    i.map(|i| i.inode),
-                    i.map(|i| i.size as i64),
-                    i.map(|i| i.mtime_ns),
-                    i.map(|i| i.ctime_ns),
-                    folder.files as i64,
-                ])?;
+                c.prepare_cached("INSERT OR REPLACE INTO _folders VALUES (?1, ?2, ?3, ?4)")?
+                    .execute(params![
+                        root,
+                        folder.relative,
+                        folder.seal.map(|seal| seal.0),
+                        folder.files as i64,
+                    ])?;
             }
             Ok(())
         };

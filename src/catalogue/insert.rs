@@ -25,6 +25,7 @@ pub struct Inserts {
     files: Table,
     labels: Table,
     compactions: Table,
+    runs: Table,
     owed: Vec<Owed>,
 }
 
@@ -41,10 +42,11 @@ impl Default for Inserts {
             count: 0,
             entries: Table::new("_entries", 14),
             calls: Table::new("_calls", 8),
-            usage: Table::new("_usage", 15),
+            usage: Table::new("_usage", 16),
             files: Table::new("_files", 4),
             labels: Table::new("_labels", 3),
             compactions: Table::new("_compactions", 3),
+            runs: Table::new("_runs", 4),
             owed: Vec::new(),
         }
     }
@@ -79,7 +81,7 @@ impl Entries for Inserts {
             row.text(call.subject.as_deref());
             row.integer(call.duration_ms);
         }
-        if let Some(u) = &f.usage {
+        if let Some((u, is_step)) = f.spent() {
             let row = self.usage.row(at);
             for text in [&u.provider, &u.model, &u.response_id] {
                 row.text(text.as_deref());
@@ -95,6 +97,7 @@ impl Entries for Inserts {
             row.real(u.cost_cache_read);
             row.real(u.cost_cache_write);
             row.real(u.cost_total);
+            row.integer(i64::from(is_step));
         }
         for (ordinal, file) in (0..).zip(&f.files) {
             let row = self.files.row(at);
@@ -111,6 +114,12 @@ impl Entries for Inserts {
             let row = self.compactions.row(at);
             row.text(compaction.first_kept.as_deref());
             row.integer(compaction.tokens_before);
+        }
+        if let Some(run) = f.run() {
+            let row = self.runs.row(at);
+            row.integer(run.turns);
+            row.real(run.cost);
+            row.integer(run.duration_ms);
         }
     }
 
@@ -130,7 +139,7 @@ impl Inserts {
         &self.owed
     }
 
-    fn tables(&self) -> [&Table; 6] {
+    fn tables(&self) -> [&Table; 7] {
         [
             &self.entries,
             &self.calls,
@@ -138,6 +147,7 @@ impl Inserts {
             &self.files,
             &self.labels,
             &self.compactions,
+            &self.runs,
         ]
     }
 

@@ -9,11 +9,15 @@ mod notes;
 mod open;
 pub mod outbox;
 mod owed;
+mod raw;
 pub mod read;
 pub mod rows;
+mod save;
 mod session;
 mod sql;
+mod wal;
 pub mod write;
 
 pub use open::{CONTRACT_VERSION, Catalogue, Error, GENERATION};
-pub use sql::Rows;
+pub use sql::{Rows, SqlPart};
+pub use wal::WAL_BYTES;

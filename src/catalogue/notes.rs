@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::open::{Catalogue, Error};
+use crate::source::discover::Stray;
 use crate::source::identity::Identity;
 
 /// Changes kept for those who poll.
@@ -11,7 +12,7 @@ const CHANGES_KEPT: i64 = 100_000;
 impl Catalogue {
     /// The row of a root, made or brought up to date.
     pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
-        self.told(
+        let changed = self.told(
             self.connection
                 .prepare_cached(
                     "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
@@ -23,7 +24,25 @@ impl Catalogue {
                 }),
         )?;
         let root = self.root_of(&root.agent, &root.path)?;
-        self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))
+        let root = self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))?;
+        if changed > 0 {
+            // Its sessions show the label.
+            self.told(self.connection.execute(
+                "INSERT INTO _changes (session, what, id, path)
+                 SELECT session, 'changed', id, path FROM _sessions WHERE root = ?1 AND path <> ''",
+                [root],
+            ))?;
+        }
+        Ok(root)
+    }
+
+    /// A session is about to go: those who poll are told.
+    pub(super) fn note_gone(&self, session: i64) -> rusqlite::Result<()> {
+        self.connection.execute(
+            "INSERT INTO _changes (session, what, id, path) SELECT session, 'gone', id, path FROM _sessions WHERE session = ?1",
+            [session],
+        )?;
+        Ok(())
     }
 
     /// What the last scan found of a root as a whole.
@@ -32,45 +51,34 @@ impl Catalogue {
         root: i64,
         device: i64,
         error: Option<&str>,
-        strays: &[(String, String)],
+        strays: &[Stray],
     ) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            self.connection.execute(
-                "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END
-                 WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND device IS NOT ?3))",
-                params![root, error, device],
-            )?;
-            if error.is_some() {
-                return Ok(());
-            }
-            let known: Vec<(String, String)> = self
-                .connection
-                .prepare_cached(
-                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
-                )?
-                .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect::<Result<_, _>>()?;
-            if known != strays {
+        self.told(self.connection.execute(
+            "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END
+             WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND device IS NOT ?3))",
+            params![root, error, device],
+        ))?;
+        if error.is_none() && self.strays(root)? != strays {
+            self.told(
                 self.connection
-                    .execute("DELETE FROM _strays WHERE root = ?1", [root])?;
-                let mut add = self
-                    .connection
-                    .prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)")?;
-                for (relative, reason) in strays {
-                    add.execute(params![root, relative, reason])?;
-                }
+                    .execute("DELETE FROM _strays WHERE root = ?1", [root]),
+            )?;
+            for stray in strays {
+                self.note_stray(root, stray)?;
             }
-            Ok(())
-        };
-        self.told(run())
+        }
+        Ok(())
     }
 
     /// A file below a root that is no source, or could not be read.
-    pub fn note_stray(&self, root: i64, relative: &str, reason: &str) -> Result<(), Error> {
-        self.told(self.connection.execute(
-            "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3)",
-            params![root, relative, reason],
-        ))
+    pub fn note_stray(&self, root: i64, stray: &Stray) -> Result<(), Error> {
+        self.told(
+            self.connection
+                .prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3, ?4)")
+                .and_then(|mut s| {
+                    s.execute(params![root, stray.relative, stray.reason, stray.unread])
+                }),
+        )
         .map(|_| ())
     }
 

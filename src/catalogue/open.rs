@@ -4,17 +4,28 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, FileControl, OpenFlags};
+
+use super::wal::WAL_BYTES;
 
 /// Name of the index directory's generation: a binary touches its own only.
 pub const GENERATION: u32 = 1;
 /// Version of the public views.
-pub const CONTRACT_VERSION: u32 = 1;
+pub const CONTRACT_VERSION: u32 = 2;
 /// "SESY" in SQLite's application_id.
 const APPLICATION_ID: i32 = 0x5345_5359;
 
+/// How long a statement waits for somebody else's lock.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
 /// One step a file, numbered by `user_version`.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_catalogue.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_catalogue.sql"),
+    include_str!("../../migrations/0002_seals.sql"),
+    include_str!("../../migrations/0003_reporting.sql"),
+    include_str!("../../migrations/0004_unread.sql"),
+    include_str!("../../migrations/0005_subagents.sql"),
+];
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +65,19 @@ pub enum Error {
         /// Path of the source below its root.
         relative: String,
     },
+    /// Somebody has been reading so long that the WAL may not grow any more.
+    #[error(
+        "{}-wal has grown to {} MB and cannot be shortened while {} in a read transaction; nothing more is written until that ends",
+        .path.display(), .bytes >> 20, whose(.readers)
+    )]
+    Blocked {
+        /// The database.
+        path: PathBuf,
+        /// Length of its WAL.
+        bytes: u64,
+        /// Who reads, where the system tells.
+        readers: Vec<String>,
+    },
     /// The directory cannot be made or read.
     #[error("{}: {error}", .path.display())]
     Io {
@@ -86,10 +110,15 @@ impl Error {
         }
     }
 
-    /// The file or its directory cannot be written.
+    /// Somebody else's read transaction has to end first.
+    pub fn waits_for_reader(&self) -> bool {
+        matches!(self, Error::Blocked { .. })
+    }
+
+    /// The file or its directory cannot be written, or not now.
     pub fn is_refusal_to_write(&self) -> bool {
         match self {
-            Error::Io { .. } => true,
+            Error::Io { .. } | Error::Blocked { .. } => true,
             Error::Sqlite {
                 error: rusqlite::Error::SqliteFailure(failure, _),
                 ..
@@ -105,15 +134,26 @@ impl Error {
     }
 }
 
+fn whose(readers: &[String]) -> String {
+    match readers {
+        [] => "another process is".to_owned(),
+        [one] => format!("{one} is"),
+        several => format!("{} are", several.join(", ")),
+    }
+}
+
 /// An open catalogue.
 pub struct Catalogue {
     pub(super) connection: Connection,
+    /// How long the WAL may become while somebody reads.
+    pub(super) wal_bytes: u64,
     path: PathBuf,
 }
 
 impl Catalogue {
-    /// Open for writing: made when missing, migrated when older. The caller holds the writer lock.
-    pub fn open_writable(path: &Path) -> Result<Catalogue, Error> {
+    /// Open for writing: made when missing, migrated when older. The caller holds the writer lock. `wal_bytes` is how
+    /// long the WAL may become while somebody reads.
+    pub fn open_writable(path: &Path, wal_bytes: u64) -> Result<Catalogue, Error> {
         let make = || -> std::io::Result<()> {
             #[cfg(unix)]
             {
@@ -139,6 +179,7 @@ impl Catalogue {
         settle_plans(&connection).map_err(|error| at(path, error))?;
         let mut catalogue = Catalogue {
             connection,
+            wal_bytes,
             path: path.to_path_buf(),
         };
         catalogue.prepare_writable()?;
@@ -149,7 +190,7 @@ impl Catalogue {
         let path = self.path.clone();
         let err = |error| at(&path, error);
         let c = &mut self.connection;
-        c.busy_timeout(Duration::from_secs(5)).map_err(err)?;
+        c.busy_timeout(PATIENCE).map_err(err)?;
         let version: u32 = c
             .pragma_query_value(None, "user_version", |r| r.get(0))
             .map_err(err)?;
@@ -179,27 +220,41 @@ impl Catalogue {
         c.pragma_update(None, "wal_autocheckpoint", 2000)
             .map_err(err)?;
         c.pragma_update(None, "cache_size", -16_000).map_err(err)?;
-        c.pragma_update(None, "journal_size_limit", 64 << 20)
+        c.pragma_update(None, "journal_size_limit", WAL_BYTES as i64)
+            .map_err(err)?;
+        // The WAL and its index stay when the last writer closes, empty: a reader that may not make files finds them.
+        c.file_control(None::<&str>, FileControl::PersistWal(&mut 1))
             .map_err(err)?;
         if version < known {
-            let tx = c.transaction().map_err(err)?;
-            tx.pragma_update(None, "application_id", APPLICATION_ID)
-                .map_err(err)?;
-            for step in &MIGRATIONS[version as usize..] {
-                tx.execute_batch(step).map_err(err)?;
-            }
-            tx.pragma_update(None, "user_version", known).map_err(err)?;
-            tx.commit().map_err(err)?;
+            self.migrate(version as usize).map_err(err)?;
         }
-        c.set_prepared_statement_cache_capacity(64);
+        self.connection.set_prepared_statement_cache_capacity(64);
         Ok(())
+    }
+
+    /// All steps after the first `done`, or none.
+    fn migrate(&self, done: usize) -> rusqlite::Result<()> {
+        let tx = self.connection.unchecked_transaction()?;
+        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+        for step in &MIGRATIONS[done..] {
+            tx.execute_batch(step)?;
+        }
+        if done > 0 {
+            self.make_all_ready()?;
+        }
+        tx.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
+        tx.commit()
     }
 
     /// A catalogue of nothing that is gone when it is dropped.
     pub fn in_memory() -> Result<Catalogue, Error> {
         let path = PathBuf::from(":memory:");
         let connection = Connection::open_in_memory().map_err(|error| at(&path, error))?;
-        let catalogue = Catalogue { connection, path };
+        let catalogue = Catalogue {
+            connection,
+            wal_bytes: WAL_BYTES,
+            path,
+        };
         for step in MIGRATIONS {
             catalogue.told(catalogue.connection.execute_batch(step))?;
         }
@@ -246,7 +301,7 @@ impl Catalogue {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
         let looks_open = |connection: Connection| -> rusqlite::Result<(Connection, u32, i32)> {
-            connection.busy_timeout(Duration::from_secs(5))?;
+            connection.busy_timeout(PATIENCE)?;
             settle_plans(&connection)?;
             let version = connection.pragma_query_value(None, "user_version", |r| r.get(0))?;
             let application =
@@ -286,6 +341,7 @@ impl Catalogue {
         connection.set_prepared_statement_cache_capacity(64);
         Ok(Some(Catalogue {
             connection,
+            wal_bytes: WAL_BYTES,
             path: path.to_path_buf(),
         }))
     }

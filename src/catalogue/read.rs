@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::open::{Catalogue, Error};
+use crate::format::resume;
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
+use crate::source::discover::Stray;
 use crate::source::identity::Identity;
 
 /// A source as stored.
@@ -35,9 +37,6 @@ pub struct Checkpoint {
 pub struct StoredSession {
     pub session: i64,
     pub format: String,
-    pub created_ms: Option<i64>,
-    pub modified_ms: i64,
-    pub file_ms: i64,
     pub row: SessionRow,
 }
 
@@ -61,6 +60,20 @@ pub struct StoredRoot {
     pub files: u64,
     pub sessions: u64,
     pub newest_ms: Option<i64>,
+}
+
+/// What there is in all.
+#[derive(Debug, Clone, Default)]
+#[allow(missing_docs)]
+pub struct Totals {
+    pub sessions: u64,
+    pub entries: u64,
+    /// All of them, what could not be read among them.
+    pub problems: u64,
+    /// Files, folders and roots that could not be read.
+    pub unread: u64,
+    pub source_bytes: u64,
+    pub last_scan_ms: Option<i64>,
 }
 
 impl Catalogue {
@@ -110,13 +123,19 @@ impl Catalogue {
     }
 
     /// Files below a root that are no source, and why; sorted by path.
-    pub fn strays(&self, root: i64) -> Result<Vec<(String, String)>, Error> {
-        let run = || -> rusqlite::Result<Vec<(String, String)>> {
+    pub fn strays(&self, root: i64) -> Result<Vec<Stray>, Error> {
+        let run = || -> rusqlite::Result<Vec<Stray>> {
             self.connection
                 .prepare_cached(
-                    "SELECT relative, reason FROM _strays WHERE root = ?1 ORDER BY relative",
+                    "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative",
                 )?
-                .query_map([root], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .query_map([root], |r| {
+                    Ok(Stray {
+                        relative: r.get(0)?,
+                        reason: r.get(1)?,
+                        unread: r.get(2)?,
+                    })
+                })?
                 .collect()
         };
         self.told(run())
@@ -148,7 +167,14 @@ impl Catalogue {
     pub fn working_directories(&self) -> Result<Vec<String>, Error> {
         let run = || -> rusqlite::Result<Vec<String>> {
             self.connection
-                .prepare_cached("SELECT DISTINCT cwd FROM _sessions WHERE cwd <> ''")?
+                .prepare_cached(
+                    // From one to the next along the index: there are far fewer than sessions.
+                    "WITH RECURSIVE here(cwd) AS (
+                         SELECT min(cwd) FROM _sessions WHERE cwd > ''
+                         UNION ALL
+                         SELECT (SELECT min(cwd) FROM _sessions WHERE cwd > here.cwd) FROM here WHERE cwd IS NOT NULL)
+                     SELECT cwd FROM here WHERE cwd IS NOT NULL",
+                )?
                 .query_map([], |r| r.get(0))?
                 .collect()
         };
@@ -329,19 +355,22 @@ impl Catalogue {
     }
 
     /// Sessions, entries, problems, bytes of all sources, last scan.
-    pub fn totals(&self) -> Result<(u64, u64, u64, u64, Option<i64>), Error> {
+    pub fn totals(&self) -> Result<Totals, Error> {
         self.told(self.connection.query_row(
             "SELECT (SELECT count(*) FROM _sessions), (SELECT count(*) FROM _entries), (SELECT count(*) FROM problems),
+                    (SELECT count(*) FROM problems WHERE what IN ('unread', 'root')),
                     (SELECT coalesce(sum(size), 0) FROM _sources), (SELECT last_scan_ms FROM _store)",
             [],
             |r| {
-                Ok((
-                    r.get::<_, i64>(0)? as u64,
-                    r.get::<_, i64>(1)? as u64,
-                    r.get::<_, i64>(2)? as u64,
-                    r.get::<_, i64>(3)? as u64,
-                    r.get(4)?,
-                ))
+                let count = |at| r.get::<_, i64>(at).map(|count| count as u64);
+                Ok(Totals {
+                    sessions: count(0)?,
+                    entries: count(1)?,
+                    problems: count(2)?,
+                    unread: count(3)?,
+                    source_bytes: count(4)?,
+                    last_scan_ms: r.get(5)?,
+                })
             },
         ))
     }
@@ -359,24 +388,33 @@ impl Catalogue {
 
 pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
-        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own
+        s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own,
+        (WITH RECURSIVE below(session, id) AS (
+            SELECT s.session, s.id
+            UNION SELECT c.session, c.id FROM below JOIN _sessions c
+                  ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
+         SELECT count(*) - 1 FROM below)
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let modified_ms: i64 = r.get(3)?;
     let hidden: Option<String> = r.get(16)?;
+    let (agent, path, id): (String, String, String) = (r.get(6)?, r.get(8)?, r.get(9)?);
+    let cwd: String = r.get(10)?;
+    let resume = match hidden {
+        None => resume(&agent, &path, &id, &cwd),
+        Some(_) => None,
+    };
     Ok(StoredSession {
         session: r.get(0)?,
         format: r.get(2)?,
-        created_ms: r.get(13)?,
-        modified_ms,
-        file_ms: r.get(4)?,
         row: SessionRow {
-            agent: r.get(6)?,
+            agent,
             label: r.get(7)?,
-            path: PathBuf::from(r.get::<_, String>(8)?),
-            id: r.get(9)?,
-            cwd: r.get(10)?,
+            subagents: r.get::<_, i64>(27)? as u64,
+            path: PathBuf::from(path),
+            id,
+            cwd,
             name: r.get(11)?,
             parent_session_path: r.get(12)?,
             created: r.get::<_, Option<i64>>(13)?.and_then(crate::model::iso),
@@ -397,6 +435,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             cost: r.get(23)?,
             listed_cost: r.get(24)?,
             bytes: r.get::<_, i64>(25)? as u64,
+            resume,
             own: match r.get_ref(26)?.as_str_or_null() {
                 Ok(Some(own)) => serde_json::from_str(own).ok(),
                 _ => None,

@@ -1,41 +1,134 @@
 //! What does `list --json` print of each session? Its row as JSON, made when the session changes, beside what a list
 //! sorts by: a list of thousands is then hardly more than copying.
 
-use rusqlite::params;
+use rusqlite::types::Value;
+use rusqlite::{params, params_from_iter};
 
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, stored_session};
-use crate::model::SessionRow;
+use crate::model::{SessionRow, Sort};
 
-/// A row before its agent and label, which its root says and which are not stored.
-const HEAD: &str = r#"{"agent":"","label":null,"#;
+/// A row before its agent and label, which its root says, and its subagents, which are counted when it is read.
+const HEAD: &str = r#"{"agent":"","label":null,"subagents":0,"#;
 
 /// A session's row, ready to print.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
 pub struct ReadyRow<'a> {
+    pub session: i64,
     pub root: i64,
     pub listed: bool,
     pub modified_ms: i64,
     pub file_ms: i64,
     pub created_ms: Option<i64>,
+    /// What the list is sorted by, where that is not the agents' order; `None` = not recorded.
+    pub key: Option<f64>,
+    /// Whether it is of the directory asked for.
+    pub is_here: bool,
     /// The JSON object without its head: see [`head`].
     pub json: &'a str,
 }
 
-/// The beginning of the rows of one root.
-pub fn head(agent: &str, label: Option<&str>) -> Result<String, serde_json::Error> {
+/// Which rows are wanted, and with what to sort them by. The default is all of them.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Wanted {
+    pub sort: Sort,
+    /// Only those with a name.
+    pub named: bool,
+    /// Only those with entries that report an error.
+    pub errors: bool,
+    /// Only those that cost at least so many US dollars.
+    pub cost: Option<f64>,
+    /// Only those last modified at this moment or later, in ms.
+    pub since_ms: Option<i64>,
+    /// Only those last modified before, in ms.
+    pub until_ms: Option<i64>,
+    /// Only those of one of these working directories.
+    pub folders: Option<Vec<String>>,
+    /// Folders (of a session's project, else its working directory) that are the directory asked for.
+    pub here: Option<Vec<String>>,
+}
+
+impl Wanted {
+    /// The statement, and what is bound to it.
+    fn statement(&self) -> (String, Vec<Value>) {
+        if *self == Wanted::default() {
+            let all = "SELECT session, root, listed, modified_ms, file_ms, created_ms, json, NULL, 1 FROM _rows";
+            return (all.to_owned(), Vec::new());
+        }
+        let mut bound = Vec::new();
+        let mut bind = |value: Value| {
+            bound.push(value);
+            format!("?{}", bound.len())
+        };
+        let list = |folders: &Vec<String>| Value::from(serde_json::json!(folders).to_string());
+        let here = match &self.here {
+            Some(here) => {
+                let here = bind(list(here));
+                format!("{PROJECT} IN (SELECT value FROM json_each({here}))")
+            }
+            None => "1".to_owned(),
+        };
+        let mut asked = vec!["1".to_owned()];
+        if self.named {
+            asked.push("trim(s.name) <> ''".to_owned());
+        }
+        if self.errors {
+            asked.push("s.errors > 0".to_owned());
+        }
+        if let Some(cost) = self.cost {
+            asked.push(format!("s.cost >= {}", bind(cost.into())));
+        }
+        if let Some(since) = self.since_ms {
+            asked.push(format!("s.modified_ms >= {}", bind(since.into())));
+        }
+        if let Some(until) = self.until_ms {
+            asked.push(format!("s.modified_ms < {}", bind(until.into())));
+        }
+        if let Some(folders) = &self.folders {
+            let folders = bind(list(folders));
+            asked.push(format!("s.cwd IN (SELECT value FROM json_each({folders}))"));
+        }
+        let key = match self.sort {
+            Sort::Agents => "NULL",
+            Sort::Modified => "s.modified_ms",
+            Sort::Created => "s.created_ms",
+            Sort::Messages => "s.messages",
+            Sort::Tokens => "s.tokens",
+            Sort::Cost => "s.cost",
+            Sort::Size => "s.bytes",
+            Sort::Errors => "s.errors",
+        };
+        let some = format!(
+            "SELECT r.session, r.root, r.listed, r.modified_ms, r.file_ms, r.created_ms, r.json,
+                    CAST({key} AS REAL), {here}
+             FROM _rows r JOIN _sessions s USING (session) WHERE {}",
+            asked.join(" AND ")
+        );
+        (some, bound)
+    }
+}
+
+/// The folder that a session is looked for by: its project where its agent goes by projects.
+const PROJECT: &str = "coalesce(s.own ->> '$.projectRoot', s.cwd)";
+
+/// The beginning of a row.
+pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, serde_json::Error> {
     let (agent, label) = (
         serde_json::to_string(agent)?,
         serde_json::to_string(&label)?,
     );
-    Ok(format!(r#"{{"agent":{agent},"label":{label},"#))
+    Ok(format!(
+        r#"{{"agent":{agent},"label":{label},"subagents":{subagents},"#
+    ))
 }
 
 fn without_head(row: SessionRow) -> rusqlite::Result<String> {
     let row = SessionRow {
         agent: String::new(),
         label: None,
+        subagents: 0,
         ..row
     };
     let failed = |e: serde_json::Error| rusqlite::Error::ToSqlConversionFailure(e.into());
@@ -60,24 +153,81 @@ impl Catalogue {
         Ok(())
     }
 
-    /// All rows, in no order.
-    pub fn ready_rows(&self, mut each: impl FnMut(ReadyRow<'_>)) -> Result<(), Error> {
+    /// All rows anew: they may say more than before.
+    pub(super) fn make_all_ready(&self) -> rusqlite::Result<()> {
+        let mut sessions = self.connection.prepare("SELECT session FROM _rows")?;
+        let sessions: Vec<i64> = sessions
+            .query_map([], |r| r.get(0))?
+            .collect::<Result<_, _>>()?;
+        sessions
+            .into_iter()
+            .try_for_each(|session| self.make_ready(session))
+    }
+
+    /// The rows that are wanted, in no order.
+    pub fn ready_rows(
+        &self,
+        wanted: &Wanted,
+        mut each: impl FnMut(ReadyRow<'_>),
+    ) -> Result<(), Error> {
         let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT root, listed, modified_ms, file_ms, created_ms, json FROM _rows",
-            )?;
-            let mut rows = statement.query([])?;
+            let (sql, bound) = wanted.statement();
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let mut rows = statement.query(params_from_iter(bound))?;
             while let Some(row) = rows.next()? {
                 each(ReadyRow {
-                    root: row.get(0)?,
-                    listed: row.get(1)?,
-                    modified_ms: row.get(2)?,
-                    file_ms: row.get(3)?,
-                    created_ms: row.get(4)?,
-                    json: row.get_ref(5)?.as_str()?,
+                    session: row.get(0)?,
+                    root: row.get(1)?,
+                    listed: row.get(2)?,
+                    modified_ms: row.get(3)?,
+                    file_ms: row.get(4)?,
+                    created_ms: row.get(5)?,
+                    json: row.get_ref(6)?.as_str()?,
+                    key: row.get(7)?,
+                    is_here: row.get(8)?,
                 });
             }
             Ok(())
+        };
+        self.told(run())
+    }
+
+    /// The row whose JSON this is.
+    pub fn row_of(&self, json: &str) -> Result<SessionRow, Error> {
+        let read = serde_json::from_str(json).map_err(|_| {
+            let text = rusqlite::types::Type::Text;
+            rusqlite::Error::InvalidColumnType(6, "json".to_owned(), text)
+        });
+        self.told(read)
+    }
+
+    /// Sessions of subagents, each with the sessions above it that are there: its parent, that one's parent, and so on.
+    pub fn subagents(&self) -> Result<Vec<(i64, i64)>, Error> {
+        let run = || -> rusqlite::Result<Vec<(i64, i64)>> {
+            self.connection
+                .prepare_cached(
+                    "WITH RECURSIVE above(child, root, parent) AS (
+                        SELECT session, root, parent_session FROM _sessions WHERE subagent
+                        UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
+                              ON p.root = above.root AND p.id = above.parent AND p.subagent)
+                     SELECT DISTINCT child, p.session FROM above JOIN _sessions p
+                       ON p.root = above.root AND p.id = above.parent AND p.session <> child",
+                )?
+                .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Every folder that sessions are looked for by, and whether it is a project's.
+    pub fn folders_of_sessions(&self) -> Result<Vec<(String, bool)>, Error> {
+        let run = || -> rusqlite::Result<Vec<(String, bool)>> {
+            self.connection
+                .prepare_cached(&format!(
+                    "SELECT DISTINCT {PROJECT}, (s.own ->> '$.projectRoot') IS NOT NULL FROM _sessions s"
+                ))?
+                .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect()
         };
         self.told(run())
     }

@@ -23,7 +23,7 @@ impl Catalogue {
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24, own = ?25
+                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26
              WHERE session = ?1",
         )?;
         made.with_columns(session, |columns| update.execute(columns))?;
@@ -137,7 +137,8 @@ impl Catalogue {
                            AND file_ms IS ?9 AND messages IS ?10 AND first_message IS ?11 AND entries IS ?12
                            AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
                            AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
-                           AND hidden IS ?23 AND path IS ?24 AND own IS ?25",
+                           AND hidden IS ?23 AND path IS ?24 AND own IS ?25
+                           AND subagent IS ?26",
                 )?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
@@ -220,6 +221,7 @@ impl Made {
             &s.hidden,
             &self.path,
             &s.own,
+            &s.is_subagent,
         ])
     }
 }

@@ -16,17 +16,28 @@ pub struct Rows {
     pub rows: Vec<Vec<Value>>,
 }
 
+/// What a query gives, piece by piece.
+#[derive(Debug, Clone, Copy)]
+pub enum SqlPart<'a> {
+    /// The names of its columns: once, and first.
+    Columns(&'a [String]),
+    /// A row, one value a column; blobs as hexadecimal text.
+    Row(&'a [Value]),
+}
+
 impl Catalogue {
-    /// Run one statement that only reads.
-    pub fn sql(&self, query: &str) -> Result<Rows, Error> {
+    /// Run one statement that only reads. An error of `each` ends it and is given back.
+    pub fn sql(
+        &self,
+        query: &str,
+        each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
+    ) -> Result<std::io::Result<()>, Error> {
         // A connection of its own: what is forbidden here stays allowed for our own statements.
         let Some(mut own) = Catalogue::open_readable(self.path())? else {
-            return Ok(Rows {
-                columns: Vec::new(),
-                rows: Vec::new(),
-            });
+            return Ok(each(SqlPart::Columns(&[])));
         };
-        let run = |connection: &mut rusqlite::Connection| -> rusqlite::Result<Rows> {
+        self.told(super::raw::register(&own.connection, self.path()))?;
+        let mut run = |connection: &mut rusqlite::Connection| {
             connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
                 AuthAction::Select
                 | AuthAction::Read { .. }
@@ -48,26 +59,33 @@ impl Catalogue {
             }))?;
             let mut statement = connection.prepare(query)?;
             let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
-            let mut out = Vec::new();
+            if let Err(error) = each(SqlPart::Columns(&columns)) {
+                return Ok(Err(error));
+            }
+            let mut values = Vec::with_capacity(columns.len());
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let mut values = Vec::with_capacity(columns.len());
+                values.clear();
                 for at in 0..columns.len() {
-                    values.push(match row.get_ref(at)? {
-                        ValueRef::Null => Value::Null,
-                        ValueRef::Integer(i) => Value::from(i),
-                        ValueRef::Real(f) => Value::from(f),
-                        ValueRef::Text(t) => Value::from(String::from_utf8_lossy(t).into_owned()),
-                        ValueRef::Blob(b) => {
-                            Value::from(b.iter().map(|b| format!("{b:02x}")).collect::<String>())
-                        }
-                    });
+                    values.push(value(row.get_ref(at)?));
                 }
-                out.push(values);
+                if let Err(error) = each(SqlPart::Row(&values)) {
+                    return Ok(Err(error));
+                }
             }
-            Ok(Rows { columns, rows: out })
+            Ok(Ok(()))
         };
-        let result = run(&mut own.connection);
+        let result: rusqlite::Result<_> = run(&mut own.connection);
         self.told(result)
+    }
+}
+
+fn value(stored: ValueRef<'_>) -> Value {
+    match stored {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(i) => Value::from(i),
+        ValueRef::Real(f) => Value::from(f),
+        ValueRef::Text(t) => Value::from(String::from_utf8_lossy(t).into_owned()),
+        ValueRef::Blob(b) => Value::from(b.iter().map(|b| format!("{b:02x}")).collect::<String>()),
     }
 }

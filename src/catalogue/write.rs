@@ -110,7 +110,11 @@ pub struct Chunk<E> {
 
 impl Catalogue {
     /// Begin the one write transaction.
+    ///
+    /// # Errors
+    /// [`Error::Blocked`] when the WAL is as long as it may be and somebody's read transaction keeps it so.
     pub fn begin(&self) -> Result<(), Error> {
+        self.make_room()?;
         self.told(self.connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
@@ -168,6 +172,7 @@ impl Catalogue {
             return Ok(arrivals);
         };
         self.forget(source, session, 0)?;
+        self.note_gone(session)?;
         c.execute("DELETE FROM _session_sources WHERE session = ?1", [session])?;
         c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
         c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
@@ -265,8 +270,8 @@ impl Catalogue {
                 let session = c
                     .prepare_cached(
                         "INSERT INTO _sessions (root, place, next_arrival, id, cwd, modified_ms, file_ms, messages, entries,
-                                                problems, errors, bytes, path)
-                         VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
+                                                problems, errors, bytes, subagent, path)
+                         VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
                     )?
                     .query_row(params![chunk.root, chunk.place], |r| r.get::<_, i64>(0))?;
                 (session, 0)
@@ -319,6 +324,7 @@ impl Catalogue {
                 "_files",
                 "_labels",
                 "_compactions",
+                "_runs",
             ] {
                 c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
                     .execute(params![first, last])?;
@@ -360,10 +366,7 @@ impl Catalogue {
                     |r| r.get(0),
                 )?;
                 if left == 0 {
-                    c.execute(
-                        "INSERT INTO _changes (session, what, id, path) SELECT session, 'gone', id, path FROM _sessions WHERE session = ?1",
-                        [session],
-                    )?;
+                    self.note_gone(session)?;
                     c.execute("DELETE FROM _sessions WHERE session = ?1", [session])?;
                     c.execute("DELETE FROM _rows WHERE session = ?1", [session])?;
                     vanished = true;

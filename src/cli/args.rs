@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::command::{list, rebuild, search, show, sql, status, sync, tree, verify};
+use crate::command::{
+    config, list, rebuild, resume, search, show, sql, status, sync, tree, verify,
+};
 
 /// Find and read back every session you ever had with a coding agent
 ///
@@ -26,7 +28,7 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub struct Global {
-    /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else the user's cache folder]
+    /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` of the configuration file, else the user's cache folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Also read the sessions in DIR; FORMAT is the name of an agent or a format
@@ -70,11 +72,13 @@ pub enum Command {
     Search(search::Search),
     Tree(tree::TreeArgs),
     Show(show::Show),
+    Resume(resume::ResumeArgs),
     Sql(sql::Sql),
     Sync(sync::Sync),
     Rebuild(rebuild::Rebuild),
     Status(status::StatusArgs),
     Verify(verify::Verify),
+    Config(config::ConfigArgs),
 }
 
 #[cfg(test)]

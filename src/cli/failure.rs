@@ -174,6 +174,10 @@ impl From<Error> for Failure {
             Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
                 (Kind::Closed, Vec::new())
             }
+            Error::Catalogue(error) if error.waits_for_reader() => (
+                Kind::Busy,
+                vec!["list and search answer meanwhile as of the last sync".to_owned()],
+            ),
             Error::Catalogue(error) if error.is_refusal_to_write() => (
                 Kind::Failed,
                 vec![

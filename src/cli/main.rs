@@ -8,6 +8,7 @@ mod command;
 mod failure;
 mod output;
 mod places;
+mod settings;
 mod worktrees;
 
 use std::process::ExitCode;
@@ -19,6 +20,7 @@ use failure::Failure;
 use output::Screen;
 
 fn main() -> ExitCode {
+    keep_quiet_of_caught_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
@@ -31,4 +33,14 @@ fn main() -> ExitCode {
         Ok(outcome) => outcome.into(),
         Err(failure) => failure.report(json),
     }
+}
+
+/// Damaged words are told by the answer itself; what they made the engine assert is of no use to anybody.
+fn keep_quiet_of_caught_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !sessionary::panic_is_caught() {
+            usual(panic);
+        }
+    }));
 }

@@ -1,7 +1,7 @@
-//! Where is the index, and which roots are read? From flags and this process's environment.
+//! Where is the index, and which roots are read? From settings, flags and this process's environment.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use sessionary::format::{AGENTS, FORMATS};
@@ -10,12 +10,11 @@ use sessionary::{Config, RootSpec};
 
 use crate::args::Global;
 use crate::failure::Failure;
+use crate::settings::Settings;
 
-/// Variable that names the index folder.
-const INDEX_VARIABLE: &str = "SESSIONARY_INDEX_DIR";
-
-/// The configuration that flags and environment ask for.
+/// The configuration that flags, environment and the configuration file ask for.
 pub fn config(global: &Global) -> Result<Config, Failure> {
+    let settings = Settings::read(global)?;
     let cwd = env::current_dir().unwrap_or_default();
     let var = |name: &str| env::var_os(name);
     let environment = Environment {
@@ -30,13 +29,16 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
     } else {
         locations::roots(&environment)
     };
-    for text in &global.roots {
-        let root = parse_root(text, &environment)?;
+    let configured = settings.roots.value.iter().map(|text| (text, "config"));
+    let typed = global.roots.iter().map(|text| (text, "--root"));
+    for (text, why) in configured.filter(|_| !global.no_default_roots).chain(typed) {
+        let root = parse_root(text, why, &environment)?;
         // A place named by hand keeps the label given there.
         roots.retain(|other| other.path != root.path || other.format != root.format);
         roots.push(root);
     }
-    let mut config = Config::new(index_dir(global)?, roots);
+    let mut config = Config::new(settings.index.value, roots);
+    config.background = settings.background.value;
     if !global.no_default_roots {
         config.project_roots = Some(Arc::new(roots_of_project));
     }
@@ -58,28 +60,14 @@ fn roots_of_project(project: &Path) -> Vec<RootSpec> {
     locations::project_roots(&environment, project)
 }
 
-fn index_dir(global: &Global) -> Result<PathBuf, Failure> {
-    if let Some(named) = &global.index {
-        return Ok(named.clone());
-    }
-    if let Some(named) = env::var_os(INDEX_VARIABLE).filter(|named| !named.is_empty()) {
-        return Ok(named.into());
-    }
-    let cache = dirs::cache_dir().ok_or_else(|| {
-        Failure::usage("there is no cache folder for the index")
-            .hint(format!("name one: --index DIR or ${INDEX_VARIABLE}"))
-    })?;
-    Ok(cache.join("sessionary"))
-}
-
 /// Reads `FORMAT:DIR[=LABEL]`.
-fn parse_root(text: &str, environment: &Environment<'_>) -> Result<RootSpec, Failure> {
+fn parse_root(text: &str, why: &str, environment: &Environment<'_>) -> Result<RootSpec, Failure> {
     let example = "for example --root pi:~/backup/sessions=laptop";
     let Some((name, place)) = text
         .split_once(':')
         .filter(|(name, place)| !name.is_empty() && !place.is_empty())
     else {
-        return Err(Failure::usage(format!("--root {text}: not FORMAT:DIR")).hint(example));
+        return Err(Failure::usage(format!("{why} {text}: not FORMAT:DIR")).hint(example));
     };
     let (agent, format) = match AGENTS.iter().find(|agent| agent.name == name) {
         Some(agent) => (agent.name, agent.format),
@@ -87,7 +75,7 @@ fn parse_root(text: &str, environment: &Environment<'_>) -> Result<RootSpec, Fai
             Some(format) => (format.name(), format.name()),
             None => {
                 return Err(Failure::usage(format!(
-                    "--root {text}: no format or agent is called `{name}`"
+                    "{why} {text}: no format or agent is called `{name}`"
                 ))
                 .hint(format!("known are {}", known_names().join(", "))));
             }
@@ -108,7 +96,7 @@ fn parse_root(text: &str, environment: &Environment<'_>) -> Result<RootSpec, Fai
         path,
         label,
         flat: false,
-        why: "--root".to_owned(),
+        why: why.to_owned(),
     })
 }
 
@@ -135,7 +123,7 @@ mod tests {
             cwd: "/here".into(),
             read_settings: false,
         };
-        parse_root(text, &environment)
+        parse_root(text, "--root", &environment)
     }
 
     #[test]

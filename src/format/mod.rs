@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
 
 pub mod agentuse;
 pub mod clido;
@@ -143,6 +143,23 @@ pub struct Agent {
     pub flat_variables: &'static [&'static str],
     /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below a project.
     pub settings: Option<(&'static str, &'static str)>,
+    /// The command that takes a session up again, `{path}` and `{id}` being those of the session; empty = not known.
+    pub resume: &'static [&'static str],
+}
+
+/// How the agent called `agent` takes the session up again that lies at `path`; `None` = not known.
+pub fn resume(agent: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
+    let agent = AGENTS.iter().find(|known| known.name == agent)?;
+    let word = |word: &&str| match *word {
+        "{path}" => path.to_owned(),
+        "{id}" => id.to_owned(),
+        word => word.to_owned(),
+    };
+    Some(Resume {
+        cwd: Some(cwd.into()).filter(|_| !cwd.is_empty()),
+        argv: agent.resume.iter().map(word).collect(),
+    })
+    .filter(|resume| !resume.argv.is_empty())
 }
 
 /// The formats this build knows.
@@ -161,6 +178,7 @@ pub static AGENTS: &[Agent] = &[
         sessions: "sessions",
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".pi/settings.json")),
+        resume: &["pi", "--session", "{path}"],
     },
     Agent {
         name: "indusagi",
@@ -173,6 +191,7 @@ pub static AGENTS: &[Agent] = &[
         sessions: "sessions",
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
         settings: Some(("settings.json", ".indusagi/settings.json")),
+        resume: &["indusagi", "--session", "{path}"],
     },
     Agent {
         name: "clido",
@@ -186,6 +205,7 @@ pub static AGENTS: &[Agent] = &[
         sessions: "sessions",
         flat_variables: &["CLIDO_SESSION_DIR"],
         settings: None,
+        resume: &["clido", "--resume", "{id}"],
     },
     Agent {
         name: "agentuse",
@@ -199,5 +219,6 @@ pub static AGENTS: &[Agent] = &[
         sessions: "project",
         flat_variables: &[],
         settings: None,
+        resume: &["agentuse", "sessions", "resume", "{id}"],
     },
 ];

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::plan::Plan;
 use super::reading::{Cost, read_source};
+use crate::catalogue::entries::Children;
 use crate::catalogue::read::Known;
 use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
@@ -22,6 +23,8 @@ pub struct Comparison {
     pub passages: Vec<(u64, Class)>,
     /// What differs.
     pub differences: Vec<String>,
+    /// Why the file could not be read, though it is there.
+    pub unread: Option<String>,
 }
 
 /// Read `path` and compare it with what is stored of it.
@@ -53,8 +56,11 @@ pub fn compare_source(
     }) {
         Ok(_) => {}
         Err(error) => {
-            if !known.unread {
-                result.differences.push(format!("cannot be read: {error}"));
+            match error.kind() {
+                std::io::ErrorKind::NotFound => {
+                    result.differences.push(format!("cannot be read: {error}"));
+                }
+                _ => result.unread = Some(error.to_string()),
             }
             return Ok(result);
         }
@@ -106,16 +112,9 @@ pub fn compare_source(
             ));
         }
         let children = catalogue.children(row.key)?;
-        let expected = (
-            f.calls.clone(),
-            f.usage.clone(),
-            f.files.clone(),
-            f.label.clone(),
-            f.compaction.clone(),
-        );
-        if children != expected {
+        if children != Children::of(f) {
             result.differences.push(format!(
-                "line {}: calls, usage, files, label or compaction differ",
+                "line {}: calls, usage, files, label, compaction or run differ",
                 entry.line
             ));
         }
@@ -181,7 +180,7 @@ fn tiles(chunks: &[Chunk<Vec<EntryRow>>], path: &Path, result: &mut Comparison) 
         let gap = &bytes[at as usize..start as usize];
         let blank = String::from_utf8_lossy(gap)
             .chars()
-            .all(|c| c == '\0' || crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty());
+            .all(|c| crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty());
         if !blank {
             result.differences.push(format!(
                 "bytes {at} to {start} are accounted for by nothing"

@@ -1,13 +1,13 @@
-//! What lies below a root now, and what is known of it? Only of directories that changed, where directories vouch
-//! for their files.
+//! What lies below a root now, and what is known of it? Only of directories that changed.
 
 use std::collections::HashSet;
+use std::panic::resume_unwind;
 
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::RootSpec;
-use crate::source::discover::{Discovery, discover_changes, folders_vouch};
-use crate::source::folders::{Folders, parent};
+use crate::source::discover::{Discovery, Stray, discover_changes};
+use crate::source::folders::{Folder, Folders, parent};
 
 /// What lies below a root, and what is known of the same directories.
 pub struct Look {
@@ -28,24 +28,30 @@ pub fn look(
     now_ms: i64,
 ) -> Result<Look, Error> {
     let folders = match root {
-        Some(root) if folders_vouch(spec.flat, format) => {
-            Folders::of(catalogue.folders(root, format.revision(), now_ms)?)
-        }
-        _ => Folders::default(),
+        Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
+        None => Folders::default(),
     };
-    let mut discovery = Discovery::default();
-    let mut known = Vec::new();
-    // What is there and what is known of it take about as long: at the same time, where one does not ask for the other.
-    rayon::in_place_scope(|scope| -> Result<(), Error> {
-        scope.spawn(|_| discovery = discover_changes(&spec.path, spec.flat, format, &folders));
-        if let Some(root) = root.filter(|_| folders.is_empty()) {
-            known = catalogue.known_sources(root)?;
+    let (discovery, known) = match root {
+        None => (
+            discover_changes(&spec.path, spec.flat, format, &folders),
+            Vec::new(),
+        ),
+        // What is there and what is known of all of it take about as long: at the same time.
+        Some(root) if folders.is_empty() => std::thread::scope(|scope| {
+            let discovery =
+                scope.spawn(|| discover_changes(&spec.path, spec.flat, format, &folders));
+            let known = catalogue.known_sources(root)?;
+            let discovery = discovery
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic));
+            Ok::<_, Error>((discovery, known))
+        })?,
+        Some(root) => {
+            let discovery = discover_changes(&spec.path, spec.flat, format, &folders);
+            let known = catalogue.known_sources_in(root, &discovery.read)?;
+            (discovery, known)
         }
-        Ok(())
-    })?;
-    if let Some(root) = root.filter(|_| !folders.is_empty()) {
-        known = catalogue.known_sources_in(root, &discovery.read)?;
-    }
+    };
     Ok(Look {
         discovery,
         known,
@@ -56,23 +62,18 @@ pub fn look(
 impl Look {
     /// Sources below the root, looked at or not.
     pub fn files(&self) -> u64 {
-        match self.discovery.folders.is_empty() {
-            true => self.discovery.found.len() as u64,
-            false => self
-                .discovery
-                .folders
-                .iter()
-                .map(|folder| folder.files)
-                .sum(),
-        }
+        self.discovery.found.len() as u64 + self.kept().map(|folder| folder.files).sum::<u64>()
+    }
+
+    /// The directories that were not read.
+    fn kept(&self) -> impl Iterator<Item = &Folder> {
+        let read: HashSet<&str> = self.discovery.read.iter().map(|(r, _)| &**r).collect();
+        let all = self.discovery.folders.iter();
+        all.filter(move |folder| !read.contains(&*folder.relative))
     }
 
     /// Files that are no source in the directories that were not read: they are told as before.
-    pub fn strays_kept(
-        &self,
-        catalogue: &Catalogue,
-        root: i64,
-    ) -> Result<Vec<(String, String)>, Error> {
+    pub fn strays_kept(&self, catalogue: &Catalogue, root: i64) -> Result<Vec<Stray>, Error> {
         if self.folders.is_empty() {
             return Ok(Vec::new());
         }
@@ -89,7 +90,7 @@ impl Look {
             .map(|folder| folder.relative.as_str())
             .collect();
         let mut strays = catalogue.strays(root)?;
-        strays.retain(|(relative, _)| {
+        strays.retain(|Stray { relative, .. }| {
             let folder = parent(relative);
             seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
         });
@@ -108,7 +109,7 @@ impl Look {
         let mut seen = self.discovery.folders.clone();
         for folder in &mut seen {
             if doubtful.contains(&(root, folder.relative.clone())) {
-                folder.identity = None;
+                folder.seal = None;
             }
         }
         let full = self.folders.is_empty();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::plan::Plan;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
-use crate::format::json::{PieceKind, split};
+use crate::format::json::{NULS, PieceKind, split};
 use crate::format::{Format, Shape};
 use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, Proof, TAIL};
@@ -336,7 +336,8 @@ fn add_line<E: Entries>(
                     start: at + piece.range.start as u64,
                     length: bytes.len() as u64,
                     provisional: torn,
-                    reason: if torn {
+                    // NULs at the end are no line that goes on.
+                    reason: if torn && reason != NULS {
                         format!("torn: {reason}")
                     } else {
                         reason.to_string()

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::cancel::Cancel;
 use super::look::look;
 use super::plan::{Plan, Work, plan};
 use super::reading::{Cost, Outcome, read_source};
@@ -14,7 +15,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
-use crate::source::discover::folders_vouch;
+use crate::source::discover::Stray;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
@@ -26,6 +27,8 @@ pub enum Event {
     Discovered { files: u64, bytes: u64 },
     /// So many of them are in the catalogue.
     Catalogued { files: u64, bytes: u64 },
+    /// What was catalogued so far is committed: others can read it.
+    Readable,
     /// So many bytes of `of` are in the words.
     Indexed { bytes: u64, of: u64 },
     /// So many bytes of `of` were read through for a search.
@@ -36,6 +39,8 @@ pub enum Event {
 
 /// Entries in one transaction, about.
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
+/// The same of the first one: somebody waits for the newest sessions.
+const ENTRIES_FIRST: u64 = 500;
 /// Chunks on their way to the writer: enough to read on while it waits for the disk. A file's chunk is mostly a few
 /// kilobytes of rows, and never much more than four megabytes.
 const IN_FLIGHT: usize = 32;
@@ -45,11 +50,12 @@ enum Message {
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
-/// Bring the catalogue up to the files below `roots`.
+/// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
 pub fn sync_catalogue(
     catalogue: &Catalogue,
     roots: &[RootSpec],
     formats: &[&'static dyn Format],
+    cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -88,11 +94,14 @@ pub fn sync_catalogue(
                 "{}: {error}; what is known of it is kept",
                 spec.path.display()
             ));
+            // A place that is gone holds nothing; one that is there may.
+            report.files_unreadable += u64::from(!matches!(spec.path.try_exists(), Ok(false)));
         }
-        for (relative, error) in &discovery.unreadable {
+        for unread in &discovery.unreadable {
+            let path = spec.path.join(&unread.relative);
             report
                 .notes
-                .push(format!("{}: {error}", spec.path.join(relative).display()));
+                .push(format!("{}: {}", path.display(), unread.reason));
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
         report.files_seen += files;
@@ -132,7 +141,7 @@ pub fn sync_catalogue(
             strays.extend(look.strays_kept(catalogue, *root)?);
             strays.extend(look.discovery.unreadable.iter().cloned());
             strays.sort();
-            strays.dedup_by(|a, b| a.0 == b.0);
+            strays.dedup_by(|a, b| a.relative == b.relative);
             catalogue.note_root(
                 *root,
                 look.discovery.device,
@@ -145,9 +154,12 @@ pub fn sync_catalogue(
                 stale.extend(left.into_iter().map(|session| (session, *format)));
             }
         }
-        let doubtful = read_all(catalogue, &work.plans, stale, progress, report)?;
-        for (spec, format, root, look) in &scanned {
-            if folders_vouch(spec.flat, *format) && look.discovery.error.is_none() {
+        let doubtful = read_all(catalogue, &work.plans, stale, cancel, progress, report)?;
+        if cancel.is_cancelled() {
+            return Ok(());
+        }
+        for (_, format, root, look) in &scanned {
+            if look.discovery.error.is_none() {
                 look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
             }
         }
@@ -187,6 +199,7 @@ fn read_all(
     catalogue: &Catalogue,
     plans: &[Plan<'_>],
     stale: Stale<'_>,
+    cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<HashSet<(i64, String)>, Error> {
@@ -194,10 +207,12 @@ fn read_all(
         catalogue,
         report,
         progress,
+        cancel,
         plans,
         files: 0,
         bytes: 0,
         open_entries: 0,
+        most_entries: ENTRIES_FIRST,
         full: HashSet::new(),
         stale,
         doubtful: HashSet::new(),
@@ -217,17 +232,22 @@ fn read_all(
     rayon::in_place_scope(|scope| {
         let (send, receive) = sync_channel(IN_FLIGHT);
         scope.spawn(move |_| {
-            plans.par_iter().enumerate().with_max_len(1).for_each_init(
-                Vec::new,
-                |buffer, (at, plan)| {
+            // One after the other as threads become free: the order is that of the plans.
+            plans
+                .iter()
+                .enumerate()
+                .par_bridge()
+                .for_each_init(Vec::new, |buffer, (at, plan)| {
+                    if cancel.is_cancelled() {
+                        return;
+                    }
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
                     let outcome = read_source(plan, buffer, &mut cost, &mut |chunk| {
                         let _ = send.send(Message::Chunk(at, Box::new(chunk)));
                     });
                     let _ = send.send(Message::Done(at, outcome, cost));
-                },
-            );
+                });
         });
         for message in receive {
             writer.take(message)?;
@@ -241,10 +261,12 @@ struct Writer<'a> {
     catalogue: &'a Catalogue,
     report: &'a mut Report,
     progress: &'a mut dyn FnMut(Event),
+    cancel: &'a Cancel,
     plans: &'a [Plan<'a>],
     files: u64,
     bytes: u64,
     open_entries: u64,
+    most_entries: u64,
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
@@ -271,6 +293,10 @@ impl Writer<'_> {
     }
 
     fn take(&mut self, message: Message) -> Result<(), Error> {
+        // What is in stays; what comes no more is read on by the next sync.
+        if self.cancel.is_cancelled() {
+            return Ok(());
+        }
         match message {
             Message::Chunk(at, chunk) => {
                 if self.full.contains(&at) {
@@ -296,11 +322,13 @@ impl Writer<'_> {
                 self.report.entries += entries;
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += entries;
-                if self.open_entries >= ENTRIES_A_TRANSACTION {
+                if self.open_entries >= self.most_entries {
                     self.settle()?;
                     self.catalogue.commit()?;
+                    (self.progress)(Event::Readable);
                     self.catalogue.begin()?;
                     self.open_entries = 0;
+                    self.most_entries = ENTRIES_A_TRANSACTION.min(self.most_entries * 4);
                 }
             }
             Message::Done(at, outcome, cost) => {
@@ -335,8 +363,11 @@ impl Writer<'_> {
                                 .note_unread(known.source, &error.to_string())?,
                             None => self.catalogue.note_stray(
                                 plan.root,
-                                plan.relative,
-                                &error.to_string(),
+                                &Stray {
+                                    relative: plan.relative.to_owned(),
+                                    reason: error.to_string(),
+                                    unread: true,
+                                },
                             )?,
                         }
                     }

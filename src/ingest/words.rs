@@ -67,20 +67,38 @@ pub fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result
     }
 }
 
-/// The words as a reader finds them, and up to which batch they are done. `None` and 0 when there are none to trust.
-pub fn open_words(
-    catalogue: &Catalogue,
-    directory: &Path,
-) -> Result<(Option<Words>, i64), WordsStage> {
+/// The words as a reader finds them.
+#[derive(Default)]
+pub struct Found {
+    /// `None` when there are none to trust.
+    pub words: Option<Words>,
+    /// Up to which batch they are done.
+    pub done: i64,
+    /// Why those that are there cannot be read.
+    pub damage: Option<String>,
+}
+
+/// Open the words for reading.
+pub fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Found, WordsStage> {
     let words = match Words::open(directory) {
         Ok(words) => words,
-        Err(error) if error.asks_for_rebuild() => return Ok((None, 0)),
+        Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => {
+            return Ok(Found {
+                damage: Some(error.to_string()),
+                ..Found::default()
+            });
+        }
+        Err(error) if error.asks_for_rebuild() => return Ok(Found::default()),
         Err(error) => return Err(error.into()),
     };
     let (epoch, last_batch) = catalogue.epoch()?;
     Ok(match done_batch(words.payload(), &epoch, last_batch) {
-        Ok(done) => (Some(words), done),
-        Err(_) => (None, 0),
+        Ok(done) => Found {
+            words: Some(words),
+            done,
+            damage: None,
+        },
+        Err(_) => Found::default(),
     })
 }
 
@@ -93,33 +111,53 @@ pub fn index_words(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), WordsStage> {
-    let started = Instant::now();
     let (epoch, last_batch) = catalogue.epoch()?;
-    let state = match Words::open(directory) {
-        Ok(words) => done_batch(words.payload(), &epoch, last_batch),
-        Err(WordsError::Missing(_)) => Err(String::new()),
-        Err(error) if error.asks_for_rebuild() => Err(error.to_string()),
+    let mut add = |done, report: &mut Report| {
+        add_owed(
+            catalogue, directory, formats, budget, done, progress, report,
+        )
+    };
+    let why = match Words::open(directory) {
+        Ok(words) => match done_batch(words.payload(), &epoch, last_batch) {
+            Ok(done) => match add(Some(done), report) {
+                // Damage that is met only now.
+                Err(WordsStage::Words(error)) if error.asks_for_rebuild() => error.to_string(),
+                added => return added,
+            },
+            Err(why) => why,
+        },
+        Err(WordsError::Missing(_)) => String::new(),
+        Err(error) if error.asks_for_rebuild() => error.to_string(),
         Err(error) => return Err(error.into()),
     };
-    let (mut done, anew) = match state {
-        Ok(done) => (done, false),
-        Err(why) => {
-            if !why.is_empty() {
-                report
-                    .notes
-                    .push(format!("the words are built anew: {why}"));
-            }
-            let made = directory
-                .exists()
-                .then(|| std::fs::remove_dir_all(directory))
-                .transpose();
-            made.map_err(WordsError::from)?;
-            catalogue.begin()?;
-            catalogue.owe_everything()?;
-            catalogue.commit()?;
-            (0, true)
-        }
-    };
+    if !why.is_empty() {
+        report
+            .notes
+            .push(format!("the words are built anew: {why}"));
+    }
+    let gone = directory
+        .exists()
+        .then(|| std::fs::remove_dir_all(directory))
+        .transpose();
+    gone.map_err(WordsError::from)?;
+    catalogue.begin()?;
+    catalogue.owe_everything()?;
+    catalogue.commit()?;
+    add(None, report)
+}
+
+/// Add what is owed to words that are done up to this batch; `None`: to new ones.
+fn add_owed(
+    catalogue: &Catalogue,
+    directory: &Path,
+    formats: &[&'static dyn Format],
+    budget: Option<Duration>,
+    done: Option<i64>,
+    progress: &mut dyn FnMut(Event),
+    report: &mut Report,
+) -> Result<(), WordsStage> {
+    let started = Instant::now();
+    let (mut done, anew) = (done.unwrap_or(0), done.is_none());
     catalogue.settle_batches(done)?;
     let (of, rows) = catalogue.outstanding(done)?;
     let epoch = catalogue.epoch()?.0;

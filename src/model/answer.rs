@@ -18,6 +18,9 @@ pub struct SessionRow {
     pub agent: String,
     /// Label of the root, if it has one.
     pub label: Option<String>,
+    /// Sessions of subagents that it started, and of those that they started.
+    #[serde(default)]
+    pub subagents: u64,
     /// Absolute path of the session's main source.
     pub path: PathBuf,
     /// The session id as the agent's list shows it.
@@ -64,9 +67,21 @@ pub struct SessionRow {
     pub listed_cost: Option<f64>,
     /// Size of its sources in bytes.
     pub bytes: u64,
+    /// How its agent takes it up again; `null` where that is not known, or the agent would not list it.
+    #[serde(default)]
+    pub resume: Option<Resume>,
     /// What only this agent records of a session, under its own names (agentuse: `status`, `agentId`, …).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<serde_json::Value>,
+}
+
+/// A command that takes a session up again. It is never meant for a shell.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    /// Where to run it, as the session says; `null` when it does not.
+    pub cwd: Option<PathBuf>,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
 }
 
 /// The answer of `list`.
@@ -80,7 +95,10 @@ pub struct Listing {
     pub pending_files: u64,
     /// First the agents' rows in the agents' order, then what they would not list.
     pub sessions: Vec<SessionRow>,
-    /// Sessions outside the scope asked for.
+    /// How many sessions there are in the scope; `sessions` may be a page of them.
+    #[serde(default)]
+    pub total: u64,
+    /// Sessions of other directories that pass the same filters.
     pub elsewhere: u64,
 }
 
@@ -226,6 +244,9 @@ pub struct SearchAnswer {
     /// Only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
+    /// Why the words could not be read, if so: all text was read instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_damage: Option<String>,
 }
 
 /// One row of a tree, parents before children.
@@ -358,7 +379,13 @@ pub struct Status {
     pub sessions: u64,
     pub entries: u64,
     pub problems: u64,
+    /// Files, folders and roots that could not be read; among the problems.
+    #[serde(default)]
+    pub unread: u64,
     pub outstanding: u64,
+    /// Why the words cannot be read, if so: searches read all text until the next sync has built them anew.
+    #[serde(default)]
+    pub words_damage: Option<String>,
     pub catalogue_bytes: u64,
     pub words_bytes: u64,
     pub source_bytes: u64,
@@ -378,6 +405,14 @@ pub struct Difference {
     pub what: String,
 }
 
+/// A file, folder or root that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Unread {
+    pub path: PathBuf,
+    pub reason: String,
+}
+
 /// The answer of `verify`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -388,4 +423,7 @@ pub struct Verification {
     pub passages: u64,
     pub bytes_read: u64,
     pub differences: Vec<Difference>,
+    /// What is on disk and could not be read: nothing of it is compared.
+    #[serde(default)]
+    pub unread: Vec<Unread>,
 }

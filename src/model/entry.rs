@@ -61,10 +61,31 @@ pub struct Facts {
     pub has_image: bool,
     /// Not all of its text is searched: its data is too long (pi: `custom` entries).
     pub text_cut: bool,
-    /// clido `result` lines: turns, cost and exit status of a run.
+    /// clido `result` lines: turns of the run so far. The exit status is the `stop_reason`.
     pub turns: Option<i64>,
-    /// See `turns`; US dollars.
+    /// clido `result` lines: cost of the run so far, US dollars.
     pub run_cost: Option<f64>,
+    /// clido `result` lines: how long it took, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_ms: Option<i64>,
+}
+
+impl Facts {
+    /// The tokens and cost it records, and whether they are only a step's.
+    pub fn spent(&self) -> Option<(&Usage, bool)> {
+        let total = self.usage.as_ref().map(|usage| (usage, false));
+        total.or_else(|| self.step.as_deref().map(|step| (step, true)))
+    }
+
+    /// The run whose figures it records.
+    pub fn run(&self) -> Option<Run> {
+        let is_run = self.turns.is_some() || self.run_cost.is_some() || self.run_ms.is_some();
+        is_run.then(|| Run {
+            turns: self.turns,
+            cost: self.run_cost,
+            duration_ms: self.run_ms,
+        })
+    }
 }
 
 /// One tool call, or the result of one.
@@ -118,6 +139,17 @@ pub struct Label {
 pub struct Compaction {
     pub first_kept: Option<String>,
     pub tokens_before: Option<i64>,
+}
+
+/// What clido writes at the end of a turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Turns of the run so far.
+    pub turns: Option<i64>,
+    /// Cost of the run so far, US dollars.
+    pub cost: Option<f64>,
+    /// Milliseconds, as written.
+    pub duration_ms: Option<i64>,
 }
 
 /// A file that an entry says was read or modified.

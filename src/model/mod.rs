@@ -9,11 +9,11 @@ mod time;
 
 pub use answer::{
     Count, Difference, Explanation, Facets, Hit, HitGroup, Listing, Named, Neighbour, Place,
-    Report, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry, StageMs, Status,
-    Transcript, Tree, TreeRow, Verification,
+    Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry, StageMs,
+    Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
-pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Standing, Usage};
-pub use query::Expr;
+pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};
+pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};
 pub use time::iso;

@@ -1,4 +1,4 @@
-//! What is looked for, as a tree.
+//! What is looked for, as a tree; what is listed, in which order.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,4 +45,26 @@ impl Expr {
             Expr::Not(inner) => inner.reads_text(),
         }
     }
+}
+
+/// By what a list is sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// As the agents sort their own lists; what they would not list comes last.
+    #[default]
+    Agents,
+    /// When it was last modified, newest first.
+    Modified,
+    /// When it was created, newest first.
+    Created,
+    /// Messages, most first.
+    Messages,
+    /// Tokens, most first.
+    Tokens,
+    /// Cost, dearest first.
+    Cost,
+    /// Bytes of its files, largest first.
+    Size,
+    /// Entries that report an error, most first.
+    Errors,
 }

@@ -83,6 +83,9 @@ pub struct Fold {
     /// Entries that report an error.
     #[serde(skip_serializing_if = "is_default")]
     pub errors: u64,
+    /// clido: id of the session that this one is a copy of.
+    #[serde(skip_serializing_if = "is_default")]
+    pub forked_from: Option<String>,
     /// clido: user lines, and the turns and cost of the last `result` line.
     #[serde(skip_serializing_if = "is_default")]
     pub user_lines: u64,
@@ -114,7 +117,7 @@ pub struct SessionFacts {
     pub cwd: String,
     /// Current name or title.
     pub name: Option<String>,
-    /// Path of the session this one was forked from, as written.
+    /// The session this one was forked from, as written: its path, or (clido, agentuse) its id.
     pub parent_session: Option<String>,
     /// Creation time as written.
     pub created_raw: Option<String>,
@@ -144,6 +147,9 @@ pub struct SessionFacts {
     pub listed_cost: Option<f64>,
     /// Entries that report an error.
     pub error_count: u64,
+    /// A subagent's session: `parent_session` is the id of the session that started it.
+    #[serde(default)]
+    pub is_subagent: bool,
     /// Would the agent's own list show this session? `None` = yes, else the reason why not.
     pub hidden: Option<String>,
     /// What only this agent records of a session, under its own names: a JSON object as text.

@@ -70,7 +70,7 @@ pub enum RecordKind {
         /// The line's final newline is missing: provisional until it comes.
         unterminated: bool,
     },
-    /// Line ends, blank lines, NUL runs, byte order marks.
+    /// Line ends, blank lines, byte order marks.
     Separator,
     /// Bytes that could not be read as an entry, and why.
     Problem(String),

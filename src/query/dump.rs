@@ -14,12 +14,12 @@ impl Index {
         let Some(catalogue) = &self.catalogue else {
             return Ok(Vec::new());
         };
-        let (words, _) = open_words(catalogue, &self.config.words_dir())?;
-        let Some(words) = words else {
+        let found = open_words(catalogue, &self.config.words_dir())?;
+        let Some(words) = found.words else {
             return Ok(Vec::new());
         };
         let mut places = std::collections::HashMap::new();
-        let mut found = Vec::new();
+        let mut terms = Vec::new();
         for (key, class, term) in words.terms()? {
             let place = match places.get(&key) {
                 Some(place) => place,
@@ -33,9 +33,9 @@ impl Index {
                     places.entry(key).or_insert(place)
                 }
             };
-            found.push((place.0.clone(), place.1, class, term));
+            terms.push((place.0.clone(), place.1, class, term));
         }
-        found.sort();
-        Ok(found)
+        terms.sort();
+        Ok(terms)
     }
 }

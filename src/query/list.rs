@@ -6,22 +6,43 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::collation::Collation;
+use super::page::Page;
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::StoredSession;
+use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
-use crate::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Status, iso};
+use crate::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
 
-/// Which sessions a list shows.
+/// Which sessions a list shows, in which order. The default is all of them.
 #[derive(Debug, Clone, Default)]
 pub struct ListScope {
     /// Only sessions of this working directory (by the session's header, links resolved on both sides).
     pub cwd: Option<PathBuf>,
     /// Only sessions of this agent.
     pub agent: Option<String>,
+    /// Only sessions of this project: part of its folder's name, or with a separator the folder or one above it.
+    pub project: Option<String>,
+    /// Only sessions with a name.
+    pub named: bool,
+    /// Only sessions with entries that report an error.
+    pub errors: bool,
+    /// Only sessions that cost at least so many US dollars.
+    pub cost: Option<f64>,
+    /// Only sessions last modified at this moment or later, in ms.
+    pub since_ms: Option<i64>,
+    /// Only sessions last modified before this moment, in ms.
+    pub until_ms: Option<i64>,
+    /// Leave out sessions of subagents whose parent is there: it counts them.
+    pub fold_subagents: bool,
+    /// In which order.
+    pub sort: Sort,
+    /// The other way round. What a session does not record comes last all the same.
+    pub reverse: bool,
     /// Fill [`crate::model::SessionRow::all_messages_text`], read from the files.
     pub with_text: bool,
+    /// How many are left out at the beginning.
+    pub offset: usize,
     /// At most so many.
     pub limit: Option<usize>,
 }
@@ -32,39 +53,39 @@ impl Index {
     /// Order (pi 0.87.1): `modified` descending, then the file's mtime descending (all projects only), then its name descending.
     /// A session of agentuse stands where its creation puts it; ties by its path, as agentuse walks.
     pub fn list(&self, scope: &ListScope) -> Result<Listing, Error> {
-        let all = self.stored_sessions()?;
-        let total = all.len();
-        let mut places = Places::default();
-        let cwd = scope.cwd.as_deref().map(canonical);
-        let mut chosen: Vec<StoredSession> = all
-            .into_iter()
-            .filter(|s| {
-                scope
-                    .agent
-                    .as_ref()
-                    .is_none_or(|agent| *agent == s.row.agent)
-            })
-            .filter(|s| cwd.as_ref().is_none_or(|cwd| places.is_here(&s.row, cwd)))
-            .collect();
-        let elsewhere = (total - chosen.len()) as u64;
-        self.sort_as_agents_do(&mut chosen, cwd.is_none());
-        chosen.truncate(scope.limit.unwrap_or(usize::MAX));
-        let mut rows = Vec::with_capacity(chosen.len());
-        for mut stored in chosen {
-            if scope.with_text
-                && let Some(catalogue) = &self.catalogue
-            {
-                stored.row.all_messages_text = Some(self.text_of(catalogue, &stored)?);
+        let page = self.page(scope)?;
+        let mut listing = self.listing(page.as_ref());
+        if let (Some(page), Some(catalogue)) = (&page, &self.catalogue) {
+            listing.sessions.reserve(page.len());
+            for row in page.rows() {
+                let (session, format, head, json) =
+                    row.map_err(|e| Error::io("a row".as_ref(), e.into()))?;
+                let mut row = catalogue.row_of(&format!("{head}{json}"))?;
+                if scope.with_text {
+                    row.all_messages_text = Some(self.text_of(catalogue, session, format)?);
+                }
+                listing.sessions.push(row);
             }
-            rows.push(stored.row);
         }
-        Ok(Listing {
+        Ok(listing)
+    }
+
+    /// The rows that a list consists of; `None` without a catalogue.
+    pub(super) fn page(&self, scope: &ListScope) -> Result<Option<Page>, Error> {
+        let page = |catalogue: &Catalogue| Page::of(self, catalogue, scope);
+        self.catalogue.as_ref().map(page).transpose()
+    }
+
+    /// What is said around the rows of a page.
+    pub(super) fn listing(&self, page: Option<&Page>) -> Listing {
+        Listing {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
             pending_files: self.pending_files,
-            sessions: rows,
-            elsewhere,
-        })
+            sessions: Vec::new(),
+            total: page.map_or(0, |page| page.total),
+            elsewhere: page.map_or(0, |page| page.elsewhere),
+        }
     }
 
     /// All sessions of the roots this index is configured for.
@@ -84,13 +105,18 @@ impl Index {
     }
 
     /// User and assistant text of all branches in file order, joined as the agent joins it.
-    fn text_of(&self, catalogue: &Catalogue, stored: &StoredSession) -> Result<String, Error> {
-        let Some(format) = self.config.format(&stored.format) else {
+    pub(super) fn text_of(
+        &self,
+        catalogue: &Catalogue,
+        session: i64,
+        format: &str,
+    ) -> Result<String, Error> {
+        let Some(format) = self.config.format(format) else {
             return Ok(String::new());
         };
         let mut texts = Vec::new();
         let mut open: HashMap<i64, (PathBuf, Option<File>)> = HashMap::new();
-        for entry in catalogue.entries(stored.session)? {
+        for entry in catalogue.entries(session)? {
             if !entry.agent_sees || !matches!(entry.role.as_deref(), Some("user" | "assistant")) {
                 continue;
             }
@@ -136,15 +162,18 @@ impl Index {
                 error: known.and_then(|r| r.error.clone()),
             });
         }
-        let (sessions, entries, problems, source_bytes, last_scan) = match &self.catalogue {
+        let totals = match &self.catalogue {
             Some(catalogue) => catalogue.totals()?,
-            None => (0, 0, 0, 0, None),
+            None => Totals::default(),
         };
+        let mut words_damage = None;
         let outstanding = match &self.catalogue {
             Some(catalogue) => {
-                match crate::ingest::open_words(catalogue, &self.config.words_dir())? {
-                    (Some(_), done) => catalogue.outstanding(done)?.1,
-                    (None, _) => catalogue.owed_without_words()?.len() as u64,
+                let found = crate::ingest::open_words(catalogue, &self.config.words_dir())?;
+                words_damage = found.damage;
+                match found.words {
+                    Some(_) => catalogue.outstanding(found.done)?.1,
+                    None => catalogue.owed_without_words()?.len() as u64,
                 }
             }
             None => 0,
@@ -157,10 +186,12 @@ impl Index {
             index_dir: self.config.index_dir.clone(),
             generation: crate::catalogue::GENERATION,
             roots,
-            sessions,
-            entries,
-            problems,
+            sessions: totals.sessions,
+            entries: totals.entries,
+            problems: totals.problems,
+            unread: totals.unread,
             outstanding,
+            words_damage,
             catalogue_bytes: size(&catalogue_path) + size(&wal),
             words_bytes: walkdir::WalkDir::new(self.config.words_dir())
                 .into_iter()
@@ -169,26 +200,10 @@ impl Index {
                 .filter(|m| m.is_file())
                 .map(|m| m.len())
                 .sum(),
-            source_bytes,
-            last_scan: last_scan.and_then(iso),
+            source_bytes: totals.source_bytes,
+            last_scan: totals.last_scan_ms.and_then(iso),
             writer: self.has_writer(),
         })
-    }
-}
-
-impl Index {
-    /// `modified` descending, ties as pi breaks them (created and path for agents that sort by creation);
-    /// sessions the agents would not list at the end.
-    pub(super) fn sort_as_agents_do(&self, sessions: &mut [StoredSession], by_mtime: bool) {
-        let ranks = Ranks::new(self, by_mtime);
-        let rank = |s: &StoredSession| {
-            let by_creation = ranks.are_by_creation(&s.format);
-            let listed = s.row.listed_by_agent;
-            ranks.rank(by_creation, listed, s.modified_ms, s.file_ms, s.created_ms)
-        };
-        sessions.sort_by(|a, b| {
-            rank(a).compare(&rank(b), || a.row.path.clone(), || b.row.path.clone())
-        });
     }
 }
 
@@ -284,10 +299,15 @@ impl Places {
     /// projects, `at` is its project or the working tree that holds it.
     pub(super) fn is_here(&mut self, row: &SessionRow, at: &Path) -> bool {
         let project = row.own.as_ref().and_then(|own| own.get("projectRoot"));
-        let Some(project) = project.and_then(|project| project.as_str()) else {
-            return self.is_at(&row.cwd, at);
-        };
-        self.is_at(project, at) || self.repository(project) == Some(at)
+        match project.and_then(|project| project.as_str()) {
+            Some(project) => self.is_folder_here(project, true, at),
+            None => self.is_folder_here(&row.cwd, false, at),
+        }
+    }
+
+    /// Whether sessions of a working directory, or of a project, are of the directory `at`.
+    pub(super) fn is_folder_here(&mut self, folder: &str, is_project: bool, at: &Path) -> bool {
+        self.is_at(folder, at) || is_project && self.repository(folder) == Some(at)
     }
 
     fn is_at(&mut self, cwd: &str, at: &Path) -> bool {

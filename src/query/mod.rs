@@ -5,8 +5,10 @@ mod dump;
 mod filter;
 mod list;
 mod list_json;
+mod listed;
 mod name;
 mod order;
+mod page;
 mod search;
 mod show;
 pub mod syntax;
@@ -15,6 +17,7 @@ mod verify;
 
 pub use list::ListScope;
 pub use list_json::WrittenList;
+pub use listed::Listed;
 pub use search::SearchScope;
 pub use show::ShowScope;
 pub use tree::TreeFilter;

@@ -7,7 +7,7 @@ use super::filter::Left;
 use super::syntax::{self, Filters, Now};
 use crate::catalogue::Catalogue;
 use crate::index::{Error, Index};
-use crate::ingest::{Event, open_words, scan_owed};
+use crate::ingest::{Event, Found, open_words, scan_owed};
 use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope, Words};
 
@@ -92,11 +92,21 @@ impl Index {
             return Ok(answer);
         };
         catalogue.snapshot()?;
-        let result = Search::new(self, catalogue, &query.filters, scope, shown, progress)
-            .and_then(|search| search.answer(&query, &mut answer));
+        let mut ask = |found| -> Result<Option<String>, Error> {
+            let search = Search::new(self, catalogue, &query, scope, &shown, progress, found)?;
+            search.answer_or_damage(&mut answer)
+        };
+        let result = match ask(None) {
+            // The words are damaged: all text is read instead.
+            Ok(Some(why)) => ask(Some(Found {
+                damage: Some(why),
+                ..Found::default()
+            })),
+            done => done,
+        };
         catalogue.end_snapshot();
         progress(Event::Done);
-        result.map(|()| answer)
+        result.map(|_| answer)
     }
 }
 
@@ -104,13 +114,15 @@ impl Index {
 struct Search<'a> {
     index: &'a Index,
     catalogue: &'a Catalogue,
+    query: &'a syntax::Query,
     filters: &'a Filters,
     scope: &'a SearchScope,
-    shown: Shown,
+    shown: &'a Shown,
     left: Left<'a>,
     /// What is left in all directories, where only one was asked for.
     wide: Option<Left<'a>>,
-    words: OnceCell<(Option<Words>, i64)>,
+    /// The words, once they were asked for.
+    found: OnceCell<Found>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
 }
 
@@ -138,27 +150,56 @@ impl<'a> Search<'a> {
     fn new(
         index: &'a Index,
         catalogue: &'a Catalogue,
-        filters: &'a Filters,
+        query: &'a syntax::Query,
         scope: &'a SearchScope,
-        shown: Shown,
+        shown: &'a Shown,
         progress: &'a mut dyn FnMut(Event),
+        found: Option<Found>,
     ) -> Result<Self, Error> {
+        let filters = &query.filters;
         let left = |cwd| Left::new(index, catalogue, filters, cwd);
         Ok(Self {
             index,
             catalogue,
+            query,
             filters,
             scope,
             shown,
             left: left(scope.cwd.as_deref())?,
             wide: scope.cwd.as_ref().map(|_| left(None)).transpose()?,
-            words: OnceCell::new(),
+            found: found.map_or_else(OnceCell::new, OnceCell::from),
             progress: RefCell::new(progress),
         })
     }
 
-    fn answer(&self, query: &syntax::Query, answer: &mut SearchAnswer) -> Result<(), Error> {
-        let expr = match &query.expr {
+    /// The answer, or what is wrong with the words. What an earlier search has filled in is replaced.
+    fn answer_or_damage(&self, answer: &mut SearchAnswer) -> Result<Option<String>, Error> {
+        let mut fresh = SearchAnswer {
+            schema_version: SCHEMA_VERSION,
+            total_exact: true,
+            notes: self.query.notes.clone(),
+            ..SearchAnswer::default()
+        };
+        match self.answer(&mut fresh) {
+            Ok(()) => {}
+            Err(Error::Words(error)) if error.asks_for_rebuild() => {
+                return match self.found.get().and_then(|found| found.words.as_ref()) {
+                    Some(words) => Ok(Some(words.diagnosis(&error))),
+                    None => Err(error.into()),
+                };
+            }
+            Err(error) => return Err(error),
+        }
+        if let Some(why) = self.found.get().and_then(|found| found.damage.as_ref()) {
+            words::condemn(&self.index.config.words_dir(), why);
+            fresh.words_damage = Some(why.clone());
+        }
+        *answer = fresh;
+        Ok(None)
+    }
+
+    fn answer(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
+        let expr = match &self.query.expr {
             Some(expr) if self.scope.any => Some(relax::any(expr)),
             expr => expr.clone(),
         };
@@ -180,7 +221,7 @@ impl<'a> Search<'a> {
             self.explain_nothing(expr, answer)?;
         }
         if self.scope.cursor.is_none() {
-            answer.named = self.named(query)?;
+            answer.named = self.named(self.query)?;
         }
         Ok(())
     }
@@ -188,10 +229,8 @@ impl<'a> Search<'a> {
     /// The page, the total and whatever else was asked for.
     fn fill(&self, expr: Option<&Expr>, answer: &mut SearchAnswer) -> Result<(), Error> {
         self.ask(expr, &self.left, |asked| {
-            if asked.failed > 0 {
-                answer.complete = false;
-                answer.pending_files += asked.failed;
-            }
+            answer.complete = self.index.complete && asked.failed == 0;
+            answer.pending_files = self.index.pending_files + asked.failed;
             let order = match self.scope.newest_first {
                 true => Order::Newest,
                 false => Order::Ranked,
@@ -264,14 +303,15 @@ impl<'a> Search<'a> {
         let (disk, done) = match expr {
             // Only the text itself tells.
             Some(expr) if expr.reads_text() => (None, 0),
-            _ => match self.words.get() {
-                Some((disk, done)) => (disk.as_ref(), *done),
-                None => {
-                    let words = open_words(self.catalogue, &self.index.config.words_dir())?;
-                    let (disk, done) = self.words.get_or_init(|| words);
-                    (disk.as_ref(), *done)
+            _ => {
+                if self.found.get().is_none() {
+                    let found = open_words(self.catalogue, &self.index.config.words_dir())?;
+                    self.found.get_or_init(|| found);
                 }
-            },
+                let found = self.found.get();
+                let words = found.and_then(|found| found.words.as_ref());
+                (words, found.map_or(0, |found| found.done))
+            }
         };
         let mut dead = Vec::new();
         if disk.is_some() {

@@ -94,28 +94,23 @@ impl Index {
         let path = stored.row.path.to_string_lossy().into_owned();
         let mut ancestors: Vec<String> = Vec::new();
         let mut parent = stored.row.parent_session_path.clone();
-        // Agents without a tree of entries name a parent by its id.
-        let linear = self.is_linear(&stored);
         while let Some(named) = parent {
-            let above = match linear {
-                true => catalogue
-                    .path_of_id(&named, stored.session)?
-                    .unwrap_or(named),
-                false => named,
-            };
+            // Some agents name a parent by its path, some by its id.
+            let above = catalogue
+                .path_of_id(&named, stored.session)?
+                .unwrap_or(named);
             if ancestors.contains(&above) || above == path {
                 break;
             }
             parent = catalogue.parent_of(&above)?;
             ancestors.push(above);
         }
+        let mut forks = catalogue.forks_of(&path)?;
+        forks.extend(catalogue.children_of_id(&stored.row.id, stored.session)?);
         Ok(Tree {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
-            forks: match linear {
-                true => catalogue.children_of_id(&stored.row.id, stored.session)?,
-                false => catalogue.forks_of(&path)?,
-            },
+            forks,
             session: stored.row,
             ancestors,
             entries: rows,

@@ -8,9 +8,9 @@ use crate::catalogue::read::Known;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::format::Format;
 use crate::index::{Error, Event, Index, RootSpec};
-use crate::ingest::{compare_source, open_words};
-use crate::model::{Class, Difference, SCHEMA_VERSION, Verification};
-use crate::source::discover::discover;
+use crate::ingest::{Comparison, compare_source, open_words};
+use crate::model::{Class, Difference, SCHEMA_VERSION, Unread, Verification};
+use crate::source::discover::{Stray, discover};
 use crate::words::Words;
 
 impl Index {
@@ -32,8 +32,10 @@ impl Index {
             found.differences.push(difference("catalogue", None, said));
         }
         let _ = progress;
-        let (words, done) = open_words(catalogue, &self.config.words_dir())?;
+        let words = open_words(catalogue, &self.config.words_dir())?;
         let mut expected: BTreeSet<(u64, Class)> = BTreeSet::new();
+        // Entries of files that cannot be read now: the words may hold them.
+        let mut untold: BTreeSet<u64> = BTreeSet::new();
         for spec in &self.config.roots {
             let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
                 continue;
@@ -42,11 +44,26 @@ impl Index {
                 continue;
             };
             let known_sources = catalogue.known_sources(root)?;
-            self.verify_root(catalogue, root, spec, format, &known_sources, &mut found)?;
+            let is_there =
+                self.verify_root(catalogue, root, spec, format, &known_sources, &mut found)?;
             for known in known_sources {
                 let path = spec.path.join(&known.relative);
+                let outcome = match is_there {
+                    true => compare_source(catalogue, root, &path, &known, format)?,
+                    false => Comparison::default(),
+                };
+                if !is_there || outcome.unread.is_some() {
+                    let entries = catalogue.entries_of_source(known.source)?;
+                    untold.extend(entries.iter().map(|entry| entry.key as u64));
+                    // Of a folder that cannot be read one line is enough.
+                    if let Some(reason) = outcome.unread
+                        && !found.unread.iter().any(|u| path.starts_with(&u.path))
+                    {
+                        found.unread.push(Unread { path, reason });
+                    }
+                    continue;
+                }
                 found.sources += 1;
-                let outcome = compare_source(catalogue, root, &path, &known, format)?;
                 found.bytes_read += outcome.bytes_read;
                 found.entries += outcome.entries;
                 expected.extend(outcome.passages);
@@ -68,11 +85,21 @@ impl Index {
                 format!("{unready} sessions have another row in the list than in their columns");
             found.differences.push(difference("catalogue", None, what));
         }
-        self.verify_words(words.as_ref(), done, expected, &mut found)?;
+        if let Some(why) = words.damage {
+            found.differences.push(difference("words", None, why));
+        } else {
+            self.verify_words(
+                words.words.as_ref(),
+                words.done,
+                expected,
+                &untold,
+                &mut found,
+            )?;
+        }
         Ok(found)
     }
 
-    /// Every file below a root is a source, or a stray with its reason.
+    /// Every file below a root is a source, or a stray with its reason. `false`: the root cannot be read.
     fn verify_root(
         &self,
         catalogue: &Catalogue,
@@ -81,7 +108,7 @@ impl Index {
         format: &dyn Format,
         known: &[Known],
         found: &mut Verification,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         if catalogue.root_is(root)? != (spec.format.clone(), spec.label.clone(), spec.flat) {
             let what = "its format, label or shape differs from what is asked for".to_string();
             found
@@ -89,34 +116,52 @@ impl Index {
                 .push(difference("catalogue", Some(spec.path.clone()), what));
         }
         let discovery = discover(&spec.path, spec.flat, format);
-        if discovery.error.is_some() {
-            return Ok(());
+        if let Some(reason) = discovery.error {
+            let path = spec.path.clone();
+            found.unread.push(Unread { path, reason });
+            return Ok(false);
         }
-        let mut stored: BTreeMap<String, String> = catalogue.strays(root)?.into_iter().collect();
+        let unread = discovery.unreadable.iter().map(|unread| Unread {
+            path: spec.path.join(&unread.relative),
+            reason: unread.reason.clone(),
+        });
+        found.unread.extend(unread);
+        let mut stored: BTreeMap<String, Stray> = catalogue
+            .strays(root)?
+            .into_iter()
+            .map(|stray| (stray.relative.clone(), stray))
+            .collect();
         let sources: BTreeSet<&str> = known.iter().map(|k| k.relative.as_str()).collect();
+        let mut differences = Vec::new();
         let mut tell = |relative: &str, what: &str| {
-            found.differences.push(difference(
+            differences.push(difference(
                 "catalogue",
                 Some(spec.path.join(relative)),
                 what.to_string(),
             ));
         };
         for file in &discovery.found {
+            if sources.contains(file.relative.as_str()) {
+                continue;
+            }
             // A new file that could not be read is told as a stray.
-            if !sources.contains(file.relative.as_str()) && stored.remove(&file.relative).is_none()
-            {
-                tell(&file.relative, "is not in the catalogue");
+            match stored.remove(&file.relative) {
+                Some(stray) => found.unread.push(Unread {
+                    path: spec.path.join(&file.relative),
+                    reason: stray.reason,
+                }),
+                None => tell(&file.relative, "is not in the catalogue"),
             }
         }
         // Of two reasons for one path the first is kept.
-        let expected: BTreeMap<&String, &String> = discovery
+        let expected: BTreeMap<&String, &Stray> = discovery
             .unreadable
             .iter()
             .chain(&discovery.strays)
-            .map(|(path, why)| (path, why))
+            .map(|stray| (&stray.relative, stray))
             .collect();
-        for (relative, reason) in expected {
-            if stored.remove(relative).as_ref() != Some(reason) {
+        for (relative, stray) in expected {
+            if stored.remove(relative).as_ref() != Some(stray) {
                 tell(
                     relative,
                     "is not told as a file that is no source, or for another reason",
@@ -126,7 +171,19 @@ impl Index {
         for relative in stored.keys() {
             tell(relative, "is told as no source, and is not there");
         }
-        Ok(())
+        // None of them is known before the first scan of a newer version.
+        let mut folders = catalogue.folder_files(root)?;
+        let known_folders = !folders.is_empty();
+        for folder in &discovery.folders {
+            if folders.remove(&folder.relative) != Some(folder.files) && known_folders {
+                tell(&folder.relative, "is not known as the directory it is");
+            }
+        }
+        for relative in folders.keys() {
+            tell(relative, "is known as a directory, and is not there");
+        }
+        found.differences.append(&mut differences);
+        Ok(true)
     }
 
     fn verify_words(
@@ -134,6 +191,7 @@ impl Index {
         words: Option<&Words>,
         done: i64,
         expected: BTreeSet<(u64, Class)>,
+        untold: &BTreeSet<u64>,
         found: &mut Verification,
     ) -> Result<(), Error> {
         let Some(catalogue) = &self.catalogue else {
@@ -151,17 +209,32 @@ impl Index {
         };
         let mut have = BTreeSet::new();
         if let Some(words) = words {
-            let damaged = words.damaged_files()?;
-            for name in &damaged {
+            // A file that cannot even be asked for its checksum is as damaged.
+            let damaged: Vec<String> = match words.damaged_files() {
+                Ok(names) => names
+                    .iter()
+                    .map(|name| format!("{name} is damaged"))
+                    .collect(),
+                Err(error) => vec![error.to_string()],
+            };
+            for what in &damaged {
                 found
                     .differences
-                    .push(difference("words", None, format!("{name} is damaged")));
+                    .push(difference("words", None, what.clone()));
             }
             // Reading on in files that lie about their own shape makes tantivy panic.
             if !damaged.is_empty() {
                 return Ok(());
             }
-            for (key, class) in words.keys()? {
+            let keys = match words.keys() {
+                Ok(keys) => keys,
+                Err(error) => {
+                    let what = error.to_string();
+                    found.differences.push(difference("words", None, what));
+                    return Ok(());
+                }
+            };
+            for (key, class) in keys {
                 if dead
                     .iter()
                     .any(|d| (d.first as u64..=d.last as u64).contains(&key))
@@ -190,7 +263,7 @@ impl Index {
             }
         }
         for (key, class) in &have {
-            if !expected.contains(&(*key, *class)) {
+            if !expected.contains(&(*key, *class)) && !untold.contains(key) {
                 let session = key >> ARRIVAL_BITS;
                 found.differences.push(difference(
                     "words",

@@ -1,12 +1,14 @@
-//! Which files lie below a root, with the identity of each. Directories are read in parallel; those known to be
-//! unchanged are not read.
+//! Which files lie below a root, with the identity of each? Directories are read in parallel; of those known to be
+//! unchanged nothing is told but themselves.
 
-use std::fs;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::thread::{Scope, available_parallelism};
+use std::{fs, io};
 
-use rayon::prelude::*;
-
-use super::folders::{Folder, Folders};
+use super::folders::{Folder, Folders, Seal};
 use super::identity::{Identity, now_ns};
 use super::listing::{Kind, Listed, list};
 use crate::format::{Format, WriteMode};
@@ -25,22 +27,33 @@ pub struct Found {
     pub unlisted: Option<String>,
 }
 
+/// A file that is no source, or what could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stray {
+    /// Path below the root.
+    pub relative: String,
+    /// Why it is none.
+    pub reason: String,
+    /// It may be one, or hold some.
+    pub unread: bool,
+}
+
 /// All that lies below one root.
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
     /// The sources, sorted by path.
     pub found: Vec<Found>,
     /// Files that are no source, and why.
-    pub strays: Vec<(String, String)>,
+    pub strays: Vec<Stray>,
     /// Directories and files that could not be read: nothing below them counts as gone.
-    pub unreadable: Vec<(String, String)>,
+    pub unreadable: Vec<Stray>,
     /// Device of the root.
     pub device: i64,
     /// The root itself could not be read: nothing below it counts as gone.
     pub error: Option<String>,
-    /// Every directory, where the agent's way of writing lets directories vouch for their files.
+    /// Every directory whose path is UTF-8.
     pub folders: Vec<Folder>,
-    /// Those of them that were read, each with the directories in it. `found` and `strays` are of these alone.
+    /// Those of them that were not kept, each with the directories in it. `found` and `strays` are of these alone.
     pub read: Vec<(String, Vec<String>)>,
 }
 
@@ -48,12 +61,29 @@ impl Discovery {
     /// Whether a source that was not found may still exist.
     pub fn hides(&self, relative: &str) -> bool {
         self.error.is_some()
-            || self.unreadable.iter().any(|(below, _)| {
+            || self.unreadable.iter().any(|unread| {
+                let below = unread.relative.as_str();
                 relative == below
                     || relative
-                        .strip_prefix(below.as_str())
+                        .strip_prefix(below)
                         .is_some_and(|rest| rest.starts_with('/'))
             })
+    }
+
+    fn stray(&mut self, path: &Path, reason: &str) {
+        self.strays.push(Stray {
+            relative: in_words(path),
+            reason: reason.to_owned(),
+            unread: false,
+        });
+    }
+
+    fn unread(&mut self, path: &Path, why: &dyn std::fmt::Display) {
+        self.unreadable.push(Stray {
+            relative: in_words(path),
+            reason: why.to_string(),
+            unread: true,
+        });
     }
 
     fn add(&mut self, mut other: Discovery) {
@@ -65,24 +95,24 @@ impl Discovery {
     }
 }
 
-/// Whether the times of directories tell of changes to the files in them.
-pub fn folders_vouch(flat: bool, format: &dyn Format) -> bool {
-    // Windows tells neither inode nor change time.
-    cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename
-}
-
 /// Walk the root at `path`, and look at every file.
 pub fn discover(path: &Path, flat: bool, format: &dyn Format) -> Discovery {
     discover_changes(path, flat, format, &Folders::default())
 }
 
-/// The same but for the files in directories that are as they were.
+/// The same but for what is in directories that are as they were.
 pub fn discover_changes(
     path: &Path,
     flat: bool,
     format: &dyn Format,
     known: &Folders,
 ) -> Discovery {
+    if path.to_str().is_none() {
+        return Discovery {
+            error: Some("its path is not UTF-8".into()),
+            ..Discovery::default()
+        };
+    }
     // Before the first look: what is changed later is so close to it that it counts as racy.
     let started_ns = now_ns();
     let metadata = match fs::metadata(path) {
@@ -100,24 +130,35 @@ pub fn discover_changes(
             };
         }
     };
+    let identity = Identity::of(&metadata);
     let walk = Walk {
         root: path,
         flat,
         format,
         known,
-        vouches: folders_vouch(flat, format),
+        // Windows tells neither inode nor change time.
+        vouches: cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename,
         started_ns,
+        waiting: Mutex::new(vec![Directory {
+            below: PathBuf::new(),
+            identity,
+            above: vec![(identity.device, identity.inode)],
+        }]),
+        walkers: AtomicUsize::new(1),
+        cores: LazyLock::new(|| available_parallelism().map_or(1, usize::from)),
+        all: Mutex::default(),
     };
-    let identity = Identity::of(&metadata);
-    let own = (identity.device, identity.inode);
-    let mut all = walk.directory(Path::new(""), identity, &[own]);
+    std::thread::scope(|scope| walk.walk(scope));
+    let mut all = walk
+        .all
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     if let Some(at) = all
         .unreadable
         .iter()
-        .position(|(relative, _)| relative.is_empty())
+        .position(|unread| unread.relative.is_empty())
     {
-        let (_, error) = all.unreadable.swap_remove(at);
-        all.error = Some(error);
+        all.error = Some(all.unreadable.swap_remove(at).reason);
     }
     all.device = identity.device;
     all.found
@@ -127,174 +168,268 @@ pub fn discover_changes(
     all
 }
 
+/// So many directories wait before another thread is worth starting.
+const WORTH_A_THREAD: usize = 8;
+
 struct Walk<'a> {
     root: &'a Path,
     flat: bool,
     format: &'a dyn Format,
     known: &'a Folders,
+    /// Whether directories vouch for the files in them.
     vouches: bool,
     started_ns: i64,
+    waiting: Mutex<Vec<Directory>>,
+    walkers: AtomicUsize,
+    cores: LazyLock<usize>,
+    all: Mutex<Discovery>,
+}
+
+/// A directory still to be looked at.
+struct Directory {
+    /// Its path below the root.
+    below: PathBuf,
+    identity: Identity,
+    /// Device and inode of every directory on the way here, so that links cannot lead in circles.
+    above: Vec<(i64, i64)>,
+}
+
+/// A name in a directory; of a link, what it leads to.
+struct Name {
+    name: OsString,
+    kind: Kind,
+    identity: Identity,
+    is_link: bool,
 }
 
 impl Walk<'_> {
-    /// `below` is the directory's path below the root; `above` are device and inode of every directory on the way
-    /// here, so that links cannot lead in circles.
-    fn directory(&self, below: &Path, identity: Identity, above: &[(i64, i64)]) -> Discovery {
-        let path = below.to_str().filter(|_| self.vouches);
-        if let Some((folder, inside)) = path.and_then(|path| self.known.kept(path, &identity)) {
-            return self.kept(folder, inside, above);
-        }
+    /// Look at waiting directories until there are none. A thread that finds more than it can do starts another.
+    fn walk<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         let mut here = Discovery::default();
-        let mut settled = !identity.is_racy(self.started_ns);
+        loop {
+            let Some(directory) = self.waiting().pop() else {
+                break;
+            };
+            let deeper = self.directory(&directory, &mut here);
+            let waiting = {
+                let mut waiting = self.waiting();
+                waiting.extend(deeper);
+                waiting.len()
+            };
+            if waiting > WORTH_A_THREAD && self.walkers.load(Ordering::Relaxed) < *self.cores {
+                self.walkers.fetch_add(1, Ordering::Relaxed);
+                scope.spawn(|| self.walk(scope));
+            }
+        }
+        self.walkers.fetch_sub(1, Ordering::Relaxed);
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.add(here);
+    }
+
+    fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Directory>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Look at one directory; the directories in it are given back.
+    fn directory(&self, directory: &Directory, here: &mut Discovery) -> Vec<Directory> {
+        let below = &directory.below;
+        let path = below.to_str().map(slashed);
+        let kept = |seal: Seal| path.as_ref().and_then(|path| self.known.kept(path, seal));
+        if self.vouches
+            && let Some(folder) = kept(Seal::of_directory(&directory.identity))
+        {
+            here.folders.push(folder.clone());
+            return self.inside(directory, self.known.inside(&folder.relative), here);
+        }
+        let mut settled = !self.vouches || !directory.identity.is_racy(self.started_ns);
+        let names = match self.names(below, here, &mut settled) {
+            Ok(names) => names,
+            Err(error) => {
+                here.unread(below, &error);
+                here.folders.extend(path.as_deref().map(Folder::unsettled));
+                return Vec::new();
+            }
+        };
+        let seal = match self.vouches {
+            true => Seal::of_directory(&directory.identity),
+            false => Seal::of_files(names.iter().map(|n| (&*n.name, n.kind, &n.identity))),
+        };
+        let folder = kept(seal).filter(|_| settled && !self.vouches);
+        let files_before = here.found.len();
         let mut deeper = Vec::new();
-        let listed = list(&self.root.join(below), |listed| {
-            let (name, what) = match listed {
-                Ok(Listed { name, what }) => (name, what),
+        for found in names {
+            let path = || below.join(&found.name);
+            match found.kind {
+                // Often a folder of a project: what lies below it is the project's.
+                Kind::Folder if self.flat => {}
+                Kind::Folder => {
+                    let own = (found.identity.device, found.identity.inode);
+                    // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
+                    if found.is_link && (own == (0, 0) || directory.above.contains(&own)) {
+                        if folder.is_none() {
+                            here.stray(&path(), "link to a folder above it");
+                        }
+                    } else {
+                        deeper.push(directory.with(path(), found.identity));
+                    }
+                }
+                Kind::File if folder.is_none() => {
+                    settled &= self.file(&path(), found.identity, here);
+                }
+                Kind::File | Kind::Link | Kind::Other => {}
+            }
+        }
+        if let Some(folder) = folder {
+            here.folders.push(folder.clone());
+        } else if let Some(path) = path {
+            let names = deeper.iter().filter_map(|inside| inside.below.to_str());
+            let names: Vec<String> = names.map(slashed).collect();
+            settled &= names.len() == deeper.len();
+            here.folders.push(Folder {
+                relative: path.clone(),
+                seal: Some(seal).filter(|_| settled),
+                files: (here.found.len() - files_before) as u64,
+            });
+            here.read.push((path, names));
+        }
+        deeper
+    }
+
+    /// What is in a directory. `settled` becomes false when it may be something else without another seal.
+    fn names(
+        &self,
+        below: &Path,
+        here: &mut Discovery,
+        settled: &mut bool,
+    ) -> io::Result<Vec<Name>> {
+        let mut names = Vec::new();
+        list(&self.root.join(below), |listed| {
+            let Listed { name, what } = match listed {
+                Ok(listed) => listed,
                 Err(error) => {
-                    here.unreadable.push((lossy(below), error.to_string()));
-                    settled = false;
+                    here.unread(below, &error);
+                    *settled = false;
                     return;
                 }
             };
-            let mut path = PathBuf::with_capacity(below.as_os_str().len() + 1 + name.len());
-            path.push(below);
-            path.push(name);
             let mut is_link = false;
             let (kind, identity) = match what {
-                Ok((Kind::Link, _)) => match fs::metadata(self.root.join(&path)) {
+                Ok((Kind::Link, _)) => match fs::metadata(self.root.join(below).join(name)) {
                     Ok(metadata) => {
                         is_link = true;
-                        // What a link leads to changes without a trace here.
-                        settled &= metadata.is_dir();
+                        // What a link leads to changes without a trace in the directory.
+                        *settled &= !self.vouches || metadata.is_dir();
                         (Kind::of(&metadata), Identity::of(&metadata))
                     }
                     Err(error) => {
-                        settled = false;
-                        here.strays
-                            .push((lossy(&path), format!("link that leads nowhere: {error}")));
+                        *settled = false;
+                        let reason = format!("link that leads nowhere: {error}");
+                        here.stray(&below.join(name), &reason);
                         return;
                     }
                 },
                 Ok(found) => found,
                 // Gone between the listing and the look.
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return,
                 Err(error) => {
-                    here.unreadable.push((lossy(&path), error.to_string()));
-                    settled = false;
+                    here.unread(&below.join(name), &error);
+                    *settled = false;
                     return;
                 }
             };
-            match kind {
-                // Often a folder of a project: what lies below it is the project's.
-                Kind::Folder if self.flat => {}
-                Kind::Folder => {
-                    let own = (identity.device, identity.inode);
-                    // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
-                    if is_link && (own == (0, 0) || above.contains(&own)) {
-                        here.strays
-                            .push((lossy(&path), "link to a folder above it".into()));
-                    } else {
-                        deeper.push((path, identity));
-                    }
-                }
-                Kind::File => {
-                    settled &= !self.vouches || !identity.is_racy(self.started_ns);
-                    self.file(path, identity, &mut here);
-                }
-                Kind::Link | Kind::Other => {}
-            }
-        });
-        if let Err(error) = listed {
-            here.unreadable.push((lossy(below), error.to_string()));
-            here.folders.extend(path.map(Folder::unsettled));
-            return here;
-        }
-        if let Some(path) = path {
-            let names = deeper.iter().filter_map(|(path, _)| path.to_str());
-            let names: Vec<String> = names.map(str::to_owned).collect();
-            settled &= names.len() == deeper.len();
-            here.folders.push(Folder {
-                relative: path.to_owned(),
-                identity: Some(identity).filter(|_| settled),
-                files: here.found.len() as u64,
+            *settled &= kind != Kind::File || !identity.is_racy(self.started_ns);
+            names.push(Name {
+                name: name.to_owned(),
+                kind,
+                identity,
+                is_link,
             });
-            here.read.push((path.to_owned(), names));
-        }
-        self.deeper(here, deeper, above)
+        })?;
+        Ok(names)
     }
 
-    /// A directory that is as it was: only the directories in it are looked at.
-    fn kept(&self, folder: &Folder, inside: &[String], above: &[(i64, i64)]) -> Discovery {
-        let mut here = Discovery::default();
-        here.folders.push(folder.clone());
+    /// The directories that were in a directory, which is as it was.
+    fn inside(
+        &self,
+        directory: &Directory,
+        inside: &[String],
+        here: &mut Discovery,
+    ) -> Vec<Directory> {
         let mut deeper = Vec::with_capacity(inside.len());
         for below in inside {
             match fs::metadata(self.root.join(below)) {
                 Ok(metadata) if metadata.is_dir() => {
-                    deeper.push((PathBuf::from(below), Identity::of(&metadata)));
+                    deeper.push(directory.with(PathBuf::from(below), Identity::of(&metadata)));
                 }
                 // Gone since its parent was looked at; the next look will find that one changed.
                 Ok(_) => {}
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    here.unreadable.push((below.clone(), error.to_string()));
+                    here.unread(Path::new(below), &error);
                     here.folders.push(Folder::unsettled(below));
                 }
             }
         }
-        self.deeper(here, deeper, above)
+        deeper
     }
 
-    fn deeper(
-        &self,
-        mut here: Discovery,
-        deeper: Vec<(PathBuf, Identity)>,
-        above: &[(i64, i64)],
-    ) -> Discovery {
-        let deeper: Vec<Discovery> = deeper
-            .into_par_iter()
-            .map(|(path, identity)| {
-                let mut above = above.to_vec();
-                above.push((identity.device, identity.inode));
-                self.directory(&path, identity, &above)
-            })
-            .collect();
-        for each in deeper {
-            here.add(each);
-        }
-        here
-    }
-
-    fn file(&self, path: PathBuf, identity: Identity, here: &mut Discovery) {
-        let placement = self.format.place(&path, self.flat);
-        let relative = match path.into_os_string().into_string() {
-            Ok(relative) if cfg!(windows) => relative.replace('\\', "/"),
-            Ok(relative) => relative,
-            Err(name) => {
-                here.strays.push((
-                    name.to_string_lossy().into_owned(),
-                    "name is not UTF-8".into(),
-                ));
-                return;
-            }
-        };
-        match placement {
+    /// `false`: it is told each time, so its directory is looked at each time.
+    fn file(&self, path: &Path, identity: Identity, here: &mut Discovery) -> bool {
+        match self.format.place(path, self.flat) {
             Placement::Source {
                 session,
                 part,
                 unlisted,
-            } => here.found.push(Found {
-                relative,
-                identity,
-                place: session,
-                part,
-                unlisted,
-            }),
-            Placement::Ignore(reason) => here.strays.push((relative, reason.to_string())),
+            } => match path.to_str() {
+                Some(relative) => here.found.push(Found {
+                    relative: slashed(relative),
+                    identity,
+                    place: session,
+                    part,
+                    unlisted,
+                }),
+                None => {
+                    // Sessions are named by their paths, in SQL and in JSON: paths are text.
+                    here.unread(path, &"its name is not UTF-8; renamed, it is read");
+                    return false;
+                }
+            },
+            Placement::Ignore(reason) => here.stray(path, reason),
+        }
+        true
+    }
+}
+
+impl Directory {
+    /// A directory in this one.
+    fn with(&self, below: PathBuf, identity: Identity) -> Directory {
+        let mut above = self.above.clone();
+        above.push((identity.device, identity.inode));
+        Directory {
+            below,
+            identity,
+            above,
         }
     }
 }
 
-fn lossy(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+/// As paths are stored on every system.
+fn slashed(relative: impl Into<String>) -> String {
+    let relative = relative.into();
+    match cfg!(windows) {
+        true => relative.replace('\\', "/"),
+        false => relative,
+    }
+}
+
+/// A path below the root as text. Names that differ stay different: bytes that are not UTF-8 become `\xNN`.
+fn in_words(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    slashed(text)
 }

@@ -1,20 +1,25 @@
-//! Which directories are known so well that the files in them need no look?
+//! Which directories are known so well that nothing in them needs to be compared with what is stored?
 //!
-//! Where an agent replaces files by rename only, a directory's times change whenever a file in it is replaced,
-//! added or removed. A directory whose identity is that of its last reading is *kept*: what is known of the
-//! files in it still holds, and only the directories in it are looked at.
+//! Each directory has a *seal*: a hash of what must be the same for all that is known of the files in it to hold.
+//! Mostly that is every name in it with the identity of what it stands for, so each file is looked at, and only
+//! the seal is stored and read. Where an agent replaces files by rename only, a directory's times change whenever
+//! a file in it is replaced, added or removed: there the directory's own identity is enough, and the files in it
+//! are not looked at. A directory whose seal is that of its last reading is *kept*.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::identity::Identity;
+use super::listing::Kind;
 
 /// A directory as it was when it was last read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
     /// Path below the root, "" for the root itself.
     pub relative: String,
-    /// Taken before it was read; `None` when what is in it must be looked at again whatever the times say.
-    pub identity: Option<Identity>,
+    /// `None` when what is in it must be compared again in any case.
+    pub seal: Option<Seal>,
     /// Sources directly in it.
     pub files: u64,
 }
@@ -24,9 +29,39 @@ impl Folder {
     pub fn unsettled(relative: &str) -> Folder {
         Folder {
             relative: relative.to_owned(),
-            identity: None,
+            seal: None,
             files: 0,
         }
+    }
+}
+
+/// What must be the same. The standard hasher may be another one after an update of the compiler: then all
+/// directories are read once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seal(pub i64);
+
+impl Seal {
+    /// A directory's own identity.
+    pub fn of_directory(identity: &Identity) -> Seal {
+        let mut hasher = DefaultHasher::new();
+        identity.hash(&mut hasher);
+        Seal(hasher.finish().cast_signed())
+    }
+
+    /// Everything in a directory, in any order.
+    pub fn of_files<'a>(names: impl Iterator<Item = (&'a OsStr, Kind, &'a Identity)>) -> Seal {
+        let mut sum = 0u64;
+        for (name, kind, identity) in names {
+            let mut hasher = DefaultHasher::new();
+            kind.hash(&mut hasher);
+            // Of a directory only its name: what is in it has a seal of its own.
+            if kind != Kind::Folder {
+                identity.hash(&mut hasher);
+            }
+            name.hash(&mut hasher);
+            sum = sum.wrapping_add(hasher.finish());
+        }
+        Seal(sum.cast_signed())
     }
 }
 
@@ -54,11 +89,15 @@ impl Folders {
         folders
     }
 
-    /// The directory if it is as it was, and the directories in it.
-    pub fn kept(&self, relative: &str, now: &Identity) -> Option<(&Folder, &[String])> {
+    /// The directory if it has this seal still.
+    pub fn kept(&self, relative: &str, now: Seal) -> Option<&Folder> {
         let folder = &self.all[*self.by_path.get(relative)?];
-        let below = self.below.get(relative).map_or(&[][..], Vec::as_slice);
-        (folder.identity.as_ref() == Some(now)).then_some((folder, below))
+        (folder.seal == Some(now)).then_some(folder)
+    }
+
+    /// The directories in a directory.
+    pub fn inside(&self, relative: &str) -> &[String] {
+        self.below.get(relative).map_or(&[], Vec::as_slice)
     }
 
     /// Whether nothing is known.
@@ -104,6 +143,34 @@ pub fn ranges_of_files(relative: &str, below: &[String]) -> Vec<(String, String)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_seal_is_of_each_name_with_its_own_file() {
+        let file = |inode, size| Identity {
+            inode,
+            size,
+            ..Identity::default()
+        };
+        let seal = |names: &[(&str, Kind, Identity)]| {
+            Seal::of_files(names.iter().map(|(n, k, i)| (OsStr::new(*n), *k, i)))
+        };
+        let (a, b) = (("a", Kind::File, file(1, 9)), ("b", Kind::File, file(2, 9)));
+        let sealed = seal(&[a, b]);
+        assert_eq!(sealed, seal(&[b, a]), "in any order");
+        for other in [
+            vec![a],
+            vec![a, b, b],
+            vec![("a", Kind::File, b.2), ("b", Kind::File, a.2)],
+            vec![a, ("b", Kind::File, file(2, 10))],
+            vec![a, ("b", Kind::Other, b.2)],
+            vec![a, ("c", Kind::File, b.2)],
+            vec![a, b, ("d", Kind::Folder, file(3, 1))],
+        ] {
+            assert_ne!(sealed, seal(&other), "{other:?}");
+        }
+        let folder = |size| seal(&[("d", Kind::Folder, file(3, size))]);
+        assert_eq!(folder(1), folder(2), "what is in a directory has its own");
+    }
 
     #[test]
     fn a_directorys_own_files_are_all_paths_but_those_below() {

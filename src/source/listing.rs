@@ -7,7 +7,7 @@ use std::path::Path;
 use super::identity::Identity;
 
 /// What a name stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     File,
     Folder,

@@ -1,6 +1,6 @@
 //! What can go wrong with the words, and whether building them anew helps.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tantivy::TantivyError;
 use tantivy::directory::error::OpenReadError;
@@ -15,8 +15,11 @@ pub enum WordsError {
     #[error("the word index is of another make: {0}")]
     Foreign(String),
     /// The index is damaged.
-    #[error("the word index cannot be read: {0}")]
-    Unreadable(TantivyError),
+    #[error("the words cannot be read: {0}")]
+    Unreadable(String),
+    /// Whoever read the index last found it damaged.
+    #[error("{0}")]
+    Condemned(String),
     /// Another writer has the index open.
     #[error("another writer has the word index open")]
     Busy,
@@ -33,12 +36,17 @@ impl WordsError {
     pub fn asks_for_rebuild(&self) -> bool {
         matches!(
             self,
-            Self::Missing(_) | Self::Foreign(_) | Self::Unreadable(_)
+            Self::Missing(_) | Self::Foreign(_) | Self::Unreadable(_) | Self::Condemned(_)
         )
     }
 
-    /// Sort out what opening an index came to.
-    pub(super) fn on_open(error: TantivyError) -> Self {
+    /// A file of the index whose checksum is wrong, or that is gone.
+    pub(super) fn damaged(file: &Path) -> Self {
+        Self::Unreadable(format!("{} is damaged", file.display()))
+    }
+
+    /// Sort out what reading an index came to.
+    pub(super) fn of_reading(error: TantivyError) -> Self {
         match error {
             TantivyError::LockFailure(tantivy::directory::error::LockError::LockBusy, _) => {
                 Self::Busy
@@ -61,7 +69,7 @@ impl WordsError {
             TantivyError::OpenReadError(OpenReadError::IncompatibleIndex(reason)) => {
                 Self::Foreign(format!("{reason:?}"))
             }
-            other => Self::Unreadable(other),
+            other => Self::Unreadable(other.to_string()),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod compile;
 mod count;
+mod damage;
 mod directory;
 mod dump;
 mod error;
@@ -20,12 +21,15 @@ mod prefilter;
 mod rank;
 mod scanned;
 mod schema;
+mod scope;
 mod search;
 mod segment;
 mod tally;
 pub mod tokenizer;
+mod top;
 mod write;
 
+pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
 pub use matcher::Matcher;
 pub use matcher::near_tokens;
@@ -37,7 +41,8 @@ pub use prefilter::Prefilter;
 pub use rank::recency;
 pub use scanned::regex_error;
 pub use schema::{Doc, SCHEMA_REVISION};
-pub use search::{Answer, Facts, Hit, Order, Pick, Scope, Words, search};
+pub use scope::{Facts, Pick, Scope};
+pub use search::{Answer, Hit, Order, Words, search};
 pub use write::{Added, Adder, WordsWriter};
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! Which passages match, and which of them come first?
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
 use std::path::Path;
 
-use tantivy::postings::SegmentPostings;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocSet, Searcher, SegmentReader, Term};
+use tantivy::{Searcher, SegmentReader, Term};
 
 use super::compile::{Compiled, term_query, unscored};
+use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
-use super::rank::{self, NAMES, TYPED};
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
+use super::scope::Scope;
+use super::top::{Passage, Standings, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
 use crate::model::{Class, Expr, Standing};
@@ -27,13 +26,12 @@ impl Words {
     /// Open the index in `dir` at its newest commit.
     ///
     /// # Errors
-    /// tantivy asserts what damaged files do not keep; that is an unreadable index like any other.
+    /// [`WordsError::Condemned`] when somebody has found it damaged before.
     pub fn open(dir: &Path) -> Result<Self, WordsError> {
-        std::panic::catch_unwind(|| Self::open_undamaged(dir)).unwrap_or_else(|_| {
-            Err(WordsError::Unreadable(
-                tantivy::TantivyError::InternalError("a file is damaged".into()),
-            ))
-        })
+        match condemned(dir) {
+            Some(why) => Err(WordsError::Condemned(why)),
+            None => reading(|| Self::open_undamaged(dir)),
+        }
     }
 
     fn open_undamaged(dir: &Path) -> Result<Self, WordsError> {
@@ -43,9 +41,9 @@ impl Words {
         let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
         // A commit between the two reads would pair a payload with the segments of another commit.
         loop {
-            let before = index.load_metas().map_err(WordsError::on_open)?;
+            let before = index.load_metas().map_err(WordsError::of_reading)?;
             let searcher = open_reader(&index)?.searcher();
-            let after = index.load_metas().map_err(WordsError::on_open)?;
+            let after = index.load_metas().map_err(WordsError::of_reading)?;
             if before.opstamp == after.opstamp && before.payload == after.payload {
                 return Ok(Self {
                     searcher,
@@ -62,7 +60,7 @@ impl Words {
 
     /// Files of the index whose checksum is wrong.
     pub fn damaged_files(&self) -> Result<Vec<String>, WordsError> {
-        let damaged = self.searcher.index().validate_checksum()?;
+        let damaged = reading(|| Ok(self.searcher.index().validate_checksum()?))?;
         let mut names: Vec<_> = damaged
             .iter()
             .map(|path| path.display().to_string())
@@ -73,104 +71,19 @@ impl Words {
 
     /// All keys on disk with their classes, ascending.
     pub fn keys(&self) -> Result<Vec<(u64, Class)>, WordsError> {
-        let mut keys = Vec::new();
-        for reader in self.searcher.segment_readers() {
-            let columns = Columns::open(reader)?;
-            keys.extend(
-                reader
-                    .doc_ids_alive()
-                    .map(|doc| (columns.key(doc), columns.class(doc))),
-            );
-        }
-        keys.sort_unstable();
-        Ok(keys)
-    }
-}
-
-/// Which values of a field are wanted.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Pick<'a> {
-    /// One of these, unless empty.
-    pub any: &'a [String],
-    /// None of these.
-    pub none: &'a [String],
-}
-
-/// Which passages are asked at all.
-#[derive(Clone, Copy, Default)]
-pub struct Scope<'a> {
-    /// Asked with the key of each match; its session is `key >> KEY_BITS`.
-    pub allow: Option<&'a dyn Fn(u64) -> bool>,
-    /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
-    /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.
-    pub dead: &'a [(u64, u64)],
-    /// Prose or output alone.
-    pub class: Option<Class>,
-    /// Raw kinds.
-    pub kinds: Pick<'a>,
-    /// Raw roles. A passage without role is not of any.
-    pub roles: Pick<'a>,
-    /// Tools.
-    pub tools: Pick<'a>,
-    /// Entries that report an error, or those that do not.
-    pub error: Option<bool>,
-    /// From this time on, in ms. Passages without a time are left out as soon as a time is asked for.
-    pub since_ms: Option<i64>,
-    /// Before this time, in ms.
-    pub until_ms: Option<i64>,
-    /// Not within these times, in ms: from the first until before the second.
-    pub outside_ms: &'a [(i64, i64)],
-    /// The moment from which ages count, in ms.
-    pub now_ms: i64,
-}
-
-/// What an entry says of itself, as far as searches filter by it.
-#[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
-    /// The entry's time in ms.
-    pub time_ms: Option<i64>,
-    /// The raw kind.
-    pub kind: &'a str,
-    /// The raw role.
-    pub role: Option<&'a str>,
-    /// Tools called by the entry or answering in it.
-    pub tools: &'a [String],
-    /// Whether the entry reports an error.
-    pub is_error: bool,
-}
-
-impl Pick<'_> {
-    /// Whether values of a field are wanted: `restrict` says the same to tantivy.
-    fn admits<T: AsRef<str>>(&self, values: &[T]) -> bool {
-        let among = |list: &[String]| {
-            list.iter()
-                .any(|one| values.iter().any(|v| v.as_ref() == one))
-        };
-        (self.any.is_empty() || among(self.any)) && !among(self.none)
-    }
-}
-
-impl Scope<'_> {
-    /// Whether an entry is asked at all. [`Scope::allow`] and [`Scope::dead`] are not looked at.
-    pub fn admits(&self, entry: &Facts<'_>) -> bool {
-        self.kinds.admits(&[entry.kind])
-            && self.roles.admits(entry.role.as_slice())
-            && self.tools.admits(entry.tools)
-            && self.error.is_none_or(|error| entry.is_error == error)
-            && self.admits_time(entry.time_ms)
-    }
-
-    fn admits_time(&self, time_ms: Option<i64>) -> bool {
-        let is_out =
-            |(from, to): &(i64, i64)| time_ms.is_none_or(|time| !(*from..*to).contains(&time));
-        if !self.outside_ms.iter().all(is_out) {
-            return false;
-        }
-        (self.since_ms.is_none() && self.until_ms.is_none())
-            || time_ms.is_some_and(|time| {
-                self.since_ms.is_none_or(|since| time >= since)
-                    && self.until_ms.is_none_or(|until| time < until)
-            })
+        reading(|| {
+            let mut keys = Vec::new();
+            for reader in self.searcher.segment_readers() {
+                let columns = Columns::open(reader)?;
+                keys.extend(
+                    reader
+                        .doc_ids_alive()
+                        .map(|doc| (columns.key(doc), columns.class(doc))),
+                );
+            }
+            keys.sort_unstable();
+            Ok(keys)
+        })
     }
 }
 
@@ -220,7 +133,25 @@ pub struct Answer {
 /// ask such an `expr` of an overlay of everything.
 ///
 /// `expr` is `None` when only the scope decides. Scores rest on the statistics of both sides.
+///
+/// # Errors
+/// [`WordsError::Unreadable`] when the disk turns out to be damaged: then all text must be in the overlay.
 pub fn search(
+    disk: Option<&Words>,
+    overlay: Option<&Overlay<'_>>,
+    expr: Option<&Expr>,
+    scope: &Scope<'_>,
+    order: Order,
+    limit: usize,
+) -> Result<Answer, WordsError> {
+    let search = || search_undamaged(disk, overlay, expr, scope, order, limit);
+    match disk {
+        Some(_) => reading(search),
+        None => search(),
+    }
+}
+
+fn search_undamaged(
     disk: Option<&Words>,
     overlay: Option<&Overlay<'_>>,
     expr: Option<&Expr>,
@@ -236,14 +167,7 @@ pub fn search(
         disk: disk.map(|words| &words.searcher),
         overlay,
     };
-    let mut top = Top {
-        order,
-        limit,
-        now_ms: scope.now_ms,
-        heap: BinaryHeap::new(),
-        total: 0,
-        bound: false,
-    };
+    let mut top = Top::new(order, limit, scope.now_ms);
     if let Some(searcher) = both.disk {
         let mut inexact = [false; 2];
         let mut sides: Vec<Box<dyn Query>> = Vec::new();
@@ -285,13 +209,7 @@ pub fn search(
             top.take(found, score.unwrap_or(0.0), false);
         }
     }
-    let mut hits: Vec<_> = top.heap.into_iter().map(|Reverse(ranked)| ranked).collect();
-    hits.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(Answer {
-        hits: hits.into_iter().map(|ranked| ranked.0).collect(),
-        total: top.total,
-        total_is_bound: top.bound,
-    })
+    Ok(top.into_answer())
 }
 
 /// Add the parts of the scope that are terms of the index.
@@ -466,124 +384,4 @@ fn collect(
         }
     }
     Ok(())
-}
-
-/// Which prose of a segment is a name and which was typed. Asked of documents in their order.
-struct Standings {
-    names: Vec<SegmentPostings>,
-    typed: Option<SegmentPostings>,
-}
-
-impl Standings {
-    fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
-        let fields = schema().1;
-        let postings = |field: Field, text: &str| -> Result<Option<SegmentPostings>, WordsError> {
-            let term = Term::from_field_text(field, text);
-            let index = reader.inverted_index(field)?;
-            Ok(index.read_postings(&term, IndexRecordOption::Basic)?)
-        };
-        let mut names = Vec::new();
-        for kind in NAMES {
-            names.extend(postings(fields.kind, kind)?);
-        }
-        Ok(Self {
-            names,
-            typed: postings(fields.role, TYPED)?,
-        })
-    }
-
-    fn of(&mut self, doc: u32, class: Class) -> Standing {
-        let holds = |postings: &mut SegmentPostings| {
-            if postings.doc() < doc {
-                postings.seek(doc);
-            }
-            postings.doc() == doc
-        };
-        if class == Class::Output {
-            Standing::Output
-        } else if self.names.iter_mut().any(holds) {
-            Standing::Name
-        } else if self.typed.iter_mut().any(holds) {
-            Standing::Typed
-        } else {
-            Standing::Prose
-        }
-    }
-}
-
-/// A passage that matches, whatever its score.
-struct Passage {
-    key: u64,
-    class: Class,
-    standing: Standing,
-    time: i64,
-}
-
-/// The first `limit` hits so far.
-struct Top {
-    order: Order,
-    limit: usize,
-    now_ms: i64,
-    heap: BinaryHeap<Reverse<Ranked>>,
-    total: usize,
-    bound: bool,
-}
-
-impl Top {
-    fn take(&mut self, passage: Passage, bm25: f32, needs_check: bool) {
-        let Passage {
-            key,
-            class,
-            standing,
-            time,
-        } = passage;
-        self.total += 1;
-        self.bound |= needs_check;
-        let time_ms = (time != NO_TIME).then_some(time);
-        let weighed = match self.order {
-            Order::Ranked => bm25 * standing.weight() * rank::recency(time_ms, self.now_ms),
-            Order::Newest => 0.0,
-        };
-        // The order in which a query's parts are summed up differs between segments.
-        let rounded = |score: f32| (score * 1024.0).round() / 1024.0;
-        let ranked = Ranked(Hit {
-            key,
-            class,
-            score: rounded(weighed),
-            bm25: rounded(bm25),
-            standing,
-            time_ms,
-            needs_check,
-        });
-        if self.heap.len() < self.limit {
-            self.heap.push(Reverse(ranked));
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && worst.0 < ranked
-        {
-            *worst = Reverse(ranked);
-        }
-    }
-}
-
-/// A hit; the greater one comes first. With order by time all scores are equal.
-#[derive(PartialEq)]
-struct Ranked(Hit);
-
-impl Eq for Ranked {}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.0, &other.0);
-        a.score
-            .total_cmp(&b.score)
-            .then(a.time_ms.cmp(&b.time_ms))
-            .then(a.key.cmp(&b.key))
-            .then(b.class.cmp(&a.class))
-    }
 }

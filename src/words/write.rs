@@ -10,6 +10,7 @@ use tantivy::query::RangeQuery;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use super::WordsError;
+use super::damage::{WholeSegments, may_delete, reading};
 use super::directory::IndexDirectory;
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
 use super::segment::Draft;
@@ -31,6 +32,7 @@ const SEGMENTS_MERGED: usize = 16;
 pub struct WordsWriter {
     /// `None` only while being dropped, or when a rollback has failed.
     writer: Option<IndexWriter>,
+    whole: WholeSegments,
     /// Memory of an adder.
     memory: usize,
     fields: Fields,
@@ -44,20 +46,24 @@ impl WordsWriter {
     /// # Errors
     /// [`WordsError::Foreign`] and [`WordsError::Unreadable`] ask for a new index in a new folder.
     pub fn open(dir: &Path, memory: usize, adders: usize) -> Result<Self, WordsError> {
+        reading(|| Self::open_undamaged(dir, memory, adders))
+    }
+
+    fn open_undamaged(dir: &Path, memory: usize, adders: usize) -> Result<Self, WordsError> {
         std::fs::create_dir_all(dir)?;
         let directory = IndexDirectory::open(dir, false)?;
         let (index, fields) =
-            if Index::exists(&directory).map_err(|error| WordsError::on_open(error.into()))? {
+            if Index::exists(&directory).map_err(|error| WordsError::of_reading(error.into()))? {
                 open_index(directory)?
             } else {
                 let index = builder()
                     .open_or_create(directory)
-                    .map_err(WordsError::on_open)?;
+                    .map_err(WordsError::of_reading)?;
                 (index, schema().1)
             };
         // Opening every segment now tells damage while the caller still expects it.
         open_reader(&index)?;
-        let payload = index.load_metas().map_err(WordsError::on_open)?.payload;
+        let payload = index.load_metas().map_err(WordsError::of_reading)?.payload;
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .memory_budget_per_thread(LEAST_MEMORY)
@@ -65,12 +71,14 @@ impl WordsWriter {
             .build();
         let writer = index
             .writer_with_options(options)
-            .map_err(WordsError::on_open)?;
+            .map_err(WordsError::of_reading)?;
         let mut policy = LogMergePolicy::default();
         policy.set_min_num_segments(SEGMENTS_MERGED);
-        writer.set_merge_policy(Box::new(policy));
+        let whole = WholeSegments::new(policy, index);
+        writer.set_merge_policy(Box::new(whole.clone()));
         Ok(Self {
             writer: Some(writer),
+            whole,
             memory: memory / adders.max(1),
             fields,
             payload,
@@ -128,6 +136,7 @@ impl WordsWriter {
         // Where there is no segment, tantivy would keep the deletion for the next one.
         let metas = self.writer()?.index().load_metas()?;
         if !metas.segments.is_empty() || self.uncommitted {
+            may_delete(self.writer()?.index(), &metas.segments)?;
             for (first, last) in ranges {
                 let range = RangeQuery::new(
                     Bound::Included(Term::from_field_u64(key, first)),
@@ -141,13 +150,16 @@ impl WordsWriter {
     }
 
     /// Make all additions so far durable and visible, together with `payload`.
+    ///
+    /// # Errors
+    /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged, after the commit.
     pub fn commit(&mut self, payload: &str) -> Result<(), WordsError> {
         let mut prepared = self.writer()?.prepare_commit()?;
         prepared.set_payload(payload);
         prepared.commit()?;
         self.payload = Some(payload.to_owned());
         self.uncommitted = false;
-        Ok(())
+        self.whole.check()
     }
 
     /// The payload of the last commit.
@@ -165,6 +177,9 @@ impl WordsWriter {
     }
 
     /// Discard what is not committed and wait for running merges.
+    ///
+    /// # Errors
+    /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged.
     pub fn close(mut self) -> Result<(), WordsError> {
         self.finish()
     }
@@ -179,7 +194,8 @@ impl WordsWriter {
             Ok(())
         };
         writer.wait_merging_threads()?;
-        Ok(rolled_back?)
+        rolled_back?;
+        self.whole.check()
     }
 }
 
@@ -235,7 +251,7 @@ impl Adder {
 pub(super) fn open_index(
     directory: impl Into<Box<dyn tantivy::Directory>>,
 ) -> Result<(Index, Fields), WordsError> {
-    let mut index = Index::open(directory).map_err(WordsError::on_open)?;
+    let mut index = Index::open(directory).map_err(WordsError::of_reading)?;
     let (schema, fields) = schema();
     if index.schema() != schema {
         return Err(WordsError::Foreign(
@@ -251,5 +267,5 @@ pub(super) fn open_reader(index: &Index) -> Result<IndexReader, WordsError> {
         .reader_builder()
         .reload_policy(ReloadPolicy::Manual)
         .try_into()
-        .map_err(WordsError::on_open)
+        .map_err(WordsError::of_reading)
 }

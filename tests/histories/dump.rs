@@ -6,17 +6,19 @@ use serde_json::Value;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
 /// Rows that depend on arrival: numbers of sessions, sources and entries. `racy` depends on the clock.
-const NUMBERS: [&str; 4] = ["session", "source", "entry", "key"];
+const NUMBERS: [&str; 5] = ["session", "source", "entry", "key", "answer"];
 
 /// What is dumped: name and query. Rows of entries are named by file and byte instead of by key.
-const QUERIES: [(&str, &str); 9] = [
+const QUERIES: [(&str, &str); 11] = [
     ("sessions", "SELECT * FROM sessions"),
     (
         "entries",
         "SELECT r.path AS in_root, s.relative AS in_file, e.* FROM entries e LEFT JOIN _sources s USING (source) LEFT JOIN _roots r USING (root)",
     ),
     ("calls", "calls"),
-    ("usage", "usage"),
+    ("call_records", "call_records"),
+    ("usage_records", "usage_records"),
+    ("runs", "runs"),
     ("labels", "labels"),
     ("problems", "SELECT * FROM problems"),
     (
@@ -48,7 +50,7 @@ pub fn catalogue(index: &Index) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, from) in QUERIES {
         let query = match from {
-            view @ ("calls" | "usage" | "labels") => located(view),
+            view @ ("calls" | "call_records" | "usage_records" | "runs" | "labels") => located(view),
             query if query.starts_with("SELECT key AS entry") => located(&format!("({query})")),
             query => query.to_string(),
         };

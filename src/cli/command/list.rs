@@ -1,28 +1,36 @@
 //! Which sessions are there?
 
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
+use std::path::{Component, Path, PathBuf};
 
-use clap::Args;
-use sessionary::index::ListScope;
-use sessionary::model::{Listing, SessionRow};
-use sessionary::{Config, Index};
+use clap::{Args, ValueEnum};
+use sessionary::index::{ListScope, WrittenList};
+use sessionary::model::{SessionRow, Sort};
+use sessionary::query::syntax::{self, Filters, Now};
+use sessionary::{Config, Index, Listed};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::provisional::Provisional;
 use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
 use crate::output::text::plain_line;
-use crate::output::time::count;
+use crate::output::time::{bytes, count};
 use crate::{places, worktrees};
 
 /// List the sessions of this directory, or all of them
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    sessionary list                      sessions that were started in this directory\n  \
-    sessionary list --all --limit 20     the newest twenty of all\n  \
-    sessionary list --agent clido --json\n\n\
+    sessionary list                              sessions that were started in this directory\n  \
+    sessionary list --all --limit 20 --page 2    the newest but twenty of all\n  \
+    sessionary list --all --since 2w --errors    what went wrong in the last two weeks\n  \
+    sessionary list --all --sort cost --limit 5  the dearest five\n  \
+    sessionary list --project app --named        sessions with a name in folders called like `app`\n  \
+    sessionary list --agent clido --json\n  \
+    sessionary list --all --jsonl | head -1      a session a line\n\n\
     First come the sessions that the agents themselves would list, in their order; then those they would\n\
-    not list, marked with the reason.")]
+    not list, marked with the reason. --sort puts all of them in one order.\n\
+    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026, 2026-10, 2026-10-05 or 2026-10-05T14:30 (UTC).")]
 pub struct List {
     /// Sessions of every directory
     #[arg(long)]
@@ -30,52 +38,218 @@ pub struct List {
     /// Only sessions of this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
+    /// Sessions of every directory whose name holds TEXT; a path stands for itself and all below
+    #[arg(long, value_name = "TEXT|DIR")]
+    project: Option<String>,
+    /// Only sessions with a name
+    #[arg(long)]
+    named: bool,
+    /// Only sessions in which something failed
+    #[arg(long)]
+    errors: bool,
+    /// Only sessions that cost at least so many US dollars
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
+    cost: Option<f64>,
+    /// Only sessions last modified in or after WHEN
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Only sessions last modified in or before WHEN
+    #[arg(long, value_name = "WHEN")]
+    until: Option<String>,
+    /// Sessions of subagents as rows, not as a count on their parent
+    #[arg(long)]
+    subagents: bool,
+    /// Sort by KEY, largest or newest first
+    #[arg(long, value_name = "KEY")]
+    sort: Option<Key>,
+    /// The other way round
+    #[arg(long)]
+    reverse: bool,
     /// At most N sessions
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// With the text of all messages (JSON only)
+    /// The P-th N sessions
+    #[arg(long, value_name = "P", requires = "limit", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    page: u32,
+    /// Print a JSON object a session
+    #[arg(long, conflicts_with = "json")]
+    jsonl: bool,
+    /// While files are still being read, print what is known so far: a whole list a line, the last is the answer
     #[arg(long, requires = "json")]
+    provisional: bool,
+    /// With the text of all messages (JSON only)
+    #[arg(long)]
     with_text: bool,
 }
 
-const NOTHING: &str = "No sessions. `sessionary status` shows where they were looked for.";
+/// What a list can be sorted by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Key {
+    Modified,
+    Created,
+    Messages,
+    Tokens,
+    Cost,
+    Size,
+    Errors,
+}
+
+impl From<Key> for Sort {
+    fn from(key: Key) -> Self {
+        match key {
+            Key::Modified => Self::Modified,
+            Key::Created => Self::Created,
+            Key::Messages => Self::Messages,
+            Key::Tokens => Self::Tokens,
+            Key::Cost => Self::Cost,
+            Key::Size => Self::Size,
+            Key::Errors => Self::Errors,
+        }
+    }
+}
 
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let scope = scope(args, config, screen)?;
+    if args.with_text && !screen.json && !args.jsonl {
+        return Err(Failure::usage("--with-text is for --json and --jsonl"));
+    }
+    let mut index = open(args, &scope, config, screen)?;
+    let list = if screen.json {
+        screen.json_in_pieces(|out| {
+            let list = index.write_list(&scope, out)?;
+            out.write_all(b"\n").map_err(super::cannot_print)?;
+            Ok(list)
+        })?
+    } else if args.jsonl {
+        screen.json_in_pieces(|out| index.write_list_lines(&scope, out))?
+    } else {
+        let listing = index.list(&scope)?;
+        if !listing.sessions.is_empty() {
+            screen.print(&table(&listing.sessions, &columns(args, &scope), screen))?;
+        }
+        WrittenList {
+            sessions: listing.sessions.len(),
+            total: listing.total,
+            elsewhere: listing.elsewhere,
+            complete: listing.complete,
+            pending_files: listing.pending_files,
+        }
+    };
+    super::say_pending(screen, &index, list.complete, Some(list.pending_files));
+    say_scope(&scope, &list, &index, screen)?;
+    super::afterwards(&mut index);
+    Ok(Outcome::found(list.sessions > 0))
+}
+
+/// Opens the index. A terminal is shown the first rows on the way; so is who asked for them.
+fn open(
+    args: &List,
+    scope: &ListScope,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Index, Failure> {
+    let go_on = ControlFlow::Continue(());
+    if args.provisional {
+        let mut printed = Ok(());
+        let index = Index::open_listing(config, scope, &mut |listed| {
+            if let Listed::Page(page) = listed {
+                printed = screen.json(&*page);
+            }
+            match printed {
+                Ok(()) => go_on,
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        printed?;
+        return Ok(super::opened(index?, screen));
+    }
+    let Some(mut provisional) = Provisional::new().filter(|_| !screen.json && !args.jsonl) else {
+        return super::open(config, screen);
+    };
+    let first = ListScope {
+        limit: Some(Provisional::most_rows().min(scope.limit.unwrap_or(usize::MAX))),
+        ..scope.clone()
+    };
+    let index = Index::open_listing(config, &first, &mut |listed| {
+        match listed {
+            Listed::Page(page) if page.sessions.is_empty() => {}
+            Listed::Page(page) => {
+                provisional.rows(table(&page.sessions, &columns(args, scope), screen));
+            }
+            Listed::Loaded { loaded, total } => provisional.draw(loaded, total),
+        }
+        go_on
+    })?;
+    drop(provisional);
+    Ok(super::opened(index, screen))
+}
+
+/// What was typed, as the library takes it.
+fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Failure> {
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
-    let cwd = if args.all { None } else { Some(super::here()?) };
-    let mut index = super::open(config, screen)?;
-    let scope = ListScope {
-        cwd: cwd.clone(),
+    let limit = args.limit.unwrap_or(usize::MAX);
+    Ok(ListScope {
+        cwd: match args.all || args.project.is_some() {
+            true => None,
+            false => Some(super::here()?),
+        },
         agent: args.agent.clone(),
+        project: args.project.as_deref().map(project),
+        named: args.named,
+        errors: args.errors,
+        cost: args.cost,
+        since_ms: moment("since", args.since.as_deref(), screen)?.since_ms,
+        until_ms: moment("until", args.until.as_deref(), screen)?.until_ms,
+        fold_subagents: !args.subagents,
+        sort: args.sort.map_or(Sort::Agents, Sort::from),
+        reverse: args.reverse,
         with_text: args.with_text,
+        offset: limit.saturating_mul(args.page as usize - 1),
         limit: args.limit,
-    };
-    if screen.json && args.all {
-        let list = screen.json_in_pieces(|out| index.write_list(&scope, out))?;
-        super::say_pending(screen, &index, list.complete, Some(list.pending_files));
-        if list.sessions == 0 {
-            screen.say(NOTHING);
+    })
+}
+
+/// A directory made absolute; a name stays as it is.
+fn project(text: &str) -> String {
+    if !text.contains(std::path::is_separator) && ![".", ".."].contains(&text) {
+        return text.to_owned();
+    }
+    let path = Path::new(text);
+    let found = path.canonicalize().unwrap_or_else(|_| {
+        // A folder that is gone: by its name alone.
+        let mut found = PathBuf::new();
+        for part in std::path::absolute(path)
+            .as_deref()
+            .unwrap_or(path)
+            .components()
+        {
+            match part {
+                Component::ParentDir => drop(found.pop()),
+                part => found.push(part),
+            }
         }
-        super::afterwards(&mut index);
-        return Ok(Outcome::found(list.sessions > 0));
-    }
-    let listing = index.list(&scope)?;
-    if screen.json {
-        screen.json(&listing)?;
-    } else if !listing.sessions.is_empty() {
-        screen.print(&table(&listing.sessions, args.all, screen))?;
-    }
-    super::say_pending(
-        screen,
-        &index,
-        listing.complete,
-        Some(listing.pending_files),
-    );
-    say_scope(args, &listing, cwd.as_deref(), &index, screen)?;
-    super::afterwards(&mut index);
-    Ok(Outcome::found(!listing.sessions.is_empty()))
+        found
+    });
+    let mut found = found.display().to_string();
+    // What has no separator would be taken for a name.
+    found.push(std::path::MAIN_SEPARATOR);
+    found
+}
+
+/// A moment as `search` reads it.
+fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, Failure> {
+    let Some(when) = when else {
+        return Ok(Filters::default());
+    };
+    let query = format!("{which}:\"{when}\"");
+    syntax::parse(&query, Now::utc(screen.now_ms))
+        .map(|query| query.filters)
+        .map_err(|_| {
+            Failure::usage(format!("--{which} {when}: names no time"))
+                .hint("for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05")
+        })
 }
 
 fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
@@ -94,31 +268,42 @@ fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
         .hint(format!("known are {}", known.join(", "))))
 }
 
-/// One line on what the other scope would add.
+/// What else there is: further pages, other directories.
 fn say_scope(
-    args: &List,
-    listing: &Listing,
-    cwd: Option<&Path>,
+    scope: &ListScope,
+    list: &WrittenList,
     index: &Index,
     screen: &Screen,
 ) -> Result<(), Failure> {
-    let Some(cwd) = cwd else {
-        if listing.sessions.is_empty() {
-            screen.say(NOTHING);
+    if list.total > list.sessions as u64 {
+        screen.say(&part(scope, list));
+        return Ok(());
+    }
+    let Some(cwd) = &scope.cwd else {
+        if list.sessions == 0 {
+            let all = index.list(&ListScope {
+                limit: Some(0),
+                ..ListScope::default()
+            })?;
+            match all.total {
+                0 => super::status::say_nothing(index, screen)?,
+                some => screen.say(&format!("No sessions like that; there are {some}.")),
+            }
         }
         return Ok(());
     };
     let here = screen.path(cwd);
-    if listing.sessions.is_empty() {
+    if list.sessions == 0 {
         let mut line = format!("No sessions in {here}.");
-        if listing.elsewhere > 0 {
-            let scope = ListScope {
+        if list.elsewhere > 0 {
+            let everywhere = ListScope {
                 cwd: None,
-                agent: args.agent.clone(),
                 with_text: false,
                 limit: None,
+                offset: 0,
+                ..scope.clone()
             };
-            if let Some((place, number)) = nearest(cwd, &index.list(&scope)?.sessions) {
+            if let Some((place, number)) = nearest(cwd, &index.list(&everywhere)?.sessions) {
                 line.push_str(&format!(
                     " {} in {}.",
                     count(number, "session"),
@@ -127,14 +312,33 @@ fn say_scope(
             }
             line.push_str(&format!(
                 " --all lists {}.",
-                count(listing.elsewhere, "session")
+                count(list.elsewhere, "session")
             ));
+        } else if index.status()?.sessions == 0 {
+            return super::status::say_nothing(index, screen);
         }
         screen.say(&line);
-    } else if listing.elsewhere > 0 {
-        screen.say(&format!("{} more elsewhere: --all", listing.elsewhere));
+    } else if list.elsewhere > 0 {
+        screen.say(&format!("{} more elsewhere: --all", list.elsewhere));
     }
     Ok(())
+}
+
+/// Which page it is.
+fn part(scope: &ListScope, list: &WrittenList) -> String {
+    let total = count(list.total, "session");
+    if list.sessions == 0 {
+        return format!("That page is beyond the last: {total} in all.");
+    }
+    let last = scope.offset + list.sessions;
+    let more = match (last as u64) < list.total {
+        true => format!(
+            "; --page {} goes on",
+            last.div_ceil(scope.limit.unwrap_or(last).max(1)) + 1
+        ),
+        false => String::new(),
+    };
+    format!("{} to {last} of {total}{more}.", scope.offset + 1)
 }
 
 /// The nearest directory above `cwd` that has sessions, else the one below it with the newest, else the newest in
@@ -166,18 +370,52 @@ fn nearest(cwd: &Path, all: &[SessionRow]) -> Option<(PathBuf, u64)> {
     Some((place.to_path_buf(), number as u64))
 }
 
-/// The rows as a table; `projects` when they are of several directories.
-pub fn table(rows: &[SessionRow], projects: bool, screen: &Screen) -> String {
+/// What a table shows beside age, id, agent, messages and title.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    Project,
+    Created,
+    Tokens,
+    Cost,
+    Size,
+    Errors,
+}
+
+/// What was asked about is shown.
+fn columns(args: &List, scope: &ListScope) -> Vec<Shown> {
+    let sorted = |key| args.sort == Some(key);
+    [
+        (Shown::Created, sorted(Key::Created)),
+        (Shown::Tokens, sorted(Key::Tokens)),
+        (Shown::Cost, sorted(Key::Cost) || args.cost.is_some()),
+        (Shown::Size, sorted(Key::Size)),
+        (Shown::Errors, sorted(Key::Errors) || args.errors),
+        (Shown::Project, scope.cwd.is_none()),
+    ]
+    .into_iter()
+    .filter_map(|(column, asked)| asked.then_some(column))
+    .collect()
+}
+
+/// The rows as a table.
+pub fn table(rows: &[SessionRow], shown: &[Shown], screen: &Screen) -> String {
     let ids = super::short_ids(&rows.iter().collect::<Vec<_>>());
+    let subagents = rows.iter().any(|row| row.subagents > 0);
     let mut columns = vec![
         Column::text("AGE"),
         Column::text("SESSION"),
         Column::text("AGENT"),
         Column::number("MSGS"),
     ];
-    if projects {
-        columns.push(Column::path("PROJECT"));
-    }
+    columns.extend(subagents.then(|| Column::number("SUBAGENTS")));
+    columns.extend(shown.iter().map(|column| match column {
+        Shown::Project => Column::path("PROJECT"),
+        Shown::Created => Column::text("CREATED"),
+        Shown::Tokens => Column::number("TOKENS"),
+        Shown::Cost => Column::number("COST"),
+        Shown::Size => Column::number("SIZE"),
+        Shown::Errors => Column::number("ERRORS"),
+    }));
     columns.push(Column::long("TITLE"));
     let mut table = Table::new(&columns);
     for (row, id) in rows.iter().zip(ids) {
@@ -191,9 +429,32 @@ pub fn table(rows: &[SessionRow], projects: bool, screen: &Screen) -> String {
             (Tone::Plain, plain_line(&agent)),
             (Tone::Quiet, row.message_count.to_string()),
         ];
-        if projects {
-            cells.push((Tone::Plain, screen.path(Path::new(&row.cwd))));
-        }
+        cells.extend(subagents.then(|| {
+            let number = row.subagents;
+            let text = if number > 0 {
+                number.to_string()
+            } else {
+                String::new()
+            };
+            (Tone::Quiet, text)
+        }));
+        cells.extend(shown.iter().map(|column| {
+            match column {
+                Shown::Project => (Tone::Plain, screen.path(Path::new(&row.cwd))),
+                Shown::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
+                Shown::Tokens => (
+                    Tone::Quiet,
+                    row.tokens.map_or_else(String::new, |n| n.to_string()),
+                ),
+                Shown::Cost => (
+                    Tone::Quiet,
+                    row.cost
+                        .map_or_else(String::new, |usd| format!("${usd:.2}")),
+                ),
+                Shown::Size => (Tone::Quiet, bytes(row.bytes)),
+                Shown::Errors => (Tone::Quiet, row.errors.to_string()),
+            }
+        }));
         cells.push(marked_title(row));
         table.row(cells);
     }

@@ -1,8 +1,10 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
+pub mod config;
 pub mod list;
 pub mod overview;
 pub mod rebuild;
+pub mod resume;
 pub mod search;
 pub mod show;
 pub mod sql;
@@ -29,20 +31,29 @@ use crate::places;
 /// How long a read verb goes on indexing after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
 
+/// Lines about the check that a read verb says before its answer, at most.
+const NOTES: usize = 5;
+
+/// Where files that could not be read are named.
+const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
+
 /// Runs what was typed.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
-    let config = places::config(&cli.global)?;
-    match cli.command {
-        None => overview::run(&config, screen),
-        Some(Command::List(args)) => list::run(&args, &config, screen),
-        Some(Command::Search(args)) => search::run(&args, &config, screen),
-        Some(Command::Tree(args)) => tree::run(&args, &config, screen),
-        Some(Command::Show(args)) => show::run(&args, &config, screen),
-        Some(Command::Sql(args)) => sql::run(&args, &config, screen),
-        Some(Command::Sync(_)) => sync::run(&config, screen),
-        Some(Command::Rebuild(_)) => rebuild::run(&config, screen),
-        Some(Command::Status(_)) => status::run(&config, screen),
-        Some(Command::Verify(_)) => verify::run(&config, screen),
+    let Cli { global, command } = cli;
+    let config = || places::config(&global);
+    match command {
+        None => overview::run(&config()?, screen),
+        Some(Command::List(args)) => list::run(&args, &config()?, screen),
+        Some(Command::Search(args)) => search::run(&args, &config()?, screen),
+        Some(Command::Tree(args)) => tree::run(&args, &config()?, screen),
+        Some(Command::Show(args)) => show::run(&args, &config()?, screen),
+        Some(Command::Resume(args)) => resume::run(&args, &config()?, screen),
+        Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
+        Some(Command::Sync(_)) => sync::run(&config()?, screen),
+        Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
+        Some(Command::Status(args)) => status::run(&args, &config()?, screen),
+        Some(Command::Verify(_)) => verify::run(&config()?, screen),
+        Some(Command::Config(args)) => config::run(&args, &global, screen),
     }
 }
 
@@ -51,10 +62,20 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     let mut progress = Progress::new();
     let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     drop(progress);
-    for note in index.report().map_or(&[][..], |report| &report.notes) {
+    Ok(opened(index, screen))
+}
+
+/// Says what was noticed on the way.
+fn opened(index: Index, screen: &Screen) -> Index {
+    let notes = index.report().map_or(&[][..], |report| &report.notes);
+    for note in notes.iter().take(NOTES) {
         screen.say(&plain_line(note));
     }
-    Ok(index)
+    if notes.len() > NOTES {
+        let more = notes.len() - NOTES;
+        screen.say(&format!("and {more} more such lines: `sessionary sync`"));
+    }
+    index
 }
 
 /// The session that `name` means. A file that is in no scanned folder gets an index of its own, in `index`'s place.
@@ -80,7 +101,7 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
     };
     // Without a report nothing was looked at: somebody else holds the lock, or nobody may write.
     let why = match index.report() {
-        Some(_) => "could not be read: `sessionary sql 'SELECT * FROM problems'` names them",
+        Some(_) => &format!("could not be read: {UNREAD}"),
         None => {
             "not read yet: another sessionary is at work, or the index cannot be written (`sessionary sync` says why)"
         }
@@ -92,6 +113,14 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
 fn afterwards(index: &mut Index) {
     // The answer is out already: a failure here is found again, and told, by whoever needs the words.
     let _ = index.finish_words(AFTERWARDS);
+}
+
+/// What went wrong while an answer was printed.
+fn cannot_print(error: std::io::Error) -> Error {
+    Error::Io {
+        path: "the output".into(),
+        error,
+    }
 }
 
 /// The current directory.

@@ -5,6 +5,7 @@ use sessionary::Config;
 use sessionary::index::ListScope;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
+use crate::command::list::Shown;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -26,10 +27,9 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
     let status = index.status()?;
     let listing = index.list(&ListScope {
-        cwd: None,
-        agent: None,
-        with_text: false,
+        fold_subagents: true,
         limit: Some(NEWEST),
+        ..ListScope::default()
     })?;
     if screen.json {
         screen.json(&Overview {
@@ -72,25 +72,24 @@ fn printed(status: &Status, newest: &[SessionRow], screen: &Screen) -> String {
         ));
     }
     let missing = status.roots.len() - there.len();
-    out.push_str(&format!(
-        "\n{}",
-        strong(&format!(
-            "{} looked at",
-            count(status.roots.len() as u64, "root")
-        ))
-    ));
+    let number = count(status.roots.len() as u64, "root");
+    out.push_str(&format!("\n{}", strong(&format!("{number} looked at"))));
+    if status.sessions == 0 {
+        out.push('\n');
+        out.push_str(&super::status::roots(&status.roots, screen));
+        out.push_str(&format!("\n{}\n", super::status::WHAT_TO_DO));
+        return out;
+    }
     if missing > 0 {
         out.push_str(&format!(
-            ", {missing} not there (`sessionary status` names them)"
+            ", {missing} not there (`sessionary status --roots` names them)"
         ));
     }
     out.push('\n');
-    if !there.is_empty() {
-        out.push_str(&super::status::roots(&there, screen));
-    }
+    out.push_str(&super::status::roots(&there, screen));
     if !newest.is_empty() {
         out.push_str(&format!("\n{}\n", strong("Newest")));
-        out.push_str(&super::list::table(newest, true, screen));
+        out.push_str(&super::list::table(newest, &[Shown::Project], screen));
     }
     out.push_str(&format!("\n{}\n", strong("Try")));
     for (command, what) in [

@@ -115,6 +115,12 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         screen.say(&plain_line(note));
     }
     super::say_pending(screen, &index, answer.complete, Some(answer.pending_files));
+    if let Some(damage) = &answer.words_damage {
+        screen.say(&format!(
+            "{}. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.",
+            plain_line(damage)
+        ));
+    }
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
     super::afterwards(&mut index);
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
@@ -213,7 +219,10 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     }
     if let Some(some) = answer.with_any.filter(|some| *some > 0) {
         let some = count(some, "match");
-        line.push_str(&format!(" No passage holds all of it; --any: {some}."));
+        line.push_str(&match missing.is_empty() {
+            true => format!(" No passage holds all of it; --any: {some}."),
+            false => format!(" --any: {some}."),
+        });
     }
     if let Some(without) = answer.without_filters.filter(|without| *without > 0) {
         line.push_str(&format!(

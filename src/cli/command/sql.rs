@@ -1,13 +1,17 @@
 //! What else can be asked? Any question in SQL.
 
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sessionary::model::SCHEMA_VERSION;
-use sessionary::{Config, Rows};
+use sessionary::{Config, Error, Index, Rows, SqlPart};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::csv;
 use crate::output::style::Tone;
 use crate::output::table::Table;
 use crate::output::text::plain_line;
@@ -17,37 +21,153 @@ use crate::output::text::plain_line;
 #[command(after_help = "Examples:\n  \
     sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'\n  \
     sessionary sql \"SELECT name FROM sqlite_schema WHERE type = 'view'\"\n  \
-    sessionary --json sql 'SELECT * FROM problems'\n\n\
+    sessionary sql --csv 'SELECT * FROM usage' > usage.csv\n  \
+    sessionary sql --jsonl 'SELECT id, cost FROM sessions'\n  \
+    sessionary --json sql 'SELECT * FROM problems'\n  \
+    sessionary sql --snapshot /srv/share/sessions.sqlite\n\n\
+    CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: an object a row.\n\
+    Rows are printed as they are found; only the table waits for all of them, to line up.\n\
     migrations/README.md in the source describes every view and column. Tables whose names begin with _\n\
     may change at any time.")]
 pub struct Sql {
     /// One SELECT
-    #[arg(value_name = "QUERY")]
-    query: String,
-}
-
-/// What `sql --json` prints.
-#[derive(Serialize)]
-struct Answer<'a> {
-    schema_version: u32,
-    columns: &'a [String],
-    rows: &'a [Vec<Value>],
+    #[arg(value_name = "QUERY", required_unless_present = "snapshot")]
+    query: Option<String>,
+    /// Print CSV
+    #[arg(long, conflicts_with_all = ["json", "jsonl"])]
+    csv: bool,
+    /// Print an object a row
+    #[arg(long, conflicts_with = "json")]
+    jsonl: bool,
+    /// Save the whole catalogue as one new, private file, for containers and other users
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "csv", "jsonl"])]
+    snapshot: Option<PathBuf>,
 }
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let rows = index.sql(&args.query)?;
+    if let Some(file) = &args.snapshot {
+        return snapshot(file, &mut index, screen);
+    }
+    let query = args.query.as_deref().unwrap_or_default();
+    let rows = if args.csv {
+        // What a terminal would act on is shown as in every table; a file gets every byte.
+        let is_terminal = io::stdout().is_terminal();
+        screen.in_pieces(|out| as_csv(&index, query, is_terminal, out))?
+    } else if args.jsonl {
+        screen.json_in_pieces(|out| as_lines(&index, query, out))?
+    } else if screen.json {
+        screen.json_in_pieces(|out| as_json(&index, query, out))?
+    } else {
+        let rows = index.sql(query)?;
+        screen.print(&table(&rows, screen))?;
+        rows.rows.len()
+    };
+    super::afterwards(&mut index);
+    Ok(Outcome::found(rows > 0))
+}
+
+fn as_csv(
+    index: &Index,
+    query: &str,
+    is_terminal: bool,
+    out: &mut dyn Write,
+) -> Result<usize, Error> {
+    let shown = |value: &Value| match value {
+        Value::String(text) if is_terminal => Value::from(plain_line(text)),
+        other => other.clone(),
+    };
+    let mut rows = 0;
+    index.sql_each(query, &mut |part| match part {
+        SqlPart::Columns(names) => {
+            let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
+            csv::line(out, names.iter().map(shown))
+        }
+        SqlPart::Row(values) => {
+            rows += 1;
+            csv::line(out, values.iter().map(shown))
+        }
+    })?;
+    Ok(rows)
+}
+
+/// An object a row. Of two columns of one name the second is told by its number.
+fn as_lines(index: &Index, query: &str, out: &mut dyn Write) -> Result<usize, Error> {
+    let (mut rows, mut keys) = (0, Vec::<String>::new());
+    index.sql_each(query, &mut |part| match part {
+        SqlPart::Columns(names) => {
+            for (number, name) in (1..).zip(names) {
+                let is_new = !keys.contains(name);
+                keys.push(if is_new {
+                    name.clone()
+                } else {
+                    format!("{name}:{number}")
+                });
+            }
+            Ok(())
+        }
+        SqlPart::Row(values) => {
+            rows += 1;
+            // Member by member: a map would put the columns in another order.
+            for (number, (key, value)) in keys.iter().zip(values).enumerate() {
+                let before = if number == 0 { '{' } else { ',' };
+                write!(out, "{before}{}:{value}", json!(key))?;
+            }
+            out.write_all(b"}\n")
+        }
+    })?;
+    Ok(rows)
+}
+
+/// One object with all rows, written as they come.
+fn as_json(index: &Index, query: &str, out: &mut dyn Write) -> Result<usize, Error> {
+    let mut rows = 0;
+    index.sql_each(query, &mut |part| match part {
+        SqlPart::Columns(names) => {
+            let names = json!(names);
+            write!(
+                out,
+                r#"{{"schema_version":{SCHEMA_VERSION},"columns":{names},"rows":["#
+            )
+        }
+        SqlPart::Row(values) => {
+            let comma = if rows > 0 { "," } else { "" };
+            rows += 1;
+            write!(out, "{comma}{}", json!(values))
+        }
+    })?;
+    out.write_all(b"]}\n").map_err(super::cannot_print)?;
+    Ok(rows)
+}
+
+/// What `sql --snapshot --json` prints.
+#[derive(Serialize)]
+struct Saved<'a> {
+    schema_version: u32,
+    path: &'a Path,
+    bytes: u64,
+    complete: bool,
+}
+
+fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
+    let (bytes, complete) = index.save_catalogue(file)?;
     if screen.json {
-        screen.json(&Answer {
+        screen.json(&Saved {
             schema_version: SCHEMA_VERSION,
-            columns: &rows.columns,
-            rows: &rows.rows,
+            path: file,
+            bytes,
+            complete,
         })?;
     } else {
-        screen.print(&table(&rows, screen))?;
+        screen.print(&format!(
+            "{}: {}\n",
+            file.display(),
+            crate::output::time::bytes(bytes)
+        ))?;
     }
-    super::afterwards(&mut index);
-    Ok(Outcome::found(!rows.rows.is_empty()))
+    super::say_pending(screen, index, complete, None);
+    super::afterwards(index);
+    Ok(Outcome::Found)
 }
 
 fn table(rows: &Rows, screen: &Screen) -> String {

@@ -1,7 +1,8 @@
 //! What is the state of the index, and where were sessions looked for?
 
 use clap::Args;
-use sessionary::model::{RootStatus, Status};
+use serde::Serialize;
+use sessionary::model::{RootStatus, SCHEMA_VERSION, Status};
 use sessionary::{Config, Freshness, Index};
 
 use crate::failure::{Failure, Outcome};
@@ -14,14 +15,30 @@ use crate::output::time::{bytes, count};
 /// Show the roots, the stores, and how fresh they are
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Shows what was last written to the index, without looking for new sessions first.\n\n\
+    after_help = "Shows what was last written to the index, without looking for new sessions first; --roots looks.\n\n\
     Examples:\n  \
     sessionary status\n  \
+    sessionary status --roots     every place where sessions could be, why, and what is there\n  \
     sessionary status --json"
 )]
-pub struct StatusArgs {}
+pub struct StatusArgs {
+    /// Only the places where sessions are looked for, after a look
+    #[arg(long = "roots")]
+    places: bool,
+}
 
-pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+/// What `status --roots --json` prints.
+#[derive(Serialize)]
+struct Roots<'a> {
+    schema_version: u32,
+    complete: bool,
+    roots: &'a [RootStatus],
+}
+
+pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if args.places {
+        return run_roots(config, screen);
+    }
     let status = Index::open(config, Freshness::AsCommitted)?.status()?;
     if screen.json {
         screen.json(&status)?;
@@ -31,14 +48,57 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     Ok(Outcome::Found)
 }
 
+fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut index = super::open(config, screen)?;
+    let status = index.status()?;
+    if screen.json {
+        screen.json(&Roots {
+            schema_version: SCHEMA_VERSION,
+            complete: index.is_complete(),
+            roots: &status.roots,
+        })?;
+    } else {
+        screen.print(&roots(&status.roots, screen))?;
+    }
+    super::say_pending(screen, &index, index.is_complete(), None);
+    if status.sessions == 0 {
+        screen.say(WHAT_TO_DO);
+    }
+    super::afterwards(&mut index);
+    Ok(Outcome::found(status.sessions > 0))
+}
+
+/// What helps when no session was found.
+pub const WHAT_TO_DO: &str = "No sessions were found in any of these places. If yours are elsewhere, name the folder:\n\
+    once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = [\"pi:DIR\"]";
+
+/// Where sessions were looked for in vain, on stderr.
+pub fn say_nothing(index: &Index, screen: &Screen) -> Result<(), Failure> {
+    for line in roots(&index.status()?.roots, screen).lines() {
+        screen.say(line);
+    }
+    screen.say(WHAT_TO_DO);
+    Ok(())
+}
+
 fn printed(status: &Status, screen: &Screen) -> String {
-    let words = if status.outstanding == 0 {
+    let words = if let Some(damage) = &status.words_damage {
+        format!("{}; `sessionary sync` builds them anew", plain_line(damage))
+    } else if status.outstanding == 0 {
         "all words indexed".to_owned()
     } else {
         format!(
             "{} still to be indexed (found all the same)",
             count(status.outstanding, "entry")
         )
+    };
+    let unread = match status.unread {
+        0 => String::new(),
+        unread => format!(
+            "\nunread    {} could not be read: {}",
+            count(unread, "file"),
+            super::UNREAD
+        ),
     };
     let writer = if status.writer {
         ", being written by another process"
@@ -47,7 +107,7 @@ fn printed(status: &Status, screen: &Screen) -> String {
     };
     format!(
         "index     {} (generation {}){writer}\nsize      catalogue {}, words {}, for {} of sessions\n\
-         contents  {}, {}, {}\nfreshness last full scan {}; {words}\n\n{}",
+         contents  {}, {}, {}{unread}\nfreshness last full scan {}; {words}\n\n{}",
         screen.path(&status.index_dir),
         status.generation,
         bytes(status.catalogue_bytes),
@@ -104,7 +164,7 @@ pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
             (Tone::Plain, root.sessions.to_string()),
             (Tone::Quiet, root.files.to_string()),
             (Tone::Quiet, screen.age(root.newest.as_deref())),
-            (tone, plain_line(&why)),
+            (tone, screen.with_paths(&why)),
         ]);
     }
     table.render(screen.style, screen.width)

@@ -14,7 +14,8 @@ use crate::output::time::{bytes, count};
 /// Read all session files again and compare both stores with them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 and one line a difference when they are not equal; `sessionary rebuild` makes them so.\n\n\
+    after_help = "Exit code 1 and one line a difference when they are not equal; `sessionary rebuild` makes them so.\n\
+    What is on disk but cannot be read is named; it is no difference, for there is nothing to compare.\n\n\
     Examples:\n  \
     sessionary verify\n  \
     sessionary verify --json"
@@ -54,9 +55,23 @@ fn printed(verification: &Verification, screen: &Screen) -> String {
             plain_line(&difference.what)
         ));
     }
-    let verdict = match verification.differences.len() {
-        0 => "both stores equal the files".to_owned(),
-        differences => count(differences as u64, "difference"),
+    for unread in &verification.unread {
+        let word = screen.style.paint(Tone::Warn, "unread");
+        out.push_str(&format!(
+            "{word}: {}: {}\n",
+            screen.path(&unread.path),
+            plain_line(&unread.reason)
+        ));
+    }
+    let unread = verification.unread.len();
+    let verdict = match (verification.differences.len(), unread) {
+        (0, 0) => "both stores equal the files".to_owned(),
+        (0, _) => format!("both stores equal the files that could be read, {unread} could not"),
+        (differences, 0) => count(differences as u64, "difference"),
+        (differences, _) => format!(
+            "{}, and {unread} could not be read",
+            count(differences as u64, "difference")
+        ),
     };
     out.push_str(&format!(
         "{}, {}, {}, {} read: {verdict}.\n",

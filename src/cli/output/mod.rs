@@ -2,7 +2,10 @@
 
 pub mod branches;
 pub mod hits;
+pub mod csv;
 pub mod progress;
+pub mod provisional;
+pub mod quote;
 pub mod style;
 pub mod table;
 pub mod text;
@@ -79,15 +82,22 @@ impl Screen {
         Ok(self.print(&text)?)
     }
 
-    /// Prints one line of JSON that comes in pieces, each of whole characters.
+    /// Prints JSON that comes in pieces, each of whole characters.
     pub fn json_in_pieces<T>(
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
     ) -> Result<T, crate::failure::Failure> {
-        let mut out = SafeJson(io::BufWriter::with_capacity(64 << 10, io::stdout().lock()));
+        self.in_pieces(|out| write(&mut SafeJson(out)))
+    }
+
+    /// Prints what comes in pieces, as it is.
+    pub fn in_pieces<T>(
+        &self,
+        write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
+    ) -> Result<T, crate::failure::Failure> {
+        let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
         let written = write(&mut out)?;
-        out.0.write_all(b"\n")?;
-        out.0.flush()?;
+        out.flush()?;
         Ok(written)
     }
 
@@ -108,6 +118,23 @@ impl Screen {
             None => path.display().to_string(),
         };
         text::plain_line(&text)
+    }
+
+    /// A text in which paths are named, the home folder as `~`, safe to print.
+    pub fn with_paths(&self, text: &str) -> String {
+        let home = self.home.as_ref().and_then(|home| home.to_str());
+        let Some(home) = home.filter(|home| home.len() > 1) else {
+            return text::plain_line(text);
+        };
+        let mut shown = text.to_owned();
+        for (at, _) in text.rmatch_indices(home) {
+            let end = at + home.len();
+            // Not the beginning of another name.
+            if text[end..].is_empty() || text[end..].starts_with(std::path::is_separator) {
+                shown.replace_range(at..end, "~");
+            }
+        }
+        text::plain_line(&shown)
     }
 
     /// The age of an ISO 8601 time; empty when there is none.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
 /// Whether a character acts instead of being shown.
-fn acts(character: char) -> bool {
+pub fn acts(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}'
@@ -132,7 +132,7 @@ pub fn prefix(text: &str, width: usize) -> &str {
 pub fn terminal_safe_json(json: &str) -> Cow<'_, str> {
     // What acts is beyond ASCII or DEL: JSON itself writes the other controls as escapes.
     let mut rest = json;
-    while let Some(at) = rest.bytes().position(|byte| byte >= 0x7f) {
+    while let Some(at) = first_beyond_ascii(rest.as_bytes()) {
         let tail = &rest[at..];
         let end = tail
             .bytes()
@@ -144,6 +144,15 @@ pub fn terminal_safe_json(json: &str) -> Cow<'_, str> {
         rest = &tail[end..];
     }
     Cow::Borrowed(json)
+}
+
+/// Where the first byte beyond printing ASCII is. Most of it has none: blocks of bytes are asked at once.
+fn first_beyond_ascii(bytes: &[u8]) -> Option<usize> {
+    let of_block = |block: &[u8]| block.iter().fold(0, |most, byte| most.max(*byte));
+    let clear = bytes.chunks(64).take_while(|block| of_block(block) < 0x7f);
+    let from = clear.map(<[u8]>::len).sum();
+    let at = bytes[from..].iter().position(|byte| *byte >= 0x7f)?;
+    Some(from + at)
 }
 
 fn escaped(json: &str) -> String {

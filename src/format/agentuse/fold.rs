@@ -117,6 +117,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         tokens: spent.tokens,
         cost: spent.cost,
         error_count: sources.iter().map(|source| source.fold.errors).sum(),
+        is_subagent: is_subagent(header.own.as_deref()),
         hidden: hidden(main, header.own.as_deref()),
         own: header.own.or_else(|| main.map(own_of_unread)),
         ..SessionFacts::default()
@@ -192,7 +193,10 @@ fn hidden(main: Option<&SourceFacts<'_>>, own: Option<&str>) -> Option<String> {
     if let Some(reason) = main.unlisted {
         return Some(reason.to_owned());
     }
+    is_subagent(own).then(|| "a subagent's session".to_owned())
+}
+
+fn is_subagent(own: Option<&str>) -> bool {
     // Written by ourselves, keys sorted and without spaces.
     own.is_some_and(|own| own.contains(r#""isSubAgent":true"#))
-        .then(|| "a subagent's session".to_owned())
 }

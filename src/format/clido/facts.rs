@@ -63,6 +63,7 @@ fn of_line(line: &Line<'_>) -> Option<Facts> {
         "result" => {
             facts.turns = line.num_turns.0;
             facts.run_cost = line.total_cost_usd.0;
+            facts.run_ms = line.duration_ms.0;
             facts.stop_reason = line.exit_status.owned();
             facts.is_error = line
                 .exit_status

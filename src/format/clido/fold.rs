@@ -30,6 +30,10 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
             fold.header = Some(header.clone());
         } else if fold.header.is_none() && fold.late_header.is_none() {
             fold.late_header = Some(header.clone());
+        } else if fold.forked_from.is_none() {
+            // `sessions fork` copies all lines below a new meta line, the old meta line among them.
+            let own = fold.header.as_ref().and_then(|own| own.id.as_ref());
+            fold.forked_from = header.id.clone().filter(|id| Some(id) != own);
         }
     }
     if facts.is_message {
@@ -91,6 +95,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .unwrap_or_default(),
         cwd: header.cwd.unwrap_or_default(),
         name: fold.name.clone(),
+        parent_session: fold.forked_from.clone(),
         created_raw: header.created_raw,
         created_ms: header.created_ms,
         modified_ms: source.mtime_ms.div_euclid(1000) * 1000,

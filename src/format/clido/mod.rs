@@ -20,7 +20,7 @@ impl Format for Clido {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {

@@ -16,7 +16,7 @@ pub use date::date_ms;
 pub use js::{string, time_ms, trim};
 pub use lenient::{decode, normalise};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
-pub use scan::{Piece, PieceKind, scan_value, split, whole};
+pub use scan::{NULS, Piece, PieceKind, scan_value, split, whole};
 pub use walk::{Leaf, leaves};
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ pub struct Piece {
     pub kind: PieceKind,
 }
 
+/// Why a run of NULs is damage: a crash leaves them where the bytes of records should be.
+pub const NULS: &str = "NUL bytes";
+
 /// What a stretch of a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceKind {
@@ -20,9 +23,9 @@ pub enum PieceKind {
         /// See above.
         fused: bool,
     },
-    /// White space, line ends, NUL runs, byte order marks.
+    /// White space, line ends, byte order marks.
     Blank,
-    /// Not JSON, and why: `torn` where the text ends too early, else `not JSON`.
+    /// Not JSON, and why: `torn` where the text ends too early, [`NULS`], else `not JSON`.
     Bad(&'static str),
 }
 
@@ -45,7 +48,7 @@ pub fn whole(line: &[u8]) -> Option<Range<usize>> {
 }
 
 /// Cut one line into values, blanks and damage. Tried in order: the whole line is a value; NUL runs
-/// and byte order marks are skipped; several objects stand side by side; an object follows a
+/// (damage of their own) and byte order marks are skipped; several objects stand side by side; an object follows a
 /// truncated one; else the rest is bad.
 pub fn split(line: &[u8]) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(2);
@@ -60,13 +63,13 @@ pub fn split(line: &[u8]) -> Vec<Piece> {
         return pieces;
     }
     if is_blank(line) {
-        push(&mut pieces, 0..line.len(), PieceKind::Blank);
+        push_blank(&mut pieces, line, 0..line.len());
         return pieces;
     }
     let mut at = 0;
     while at < line.len() {
         let start = skip_blank(line, at);
-        push(&mut pieces, at..start, PieceKind::Blank);
+        push_blank(&mut pieces, line, at..start);
         if start == line.len() {
             break;
         }
@@ -80,7 +83,7 @@ pub fn split(line: &[u8]) -> Vec<Piece> {
             Err(stop) => match resume(line, start, stop) {
                 Some((bad_end, next)) => {
                     push(&mut pieces, start..bad_end, PieceKind::Bad("torn"));
-                    push(&mut pieces, bad_end..next, PieceKind::Blank);
+                    push_blank(&mut pieces, line, bad_end..next);
                     next
                 }
                 None => bad(&mut pieces, line, start, stop.at),
@@ -140,6 +143,19 @@ fn push(pieces: &mut Vec<Piece>, range: Range<usize>, kind: PieceKind) {
     if !range.is_empty() {
         pieces.push(Piece { range, kind });
     }
+}
+
+/// What stands between values is blank, but for a run of NULs in it: those were other bytes once.
+fn push_blank(pieces: &mut Vec<Piece>, line: &[u8], range: Range<usize>) {
+    let between = &line[range.clone()];
+    let (Some(first), Some(last)) = (memchr::memchr(0, between), memchr::memrchr(0, between))
+    else {
+        return push(pieces, range, PieceKind::Blank);
+    };
+    let run = range.start + first..range.start + last + 1;
+    push(pieces, range.start..run.start, PieceKind::Blank);
+    push(pieces, run.clone(), PieceKind::Bad(NULS));
+    push(pieces, run.end..range.end, PieceKind::Blank);
 }
 
 /// Blank to an agent (`!line.trim()`), or nothing but NULs and byte order marks.

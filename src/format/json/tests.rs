@@ -32,6 +32,7 @@ const ALONE: PieceKind = PieceKind::Value { fused: false };
 const FUSED: PieceKind = PieceKind::Value { fused: true };
 const BLANK: PieceKind = PieceKind::Blank;
 const TORN: PieceKind = PieceKind::Bad("torn");
+const NUL: PieceKind = PieceKind::Bad(super::NULS);
 const BAD: PieceKind = PieceKind::Bad("not JSON");
 
 #[test]
@@ -51,9 +52,13 @@ fn lines_are_cut_into_values_blanks_and_damage() {
         ),
         (
             b"\0\0\0{\"a\":1}\n",
-            &[(b"\0\0\0", BLANK), (b"{\"a\":1}", FUSED), (b"\n", BLANK)],
+            &[(b"\0\0\0", NUL), (b"{\"a\":1}", FUSED), (b"\n", BLANK)],
         ),
-        (b"\0\0\0\n", &[(b"\0\0\0\n", BLANK)]),
+        (b"\0\0\0\n", &[(b"\0\0\0", NUL), (b"\n", BLANK)]),
+        (
+            b" \0\0 \0\r\n",
+            &[(b" ", BLANK), (b"\0\0 \0", NUL), (b"\r\n", BLANK)],
+        ),
         (
             b"\xef\xbb\xbf{\"a\":1}",
             &[(b"\xef\xbb\xbf", BLANK), (b"{\"a\":1}", FUSED)],
@@ -78,7 +83,7 @@ fn lines_are_cut_into_values_blanks_and_damage() {
             b"{\"a\":\"x\0\0\0{\"b\":1}",
             &[
                 (b"{\"a\":\"x", TORN),
-                (b"\0\0\0", BLANK),
+                (b"\0\0\0", NUL),
                 (b"{\"b\":1}", FUSED),
             ],
         ),

@@ -133,6 +133,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         cost: fold.cost,
         listed_cost: None,
         error_count: fold.errors,
+        is_subagent: false,
         hidden: hidden(source),
         own: None,
     }

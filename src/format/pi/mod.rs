@@ -22,7 +22,7 @@ impl Format for Pi {
     }
 
     fn revision(&self) -> u32 {
-        1
+        2
     }
 
     fn shape(&self) -> Shape {

@@ -37,8 +37,10 @@ impl Branches {
             .iter()
             .position(|at| entries[*at].kind == "compaction")
         {
-            let (.., compaction) = search.catalogue.children(entries[branch[at]].key)?;
-            let kept = compaction.and_then(|compaction| compaction.first_kept);
+            let children = search.catalogue.children(entries[branch[at]].key)?;
+            let kept = children
+                .compaction
+                .and_then(|compaction| compaction.first_kept);
             let above = &branch[at + 1..];
             let first_kept = above
                 .iter()

@@ -1,6 +1,7 @@
 //! Which words, quotes, filters and parentheses does a query consist of?
 
-use super::{FIELDS, SyntaxError, looks_like_code, nearest};
+use super::SyntaxError;
+use super::field::{FIELDS, looks_like_code, nearest};
 
 /// One piece of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]

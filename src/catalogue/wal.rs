@@ -1,0 +1,101 @@
+//! May more be written? Not while somebody's read transaction keeps a long WAL from being shortened.
+//!
+//! SQLite's writer never waits for readers: it appends to the WAL, and a checkpoint copies into the database only what no
+//! reader could still want the old state of. A read transaction that never ends therefore keeps every page written since
+//! it began, and no setting changes that: the WAL is bounded only by writing no more. Readers see no harm in
+//! it, and sessions are not lost: their files are the truth, and the next sync reads on from where this one stopped.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::open::{Catalogue, Error};
+
+/// Bytes of WAL that are always allowed.
+pub const WAL_BYTES: u64 = 64 << 20;
+/// So many times the catalogue may stand in its WAL: enough to refill it while somebody reads.
+const CATALOGUES: u64 = 2;
+/// How long a checkpoint waits for readers: queries end, forgotten transactions do not.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+impl Catalogue {
+    /// Shorten the WAL when it has become long.
+    ///
+    /// # Errors
+    /// [`Error::Blocked`] when a read transaction keeps it.
+    pub(super) fn make_room(&self) -> Result<(), Error> {
+        let Ok(wal) = std::fs::metadata(beside(self.path(), "-wal")) else {
+            return Ok(());
+        };
+        let catalogue = std::fs::metadata(self.path()).map_or(0, |m| m.len());
+        if wal.len() <= self.wal_bytes.max(CATALOGUES * catalogue) {
+            return Ok(());
+        }
+        let c = &self.connection;
+        let run = || -> rusqlite::Result<bool> {
+            c.busy_timeout(PATIENCE)?;
+            // 0: all of it was copied, and the file is empty.
+            let shortened = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| {
+                r.get::<_, i64>(0)
+            });
+            c.busy_timeout(super::open::PATIENCE)?;
+            Ok(shortened? == 0)
+        };
+        if self.told(run())? {
+            return Ok(());
+        }
+        Err(Error::Blocked {
+            path: self.path().to_path_buf(),
+            bytes: wal.len(),
+            readers: readers(self.path()),
+        })
+    }
+}
+
+/// A file that SQLite keeps beside the database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Processes with a read transaction on the database, as people know them; none where the system does not tell.
+#[cfg(target_os = "linux")]
+fn readers(path: &Path) -> Vec<String> {
+    use std::os::unix::fs::MetadataExt;
+    // A reader holds a shared lock on one of these bytes of the WAL index: see "WAL locks" in SQLite's walformat.html.
+    const READ_LOCKS: std::ops::RangeInclusive<u64> = 123..=127;
+    let Ok(index) = std::fs::metadata(beside(path, "-shm")) else {
+        return Vec::new();
+    };
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let mut processes: Vec<u32> = locks
+        .lines()
+        .filter_map(|line| {
+            // 1: POSIX  ADVISORY  READ 4711 fe:00:131078 123 123
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let ["POSIX", _, "READ", process, file, first, _] = fields.get(1..)? else {
+                return None;
+            };
+            let inode: u64 = file.rsplit(':').next()?.parse().ok()?;
+            let is_reader = inode == index.ino() && READ_LOCKS.contains(&first.parse().ok()?);
+            process.parse().ok().filter(|_| is_reader)
+        })
+        .collect();
+    processes.sort_unstable();
+    processes.dedup();
+    processes
+        .into_iter()
+        .map(|process| {
+            let name = std::fs::read_to_string(format!("/proc/{process}/comm"));
+            match name {
+                Ok(name) => format!("process {process} ({})", name.trim()),
+                Err(_) => format!("process {process}"),
+            }
+        })
+        .collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn readers(_: &Path) -> Vec<String> {
+    Vec::new()
+}

@@ -1,0 +1,106 @@
+//! What is set, by what, and in which file?
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use sessionary::model::SCHEMA_VERSION;
+
+use crate::args::Global;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::style::Tone;
+use crate::output::table::{Column, Table};
+use crate::settings::{self, KEYS, Settings};
+
+/// Show the settings and where each comes from
+#[derive(Debug, Args)]
+#[command(
+    name = "config",
+    after_help = "A flag goes before a variable, a variable before the file, the file before the default.\n\
+    The file, all of it, each key as it would be without it:\n\n  \
+    index = \"~/.cache/sessionary\"  # $SESSIONARY_INDEX_DIR, --index\n  \
+    roots = []                     # as --root takes them: [\"pi:~/backup/sessions=laptop\"]\n  \
+    exclude = []                   # globs: [\"~/work/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
+    background = true              # index words for a moment after an answer; not where $CI is set\n\n\
+    A session is left out when its working directory or its file matches one of `exclude`; a glob without a\n\
+    separator matches a name anywhere, and what matches stands for all below it. What was stored of it is wiped.\n\n\
+    Examples:\n  \
+    sessionary config show\n  \
+    sessionary config show --json\n  \
+    sessionary config path"
+)]
+pub struct ConfigArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+/// The questions.
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Print every value and its source
+    Show,
+    /// Print where the file is, or would be
+    Path,
+}
+
+/// What `config show --json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema_version: u32,
+    file: Option<std::path::PathBuf>,
+    settings: &'a Settings,
+}
+
+pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
+    match args.what {
+        What::Path => {
+            let path = settings::path().ok_or_else(|| {
+                Failure::usage("there is no home folder, so there is no configuration file")
+            })?;
+            screen.print(&format!("{}\n", path.display()))?;
+        }
+        What::Show => {
+            let settings = Settings::read(global)?;
+            if screen.json {
+                screen.json(&Answer {
+                    schema_version: SCHEMA_VERSION,
+                    file: settings::path(),
+                    settings: &settings,
+                })?;
+            } else {
+                screen.print(&printed(&settings, screen))?;
+            }
+        }
+    }
+    Ok(Outcome::Found)
+}
+
+fn printed(settings: &Settings, screen: &Screen) -> String {
+    let mut table = Table::new(&[
+        Column::text("KEY"),
+        Column::long("VALUE"),
+        Column::text("SOURCE"),
+        Column::long("WHAT FOR"),
+    ]);
+    let list = |values: &[String]| match values {
+        [] => "(none)".to_owned(),
+        some => some.join(", "),
+    };
+    for (key, what_for) in KEYS {
+        let (value, source) = match key {
+            "index" => (screen.path(&settings.index.value), settings.index.source),
+            "roots" => (list(&settings.roots.value), settings.roots.source),
+            "exclude" => (list(&settings.exclude.value), settings.exclude.source),
+            _ => (
+                settings.background.value.to_string(),
+                settings.background.source,
+            ),
+        };
+        table.row(vec![
+            (Tone::Name, key.to_owned()),
+            (Tone::Plain, screen.with_paths(&value)),
+            (Tone::Quiet, source.to_owned()),
+            (Tone::Quiet, what_for.to_owned()),
+        ]);
+    }
+    table.render(screen.style, screen.width)
+}

@@ -1,0 +1,176 @@
+//! How does a session go on? Its agent takes it up again, in its directory.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use clap::Args;
+use serde::Serialize;
+use sessionary::Config;
+use sessionary::model::{Resume, SCHEMA_VERSION, SessionRow};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::quote;
+use crate::output::text::plain_line;
+
+/// Go on with a session: its agent, in its directory
+#[derive(Debug, Args)]
+#[command(
+    name = "resume",
+    after_help = "Examples:\n  \
+    sessionary resume last              go on with the newest session of this directory\n  \
+    sessionary resume 019b3f2a --print  print the command instead, quoted for the shell\n  \
+    sessionary resume 019b3f2a --in .   start it here, not where it was\n\n\
+    Rows of `list --json`, `search --json` and `show --json` carry the same as `resume`."
+)]
+pub struct ResumeArgs {
+    /// Session id, the beginning of one, a path, or `last`
+    session: String,
+    /// Print the command for the shell instead of running it
+    #[arg(long)]
+    print: bool,
+    /// Start in DIR instead of the session's directory
+    #[arg(long = "in", value_name = "DIR")]
+    directory: Option<PathBuf>,
+}
+
+/// What `resume --json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema_version: u32,
+    session: &'a SessionRow,
+    resume: &'a Resume,
+}
+
+pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut index = super::open(config, screen)?;
+    let session = super::session(&args.session, &mut index, config)?;
+    drop(index);
+    let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
+    if let Some(directory) = &args.directory {
+        let found = directory
+            .canonicalize()
+            .map_err(|error| Failure::usage(format!("--in {}: {error}", directory.display())))?;
+        resume.cwd = Some(found);
+    }
+    if screen.json {
+        screen.json(&Answer {
+            schema_version: SCHEMA_VERSION,
+            session: &session,
+            resume: &resume,
+        })?;
+        return Ok(Outcome::Found);
+    }
+    if args.print {
+        screen.print(&for_the_shell(&resume))?;
+        return Ok(Outcome::Found);
+    }
+    start(&resume, screen)
+}
+
+fn not_known(session: &SessionRow) -> Failure {
+    let agent = plain_line(&session.agent);
+    match &session.reason {
+        Some(reason) => Failure::usage(format!(
+            "{agent} does not list this session, so it would not take it up: {}",
+            plain_line(reason)
+        )),
+        None => Failure::usage(format!("how {agent} takes up a session is not known")),
+    }
+    .hint(format!(
+        "`sessionary show {}` reads it back",
+        plain_line(&session.id)
+    ))
+}
+
+/// The command on one line.
+fn for_the_shell(resume: &Resume) -> String {
+    let cwd = resume.cwd.as_ref().map(|cwd| cwd.display().to_string());
+    let quoted = |quote: fn(&str) -> String| {
+        let words: Vec<String> = resume.argv.iter().map(|word| quote(word)).collect();
+        words.join(" ")
+    };
+    if cfg!(windows) {
+        let place = cwd.map(|cwd| {
+            format!(
+                "Set-Location -LiteralPath {} -ErrorAction Stop; ",
+                quote::powershell(&cwd)
+            )
+        });
+        format!(
+            "{}& {}\n",
+            place.unwrap_or_default(),
+            quoted(quote::powershell)
+        )
+    } else {
+        let place = cwd.map(|cwd| format!("cd -- {} && ", quote::posix(&cwd)));
+        format!("{}{}\n", place.unwrap_or_default(), quoted(quote::posix))
+    }
+}
+
+fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
+    let [program, arguments @ ..] = resume.argv.as_slice() else {
+        return Err(Failure::usage("there is no command to run"));
+    };
+    let mut command = process::Command::new(program);
+    command.args(arguments);
+    if let Some(cwd) = directory(resume.cwd.as_deref(), screen)? {
+        // Shells believe it rather than ask the system.
+        command.env("PWD", &cwd);
+        command.current_dir(cwd);
+    }
+    let error = become_it(command);
+    let what = match error.kind() {
+        io::ErrorKind::NotFound => "is not on the PATH".to_owned(),
+        _ => error.to_string(),
+    };
+    Err(Failure::from(anyhow::anyhow!("{program}: {what}"))
+        .hint("--print prints the command instead"))
+}
+
+/// Where to start: the session's directory, or with consent the current one when that is gone.
+fn directory(cwd: Option<&Path>, screen: &Screen) -> Result<Option<PathBuf>, Failure> {
+    match cwd {
+        None => {
+            screen.say("The session names no directory: it goes on in this one.");
+            Ok(None)
+        }
+        Some(cwd) if cwd.is_dir() => Ok(Some(cwd.to_path_buf())),
+        Some(cwd) => {
+            let shown = screen.path(cwd);
+            let is_asked = io::stdin().is_terminal() && io::stderr().is_terminal();
+            if is_asked && consents(&format!("{shown} is gone. Go on in this directory? [y/N] "))? {
+                return Ok(None);
+            }
+            Err(
+                Failure::from(anyhow::anyhow!("{shown}: the session's directory is gone"))
+                    .hint("--in DIR starts it in another directory, for example --in ."),
+            )
+        }
+    }
+}
+
+/// Asks on stderr; anything but yes is no.
+fn consents(question: &str) -> io::Result<bool> {
+    write!(io::stderr(), "{question}")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+/// This process becomes the agent; only a failure comes back.
+#[cfg(unix)]
+fn become_it(mut command: process::Command) -> io::Error {
+    use std::os::unix::process::CommandExt;
+    command.exec()
+}
+
+/// The agent runs to its end, which is ours too; only a failure comes back.
+#[cfg(not(unix))]
+fn become_it(mut command: process::Command) -> io::Error {
+    match command.status() {
+        Ok(status) => process::exit(status.code().unwrap_or(2)),
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,87 @@
+//! What can be listed while files are still being read?
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::list::ListScope;
+use crate::index::{Config, Error, Event, Freshness, Index};
+use crate::model::Listing;
+
+/// Between two pages: making one costs a look at the catalogue.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What is told while a list is made.
+#[derive(Debug)]
+pub enum Listed {
+    /// So many of the files that must be read have been.
+    Loaded {
+        /// Files read.
+        loaded: u64,
+        /// All files that must be read.
+        total: u64,
+    },
+    /// What a list would give now, of the files read so far, newest first: its `complete` is `false`.
+    Page(Box<Listing>),
+}
+
+impl Index {
+    /// [`Index::open`] brought up to the files, which tells on the way how far it is and what could be listed in the
+    /// scope. When `on_progress` breaks, the reading ends; what was read is kept.
+    ///
+    /// ```no_run
+    /// use std::ops::ControlFlow;
+    /// use sessionary::{Config, Index, Listed, index::ListScope};
+    /// # fn main() -> Result<(), sessionary::Error> {
+    /// # let config = Config::new("/tmp/index", vec![]);
+    /// let scope = ListScope::default();
+    /// let index = Index::open_listing(&config, &scope, &mut |listed| {
+    ///     if let Listed::Loaded { loaded, total } = listed {
+    ///         eprintln!("{loaded} of {total}");
+    ///     }
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// let all = index.list(&scope)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] when `on_progress` breaks.
+    pub fn open_listing(
+        config: &Config,
+        scope: &ListScope,
+        on_progress: &mut dyn FnMut(Listed) -> ControlFlow<()>,
+    ) -> Result<Index, Error> {
+        let cancel = &config.cancel;
+        let (mut loaded, mut total) = (0, 0);
+        let mut last_page: Option<Instant> = None;
+        Index::open_with(config, Freshness::Check, &mut |event| {
+            let told = match event {
+                Event::Discovered { files, .. } => {
+                    (loaded, total) = (0, files);
+                    Listed::Loaded { loaded, total }
+                }
+                Event::Catalogued { files, .. } => {
+                    loaded = files;
+                    Listed::Loaded { loaded, total }
+                }
+                Event::Readable if last_page.is_none_or(|last| last.elapsed() >= PAUSE) => {
+                    let read = Index::open(config, Freshness::AsCommitted);
+                    // A page that cannot be made is not missed: the next one, or the list itself, tells.
+                    let Ok(mut page) = read.and_then(|index| index.list(scope)) else {
+                        return;
+                    };
+                    last_page = Some(Instant::now());
+                    page.complete = false;
+                    page.pending_files = total.saturating_sub(loaded);
+                    Listed::Page(Box::new(page))
+                }
+                Event::Readable | Event::Indexed { .. } | Event::Scanned { .. } | Event::Done => {
+                    return;
+                }
+            };
+            if on_progress(told).is_break() {
+                cancel.cancel();
+            }
+        })
+    }
+}

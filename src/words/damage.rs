@@ -1,0 +1,152 @@
+//! What if a file of the index is damaged inside? tantivy fails or panics somewhere in the middle of it. Here that
+//! becomes an error, and a mark by which the next writer builds the words anew.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tantivy::Index;
+use tantivy::index::{SegmentComponent, SegmentMeta};
+use tantivy::merge_policy::{LogMergePolicy, MergeCandidate, MergePolicy};
+
+use super::{Words, WordsError};
+
+/// The mark: a file beside those of the index that says why it is not to be read any more.
+const MARK: &str = "damaged";
+
+thread_local! {
+    static CAUGHT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic on this thread would now be caught and told as an error: the engine of the full-text index asserts
+/// what damaged files do not keep. A program's panic hook may keep silent then.
+pub fn panic_is_caught() -> bool {
+    CAUGHT.get()
+}
+
+/// Read the index. Whatever fails or panics meanwhile is damage.
+pub(super) fn reading<T>(read: impl FnOnce() -> Result<T, WordsError>) -> Result<T, WordsError> {
+    let before = CAUGHT.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(read));
+    CAUGHT.set(before);
+    match done {
+        Ok(Err(WordsError::Engine(error))) => Err(WordsError::of_reading(error)),
+        Ok(done) => done,
+        Err(panic) => Err(WordsError::Unreadable(said(&*panic))),
+    }
+}
+
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    match text.or_else(|| panic.downcast_ref::<&str>().copied()) {
+        Some(text) => format!("tantivy gave up ({text})"),
+        None => "tantivy gave up".into(),
+    }
+}
+
+/// Mark the index in `dir` as one to be built anew. Where nothing can be written, whoever reads next finds out again.
+pub fn condemn(dir: &Path, why: &str) {
+    let _ = std::fs::write(dir.join(MARK), why);
+}
+
+/// Why the index in `dir` is to be built anew, if somebody found that.
+pub fn condemned(dir: &Path) -> Option<String> {
+    std::fs::read_to_string(dir.join(MARK)).ok()
+}
+
+impl Words {
+    /// What is wrong, as exactly as can be told, after reading has failed: all files are held against their checksums.
+    pub fn diagnosis(&self, error: &WordsError) -> String {
+        match self.damaged_files() {
+            Ok(damaged) if !damaged.is_empty() => {
+                WordsError::Unreadable(format!("{} damaged", damaged.join(", "))).to_string()
+            }
+            _ => error.to_string(),
+        }
+    }
+}
+
+/// The parts of a segment that are files, always or when passages of it were deleted.
+const FILES: [SegmentComponent; 6] = [
+    SegmentComponent::Terms,
+    SegmentComponent::Postings,
+    SegmentComponent::Positions,
+    SegmentComponent::FastFields,
+    SegmentComponent::FieldNorms,
+    SegmentComponent::Store,
+];
+
+/// The first of these parts of a segment whose checksum is wrong, or that cannot be read.
+fn damaged_part(
+    index: &Index,
+    segment: &SegmentMeta,
+    parts: &[SegmentComponent],
+) -> Option<PathBuf> {
+    let deletions = segment.has_deletes().then_some(SegmentComponent::Delete);
+    parts
+        .iter()
+        .cloned()
+        .chain(deletions)
+        .map(|part| segment.relative_path(part))
+        .find(|path| !matches!(index.directory().validate_checksum(path), Ok(true)))
+}
+
+/// See that all that deleting reads is as it was written: a panic on tantivy's own threads ends the process.
+pub(super) fn may_delete(index: &Index, segments: &[SegmentMeta]) -> Result<(), WordsError> {
+    let damaged = |segment| damaged_part(index, segment, &[SegmentComponent::FastFields]);
+    match segments.iter().find_map(damaged) {
+        Some(path) => Err(WordsError::damaged(&path)),
+        None => Ok(()),
+    }
+}
+
+/// Merges only segments whose files are as they were written: what is wrong in them would be right by its checksum in
+/// the merged one, and nobody could tell any more.
+#[derive(Debug, Clone)]
+pub(super) struct WholeSegments {
+    policy: Arc<LogMergePolicy>,
+    index: Index,
+    found: Arc<Mutex<Option<PathBuf>>>,
+}
+
+impl WholeSegments {
+    pub fn new(policy: LogMergePolicy, index: Index) -> Self {
+        Self {
+            policy: Arc::new(policy),
+            index,
+            found: Arc::default(),
+        }
+    }
+
+    /// Whether a segment was not merged because it is damaged.
+    pub fn check(&self) -> Result<(), WordsError> {
+        match &*self.found.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(path) => Err(WordsError::damaged(path)),
+            None => Ok(()),
+        }
+    }
+
+    fn is_whole(&self, segment: &SegmentMeta) -> bool {
+        let damaged = damaged_part(&self.index, segment, &FILES);
+        let is_whole = damaged.is_none();
+        if !is_whole {
+            *self.found.lock().unwrap_or_else(PoisonError::into_inner) = damaged;
+        }
+        is_whole
+    }
+}
+
+impl MergePolicy for WholeSegments {
+    fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
+        let mut candidates = self.policy.compute_merge_candidates(segments);
+        candidates.retain(|candidate| {
+            segments
+                .iter()
+                .filter(|segment| candidate.0.contains(&segment.id()))
+                .all(|segment| self.is_whole(segment))
+        });
+        candidates
+    }
+}

@@ -1,0 +1,142 @@
+//! What does a new user meet, on the first day and on a bad one?
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use crate::cli::home;
+use crate::sandbox::Sandbox;
+
+#[test]
+fn where_sessions_were_looked_for() {
+    let home = home();
+    home.write(".pi/agent/settings.json", r#"{"sessionDir":"~/flat"}"#);
+    let roots = |arguments: &[&str]| {
+        home.run(
+            &[
+                &["status", "--roots", "--root", "clido:../old=laptop"][..],
+                arguments,
+            ]
+            .concat(),
+        )
+    };
+    assert_snapshot!(roots(&[]), @r#"
+    AGENT         ROOT                           SESSIONS  FILES  NEWEST  WHY
+    pi            ~/.pi/agent/sessions                  3      3  5m      default
+    pi            ~/flat                                0      0          sessionDir of ~/.pi/agent/set…
+    indusagi      ~/.indusagi/agent/sessions            0      0          default, not there
+    clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
+    agentuse      …local/share/agentuse/project         0      0          default, not there
+    clido=laptop  ~/work/parser/../old                  0      0          --root, not there
+    "#);
+    let json = home.json(&["status", "--roots", "--json"]);
+    assert_eq!(json["complete"], true);
+    assert_eq!(
+        json["roots"][0]["newest"], "2026-01-05T11:55:00.000Z",
+        "{json}"
+    );
+    assert_eq!(json["roots"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn every_setting_says_where_it_comes_from() {
+    let home = home();
+    let show = |arguments: &[&str]| home.run(&[arguments, &["config", "show"]].concat());
+    assert_snapshot!(show(&["--index", "here"]), @r#"
+    KEY         VALUE   SOURCE   WHAT FOR
+    index       here    --index  folder of the index
+    roots       (none)  default  further folders of sessions, each as --root takes it
+    exclude     (none)  default  globs on working directories and files: nothing of them is stored
+    background  true    default  whether words are indexed for a moment after an answer
+    "#);
+    let path = home.output(&["config", "path"]).stdout;
+    let path = String::from_utf8(path).expect("UTF-8");
+    let path = Path::new(path.trim_end())
+        .strip_prefix(&home.home)
+        .expect("below the home");
+    let path = path.to_str().expect("UTF-8");
+    home.write(
+        path,
+        "index = \"~/kept\"\nroots = [\"pi:~/more=old\"]\nbackground = false\n",
+    );
+    assert_snapshot!(show(&[]), @r#"
+    KEY         VALUE          SOURCE   WHAT FOR
+    index       ~/kept         config   folder of the index
+    roots       pi:~/more=old  config   further folders of sessions, each as --root takes it
+    exclude     (none)         default  globs on working directories and files: nothing of them is stor…
+    background  false          config   whether words are indexed for a moment after an answer
+    "#);
+    assert_snapshot!(show(&["--index", "here"]), @r#"
+    KEY         VALUE          SOURCE   WHAT FOR
+    index       here           --index  folder of the index
+    roots       pi:~/more=old  config   further folders of sessions, each as --root takes it
+    exclude     (none)         default  globs on working directories and files: nothing of them is stor…
+    background  false          config   whether words are indexed for a moment after an answer
+    "#);
+    let roots = home.run(&["status", "--roots"]);
+    assert!(
+        roots.contains("pi=old    ~/more") && roots.contains("config, not there"),
+        "{roots}"
+    );
+    assert!(home.home.join("kept/v1").is_dir());
+    // The words wait for a sync.
+    let status = home.json(&["status", "--json"]);
+    assert!(status["outstanding"].as_u64() > Some(0), "{status}");
+    let ci = home
+        .command(&["config", "show", "--json"])
+        .env("CI", "1")
+        .output()
+        .expect("it runs");
+    let ci: Value = serde_json::from_slice(&ci.stdout).expect("JSON");
+    assert_eq!(
+        ci["settings"]["background"],
+        json!({ "value": false, "source": "$CI" })
+    );
+    assert_eq!(ci["settings"]["roots"]["source"], "config");
+    home.write(path, "background = true\nrots = []\n");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    error: $HOME/.config/sessionary/config.toml:2: unknown key `rots`
+    hint: did you mean `roots`? Known are index, roots, exclude, background
+    --- exit Some(2)
+    "#);
+    home.write(path, "roots = [\"vim:/x\"]\n");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    error: config vim:/x: no format or agent is called `vim`
+    hint: known are pi, indusagi, clido, agentuse
+    --- exit Some(2)
+    "#);
+    home.write(path, "exclude = \"x\"\n");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    error: $HOME/.config/sessionary/config.toml:1: invalid type: string "x", expected a sequence
+    --- exit Some(2)
+    "#);
+    // What only asks where the file is needs none that can be read.
+    assert!(home.output(&["config", "path"]).status.success());
+}
+
+#[test]
+fn nothing_found_says_where_and_what_to_do() {
+    let home = Sandbox::new();
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
+    pi        ~/.pi/agent/sessions                    0      0          default, not there
+    indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
+    clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
+    agentuse  ~/.local/share/agentuse/project         0      0          default, not there
+    No sessions were found in any of these places. If yours are elsewhere, name the folder:
+    once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
+    --- exit Some(1)
+    "#);
+    let all = home.run(&["list", "--all"]);
+    assert_eq!(all, home.run(&["list"]));
+    let json = home.output(&["list", "--all", "--json"]);
+    assert_eq!(
+        serde_json::from_slice::<serde_json::Value>(&json.stdout).expect("JSON")["sessions"],
+        json!([])
+    );
+}

@@ -1,0 +1,223 @@
+//! Does `list` sort, filter, page and fold as it was asked to?
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::cli::home;
+use crate::sandbox::Sandbox;
+
+/// Ids of an answer's rows, cut to what tells them apart here.
+fn ids(answer: &Value) -> Vec<String> {
+    let rows = answer["sessions"].as_array().expect("rows");
+    rows.iter()
+        .map(|row| row["id"].as_str().expect("an id").chars().take(8).collect())
+        .collect()
+}
+
+/// Three sessions of pi, newest first c, b, a, with what is sorted and filtered by.
+fn three() -> Sandbox {
+    let home = Sandbox::new();
+    for (id, day, folder, name, cost, error, words) in [
+        ("a", 1, "~/work/app", Some("First"), Some(0.5), true, 1),
+        ("b", 2, "~/work/app/deep", None, None, false, 30),
+        ("c", 3, "~/work/docs", Some("Third"), Some(0.25), false, 1),
+    ] {
+        let time = format!("2026-01-0{day}T09:00:00.000Z");
+        let mut lines = vec![format!(
+            r#"{{"type":"session","version":3,"id":"{id}{id}{id}{id}","timestamp":"{time}","cwd":"{folder}"}}"#
+        )];
+        lines.push(format!(
+            r#"{{"type":"message","id":"m1","parentId":null,"timestamp":"{time}","message":{{"role":"user","content":"{}"}}}}"#,
+            "word ".repeat(words)
+        ));
+        if let Some(cost) = cost {
+            lines.push(format!(
+                r#"{{"type":"message","id":"m2","parentId":"m1","timestamp":"{time}","message":{{"role":"assistant","content":[],"provider":"p","model":"m","usage":{{"input":1,"output":2,"totalTokens":3,"cost":{{"total":{cost}}}}},"stopReason":"{}"}}}}"#,
+                if error { "error" } else { "stop" }
+            ));
+        }
+        if let Some(name) = name {
+            lines.push(format!(
+                r#"{{"type":"session_info","id":"m3","parentId":"m1","timestamp":"{time}","name":"{name}"}}"#
+            ));
+        }
+        let text = lines.join("\n") + "\n";
+        let path = home.write(&format!(".pi/agent/sessions/--x--/{id}.jsonl"), &text);
+        home.touch(&path, 1_767_222_000 + day * 86_400);
+    }
+    home
+}
+
+#[test]
+fn every_filter_and_every_order() {
+    let home = three();
+    let listed = |arguments: &[&str]| {
+        let all = [&["list", "--all", "--json"][..], arguments].concat();
+        ids(&home.json(&all)).concat()
+    };
+    let (a, b, c) = ("aaaa", "bbbb", "cccc");
+    for (arguments, expected) in [
+        (&[][..], &[c, b, a][..]),
+        (&["--reverse"], &[a, b, c]),
+        (&["--sort", "modified"], &[c, b, a]),
+        (&["--sort", "created", "--reverse"], &[a, b, c]),
+        (&["--sort", "size"], &[c, a, b]),
+        // What is not recorded comes last, whichever way.
+        (&["--sort", "cost"], &[a, c, b]),
+        (&["--sort", "cost", "--reverse"], &[c, a, b]),
+        (&["--sort", "tokens"], &[c, a, b]),
+        (&["--sort", "messages"], &[c, a, b]),
+        (&["--sort", "errors"], &[a, c, b]),
+        (&["--named"], &[c, a]),
+        (&["--errors"], &[a]),
+        (&["--cost", "0.3"], &[a]),
+        (&["--cost", "0"], &[c, a]),
+        (&["--since", "2026-01-02"], &[c, b]),
+        (&["--until", "2026-01-02"], &[b, a]),
+        (&["--since", "4d", "--until", "2026-01-02"], &[b]),
+        (&["--project", "APP"], &[a]),
+        (&["--project", "../app"], &[b, a]),
+        (&["--project", "work"], &[]),
+        (&["--agent", "clido"], &[]),
+        (&["--limit", "2"], &[c, b]),
+        (&["--limit", "2", "--page", "2"], &[a]),
+        (&["--limit", "2", "--page", "3"], &[]),
+        (
+            &["--sort", "cost", "--named", "--limit", "1", "--page", "2"],
+            &[c],
+        ),
+    ] {
+        assert_eq!(listed(arguments), expected.concat(), "{arguments:?}");
+        // As rows a line, and as a table, the same sessions in the same order.
+        let all = [&["list", "--all"][..], arguments].concat();
+        let lines = home.output(&[&all[..], &["--jsonl"]].concat()).stdout;
+        let lines: String = String::from_utf8(lines)
+            .expect("UTF-8")
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON")["id"].clone())
+            .filter_map(|id| id.as_str().map(str::to_owned))
+            .collect();
+        assert_eq!(lines, expected.concat(), "{arguments:?}");
+        let table = home.run(&all);
+        let table: String = table
+            .lines()
+            .take_while(|line| !line.starts_with("---"))
+            .filter_map(|line| [a, b, c].into_iter().find(|id| line.contains(id)))
+            .collect();
+        assert_eq!(table, expected.concat(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn pages_and_what_was_asked_about() {
+    let home = three();
+    let all = |arguments: &[&str]| home.run(&[&["list", "--all"][..], arguments].concat());
+    assert_snapshot!(all(&["--sort", "cost", "--limit", "2"]), @r#"
+    AGE  SESSION  AGENT  MSGS   COST  PROJECT      TITLE
+    4d   aaaa     pi        2  $0.50  ~/work/app   First
+    2d   cccc     pi        2  $0.25  ~/work/docs  Third
+    --- stderr
+    1 to 2 of 3 sessions; --page 2 goes on.
+    "#);
+    assert_snapshot!(all(&["--limit", "2", "--page", "2", "--errors"]), @r#"
+    --- stderr
+    That page is beyond the last: 1 session in all.
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(all(&["--since", "tomorrow"]), @r#"
+    --- stderr
+    error: --since tomorrow: names no time
+    hint: for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(all(&["--cost", "9"]), @r#"
+    --- stderr
+    No sessions like that; there are 3.
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(all(&["--sort", "colour"]), @r#"
+    --- stderr
+    error: invalid value 'colour' for '--sort <KEY>'
+      [possible values: modified, created, messages, tokens, cost, size, errors]
+
+    For more information, try '--help'.
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["list", "--page", "2"]), @r#"
+    --- stderr
+    error: the following required arguments were not provided:
+      --limit <N>
+
+    Usage: sessionary list --limit <N> --page <P>
+
+    For more information, try '--help'.
+    --- exit Some(2)
+    "#);
+    let page = home.json(&["list", "--all", "--json", "--limit", "1", "--page", "2"]);
+    assert_eq!((&page["total"], &page["elsewhere"]), (&3.into(), &0.into()));
+    let mut below = three();
+    below.cwd = below.home.join("work/app/deep");
+    std::fs::create_dir_all(&below.cwd).expect("a folder");
+    assert_snapshot!(below.run(&["list", "--named"]), @r#"
+    --- stderr
+    No sessions in ~/work/app/deep. 1 session in ~/work/app. --all lists 2 sessions.
+    --- exit Some(1)
+    "#);
+}
+
+#[test]
+fn subagents_are_a_count_on_their_parent() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse/subagents/project");
+    let root = format!("agentuse:{}", fixture.display());
+    let home = Sandbox::new();
+    let list = |arguments: &[&str]| {
+        let all = [
+            "--no-default-roots",
+            "--root",
+            &root,
+            "list",
+            "--all",
+            "--color",
+            "never",
+        ];
+        home.run(&[&all[..], arguments].concat())
+    };
+    assert_snapshot!(list(&[]), @r#"
+    AGE  SESSION   AGENT     MSGS  SUBAGENTS  PROJECT             TITLE
+    2h   01KE6P4Y  agentuse     1          2  /home/ada/mono/sub  agents/triage
+    "#);
+    assert_snapshot!(list(&["--subagents"]), @r#"
+    AGE  SESSION   AGENT     MSGS  SUBAGENTS  PROJECT             TITLE
+    2h   01KE6P4Y  agentuse     1          2  /home/ada/mono/sub  agents/triage
+    2h   01KE6P54  agentuse     1             /home/ada/mono/sub  [not listed by agentuse: a subagent's…
+    2h   01KE6P53  agentuse     1          1  /home/ada/mono/sub  [not listed by agentuse: a subagent's…
+    "#);
+}
+
+#[test]
+fn a_row_says_how_its_agent_takes_it_up_again() {
+    let home = home();
+    let list = home.json(&["list", "--all", "--json"]);
+    let said: Vec<String> = list["sessions"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|row| {
+            row["resume"]
+                .to_string()
+                .replace(&home.home.display().to_string(), "~")
+        })
+        .collect();
+    assert_snapshot!(said.join("\n"), @r#"
+    {"argv":["pi","--session","~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl"],"cwd":"~/work/parser"}
+    {"argv":["pi","--session","~/.pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl"],"cwd":"~/work/docs"}
+    {"argv":["clido","--resume","f47ac10b-58cc-4372-a567-0e02b2c3d479"],"cwd":"~/work/parser"}
+    null
+    "#);
+    let shown = home.json(&["show", "last", "--json"]);
+    assert_eq!(shown["session"], list["sessions"][0]);
+    let found = home.json(&["search", "tokenizer", "--json"]);
+    assert_eq!(found["sessions"][0]["session"], list["sessions"][0]);
+}

@@ -1,0 +1,106 @@
+//! Can a list be seen, and called off, while files are still being read for the first time?
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use sessionary::index::ListScope;
+use sessionary::{Config, Error, Freshness, Index, Listed, RootSpec};
+
+const FILES: u64 = 400;
+
+/// Sessions of fifty entries each, the higher the number the newer; no file is read in one transaction with all others.
+fn config(home: &Path) -> Config {
+    let folder = home.join("sessions/--x--");
+    fs::create_dir_all(&folder).unwrap();
+    for number in 0..FILES {
+        let minute = format!("{:02}:{:02}", number / 60, number % 60);
+        let mut text = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"s{number:03}\",\"timestamp\":\"2026-01-01T{minute}:00.000Z\",\"cwd\":\"/x\"}}\n"
+        );
+        for entry in 0..49 {
+            text.push_str(&format!(
+                "{{\"type\":\"message\",\"id\":\"e{entry}\",\"parentId\":null,\"timestamp\":\"2026-01-01T{minute}:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n"
+            ));
+        }
+        let path = folder.join(format!("{number}.jsonl"));
+        fs::write(&path, text).unwrap();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_225_600 + number * 60);
+        let file = fs::File::options().append(true).open(&path).unwrap();
+        file.set_modified(time).unwrap();
+    }
+    let root = RootSpec {
+        agent: "pi".into(),
+        format: "pi".into(),
+        path: home.join("sessions"),
+        label: None,
+        flat: false,
+        why: "test".into(),
+    };
+    Config::new(home.join("index"), vec![root])
+}
+
+#[test]
+fn pages_come_newest_first_and_say_that_they_are_not_all() {
+    let home = tempfile::tempdir().unwrap();
+    let config = config(home.path());
+    let scope = ListScope {
+        limit: Some(5),
+        ..ListScope::default()
+    };
+    let (mut pages, mut reports) = (Vec::new(), Vec::new());
+    let index = Index::open_listing(&config, &scope, &mut |listed| {
+        match listed {
+            Listed::Page(page) => pages.push(page),
+            Listed::Loaded { loaded, total } => reports.push((loaded, total)),
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let first = pages.first().expect("a page before the end");
+    assert!(!first.complete && first.pending_files > 0);
+    assert!((1..FILES).contains(&first.total), "{}", first.total);
+    // Threads finish in any order, but what is read first is what is newest.
+    let newest: u64 = first.sessions[0].id[1..].parse().unwrap();
+    assert!(newest >= FILES - 10, "{newest}");
+    assert!(first.sessions.is_sorted_by(|a, b| a.modified > b.modified));
+    assert_eq!(reports.first(), Some(&(0, FILES)));
+    assert_eq!(reports.last(), Some(&(FILES, FILES)));
+    assert!(reports.is_sorted());
+    let all = index.list(&scope).unwrap();
+    assert!(all.complete && all.total == FILES);
+    // Nothing to be read: nothing to be told.
+    let again = Index::open_listing(&config, &scope, &mut |listed| {
+        assert!(matches!(listed, Listed::Loaded { .. }), "{listed:?}");
+        ControlFlow::Continue(())
+    });
+    assert_eq!(again.unwrap().list(&scope).unwrap(), all);
+}
+
+#[test]
+fn what_was_read_before_it_was_called_off_is_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let config = config(home.path());
+    let scope = ListScope::default();
+    let called_off = Config {
+        cancel: Default::default(),
+        ..config.clone()
+    };
+    let mut seen = 0;
+    let result = Index::open_listing(&called_off, &scope, &mut |listed| match listed {
+        Listed::Page(page) => {
+            seen = page.total;
+            ControlFlow::Break(())
+        }
+        Listed::Loaded { .. } => ControlFlow::Continue(()),
+    });
+    assert!(matches!(result, Err(Error::Cancelled)));
+    let kept = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let kept = kept.list(&scope).unwrap().total;
+    assert!((seen..FILES).contains(&kept) && seen > 0, "{seen} {kept}");
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    assert_eq!(index.list(&scope).unwrap().total, FILES);
+    assert!(index.report().unwrap().files_changed <= FILES - seen);
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+}

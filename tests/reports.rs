@@ -1,0 +1,393 @@
+//! Do the views for reports tell the truth, do the documented queries give what the document shows, and does an older
+//! catalogue become the newest?
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::sandbox::Sandbox;
+
+const README: &str = include_str!("../migrations/README.md");
+
+/// A home with the sessions of `fixtures/report`.
+pub fn home() -> Sandbox {
+    let home = Sandbox::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/report");
+    for entry in walkdir::WalkDir::new(&from) {
+        let entry = entry.expect("a fixture");
+        if entry.file_type().is_file() {
+            let below = entry.path().strip_prefix(&from).expect("below it");
+            let text = fs::read_to_string(entry.path()).expect("text");
+            home.write(&below.display().to_string(), &text);
+        }
+    }
+    home
+}
+
+/// The catalogue of that home.
+pub fn catalogue(home: &Sandbox) -> std::path::PathBuf {
+    home.home.join(".cache/sessionary/v1/catalogue.sqlite")
+}
+
+/// `$ [TZ=…] sessionary sql "…"` and its output, each from a block of its own.
+fn queries() -> Vec<(String, String)> {
+    let blocks = README.split("```console\n$ ").skip(1);
+    blocks
+        .map(|block| {
+            let block = block.split("```").next().expect("an end");
+            let (command, output) = block.split_once('\n').expect("a line");
+            (command.to_owned(), output.trim_end().to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn documented_queries_give_what_the_document_shows() {
+    let home = home();
+    let queries = queries();
+    assert!(queries.len() >= 10, "{} queries", queries.len());
+    let (mut shown, mut expected) = (String::new(), String::new());
+    for (command, output) in &queries {
+        let (zone, query) = command
+            .split_once("sessionary sql \"")
+            .expect("a query of sessionary's");
+        let query = query.strip_suffix('"').expect("in quotes");
+        let zone = zone.trim().strip_prefix("TZ=").unwrap_or("UTC0");
+        let ran = home
+            .command(&["--width", "400", "sql", query])
+            .env("TZ", zone)
+            .output()
+            .expect("it runs");
+        assert!(ran.status.success(), "{command}: {ran:?}");
+        let told = String::from_utf8_lossy(&ran.stdout);
+        shown.push_str(&format!("$ {command}\n{}\n\n", told.trim_end()));
+        expected.push_str(&format!("$ {command}\n{output}\n\n"));
+    }
+    assert!(
+        shown == expected,
+        "the blocks of migrations/README.md should be:\n{shown}"
+    );
+}
+
+fn numbers(connection: &Connection, query: &str) -> Vec<Option<f64>> {
+    let mut statement = connection.prepare(query).expect(query);
+    let columns = statement.column_count();
+    let mut rows = statement.query([]).expect(query);
+    let mut all = Vec::new();
+    while let Some(row) = rows.next().expect(query) {
+        all.extend((0..columns).map(|at| row.get::<_, Option<f64>>(at).expect(query)));
+    }
+    all
+}
+
+fn one(connection: &Connection, query: &str) -> Option<f64> {
+    let all = numbers(connection, query);
+    assert_eq!(all.len(), 1, "{query}");
+    all[0]
+}
+
+fn about(a: Option<f64>, b: f64) -> bool {
+    a.is_some_and(|a| (a - b).abs() < 1e-9)
+}
+
+#[test]
+fn usage_is_counted_once_whatever_repeats_it() {
+    let home = home();
+    let synced = || assert!(home.output(&["sync"]).status.success());
+    synced();
+    let open = || Connection::open(catalogue(&home)).expect("the catalogue");
+    let pi = "SELECT cost_total FROM usage_by_agent WHERE agent = 'pi'";
+    let clido = "SELECT cost_total FROM usage_by_agent WHERE agent = 'clido'";
+    // By hand, from the files: the parent's five answers and the fork's own.
+    let spent = 0.033 + 0.0103 + 0.0525 + 0.003 + 0.0069;
+    assert!(about(one(&open(), pi), spent));
+    assert!(about(one(&open(), clido), 0.25 + 0.125 + 0.125 + 0.0625));
+    // Where nothing is repeated, usage says what the list says; of steps as of totals.
+    assert_eq!(
+        numbers(
+            &open(),
+            "SELECT s.session FROM sessions s WHERE s.agent IN ('agentuse', 'indusagi') AND NOT
+               (abs(s.cost - (SELECT sum(cost_total) FROM usage u WHERE u.session = s.session)) < 1e-9 AND
+                s.tokens = (SELECT sum(input + output + cache_read + cache_write) FROM usage u WHERE u.session = s.session))"
+        ),
+        []
+    );
+    assert!(about(
+        one(
+            &open(),
+            "SELECT sum(cost) FROM sessions WHERE agent = 'agentuse'"
+        ),
+        0.625
+    ));
+    // What was not recorded is not zero.
+    assert_eq!(
+        one(
+            &open(),
+            "SELECT max(cost_input) FROM usage WHERE agent = 'clido'"
+        ),
+        None
+    );
+    assert_eq!(
+        one(
+            &open(),
+            "SELECT sum(cost_total) FROM usage WHERE agent = 'indusagi'"
+        ),
+        Some(0.0)
+    );
+    assert_eq!(
+        one(
+            &open(),
+            "SELECT count(*) FROM usage WHERE agent = 'pi' AND cost_total IS NULL"
+        ),
+        Some(1.0)
+    );
+
+    // A copy of a file beside it adds nothing, and the copies count when what they copy is gone.
+    let folder = home.home.join(".pi/agent/sessions/--home-ada-code-app--");
+    let parent = folder.join("2026-01-05T09-00-00-000Z_019b8d5e-7c80-7000-8000-0000000000b1.jsonl");
+    fs::copy(&parent, folder.join("copy.jsonl")).expect("a copy");
+    synced();
+    assert!(about(one(&open(), pi), spent));
+    assert_eq!(one(&open(), "SELECT max(records) FROM usage"), Some(3.0));
+    fs::remove_file(&parent).expect("gone");
+    fs::remove_file(folder.join("copy.jsonl")).expect("gone");
+    synced();
+    assert!(about(one(&open(), pi), 0.033 + 0.0103 + 0.0069));
+    assert_eq!(
+        one(&open(), "SELECT count(*) FROM forks WHERE parent IS NULL"),
+        Some(1.0)
+    );
+}
+
+#[test]
+fn a_call_has_the_answer_that_follows_it() {
+    let home = home();
+    let line = |id: &str, parent: &str, second: u32, message: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-05T11:00:0{second}.000Z","message":{message}}}"#
+        )
+    };
+    // Some providers number the calls of each message anew.
+    let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"call_0","name":"grep","arguments":{"pattern":"x"}}]}"#;
+    let answer = |error: bool| {
+        format!(
+            r#"{{"role":"toolResult","toolCallId":"call_0","toolName":"grep","content":[],"isError":{error}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"calls","timestamp":"2026-01-05T11:00:00.000Z","cwd":"/x"}"#.to_owned(),
+        line("c1", "null", 1, call),
+        line("c2", "\"c1\"", 2, &answer(true)),
+        line("c3", "\"c2\"", 3, call),
+        line("c4", "\"c3\"", 4, &answer(false)),
+        line("c5", "\"c4\"", 5, call),
+        String::new(),
+    ];
+    home.write(".pi/agent/sessions/--x--/calls.jsonl", &lines.join("\n"));
+    let rows = home.json(&[
+        "--json",
+        "sql",
+        "SELECT c.is_error, a.id, c.answer_ms - c.time_ms FROM calls c LEFT JOIN entries a ON a.entry = c.answer
+         JOIN sessions s ON s.session = c.session WHERE s.id = 'calls' ORDER BY c.entry",
+    ]);
+    assert_eq!(
+        rows["rows"],
+        serde_json::json!([[1, "c2", 1000], [0, "c4", 1000], [null, null, null]])
+    );
+}
+
+/// A catalogue as the first release wrote it becomes the newest, and files of formats that say more now are read again.
+#[test]
+fn an_older_catalogue_is_migrated() {
+    let home = home();
+    let path = catalogue(&home);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
+    let old = Connection::open(&path).expect("a database");
+    old.execute_batch(include_str!("../migrations/0001_catalogue.sql"))
+        .expect("its first shape");
+    let rows = include_str!("../fixtures/catalogue-0001.sql");
+    let rows = rows.replace('~', &home.home.display().to_string());
+    old.execute_batch(&format!(
+        "PRAGMA application_id = 0x53455359; PRAGMA user_version = 1; PRAGMA journal_mode = WAL;
+         PRAGMA foreign_keys = OFF; BEGIN; DELETE FROM _store; {rows}; COMMIT"
+    ))
+    .expect("its rows");
+    let keys = "SELECT key FROM _entries JOIN _sources USING (source) JOIN _roots r USING (root)
+                WHERE r.agent = 'indusagi' OR relative LIKE '%b1.jsonl' ORDER BY key";
+    let before = numbers(&old, keys);
+    assert!(before.len() > 10);
+    drop(old);
+    assert!(home.output(&["sync"]).status.success());
+    let new = Connection::open(&path).expect("the catalogue");
+    let after = numbers(&new, keys);
+    assert_eq!(after.len(), before.len());
+    assert!(
+        after.iter().all(|key| !before.contains(key)),
+        "numbers of entries that were read again mean nothing else"
+    );
+    assert_eq!(
+        one(&new, "SELECT contract_version FROM contract"),
+        Some(2.0)
+    );
+    assert_eq!(one(&new, "SELECT count(*) FROM runs"), Some(6.0));
+    assert_eq!(one(&new, "SELECT sum(step) FROM usage_records"), Some(2.0));
+    assert_eq!(
+        one(
+            &new,
+            "SELECT count(*) FROM _sources WHERE revision = 1 AND relative LIKE '%0b4.jsonl'"
+        ),
+        Some(0.0)
+    );
+    drop(new);
+    let verified = home.run(&["verify"]);
+    assert!(
+        verified.contains("both stores equal the files"),
+        "{verified}"
+    );
+}
+
+/// What SQLite's header says of the journal: 1 = none beside the file, 2 = WAL.
+fn journal(path: &Path) -> u8 {
+    fs::read(path).expect("the file")[18]
+}
+
+#[test]
+fn a_snapshot_is_one_private_file_that_nothing_overwrites() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let folder = home.home.join("share");
+    fs::create_dir(&folder).expect("a folder");
+    let file = folder.join("sessions.sqlite");
+    let name = file.to_str().expect("text");
+    let saved = home.json(&["--json", "sql", "--snapshot", name]);
+    assert_eq!(saved["complete"], true);
+    assert_eq!(saved["bytes"], fs::metadata(&file).expect("the file").len());
+    assert_eq!(
+        fs::metadata(&file).expect("it").permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(journal(&file), 1);
+    let was = fs::read(&file).expect("the file");
+    insta::assert_snapshot!(home.run(&["sql", "--snapshot", name]), @r"
+    --- stderr
+    error: $HOME/share/sessions.sqlite: there is a file already; name a new one
+    --- exit Some(2)
+    ");
+    assert_eq!(fs::read(&file).expect("the file"), was);
+    assert_eq!(
+        fs::read_dir(&folder).expect("it").count(),
+        1,
+        "nothing else is left there"
+    );
+
+    // All of it is there, where nothing can be written.
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).expect("read-only");
+    let copy = Connection::open_with_flags(
+        format!("file:{name}?mode=ro"),
+        rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI,
+    )
+    .expect("the copy");
+    let live = Connection::open(catalogue(&home)).expect("the catalogue");
+    for question in [
+        "SELECT session, messages, bytes, cost FROM sessions ORDER BY 1",
+        "SELECT entry, hash & 1048575, time_ms FROM entries ORDER BY 1",
+        "SELECT entry, cost_total FROM usage ORDER BY 1",
+    ] {
+        assert_eq!(numbers(&copy, question), numbers(&live, question));
+    }
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("writable");
+}
+
+/// A transaction that somebody forgot: the WAL stops growing, answers say so, and all goes on when it ends.
+#[test]
+fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
+    use sessionary::{Freshness, Index, Indexer};
+    let folder = tempfile::tempdir().expect("a folder");
+    let sessions = folder.path().join("sessions/--x--");
+    fs::create_dir_all(&sessions).expect("its folder");
+    let file = sessions.join("s.jsonl");
+    let write = |times: u32| {
+        // Each time other bytes, so each time all rows are made anew.
+        let mut text = String::from(
+            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/x"}"#,
+        );
+        for at in 0..2000 {
+            text.push_str(&format!(
+                "\n{{\"type\":\"message\",\"id\":\"{times:04}{at:04}\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"round {times}\"}}}}"
+            ));
+        }
+        fs::write(&file, text + "\n").expect("a session");
+    };
+    let root = crate::histories::dump::root("pi", "pi", &folder.path().join("sessions"));
+    let mut config = sessionary::Config::new(folder.path().join("index"), vec![root]);
+    config.wal_bytes = 1 << 20;
+    let sync = |config: &sessionary::Config| Indexer::open(config)?.sync(&mut |_| {});
+    write(0);
+    sync(&config).expect("a first sync");
+    let path = folder.path().join("index/v1/catalogue.sqlite");
+    let wal = || fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |m| m.len());
+    let first = |index: &Index| {
+        let rows = index
+            .sql("SELECT first_message FROM sessions")
+            .expect("a row");
+        rows.rows[0][0].as_str().expect("text").to_owned()
+    };
+
+    let reader = Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .expect("somebody else");
+    reader.execute_batch("BEGIN").expect("a transaction");
+    assert_eq!(one(&reader, "SELECT count(*) FROM entries"), Some(2001.0));
+    let mut blocked = None;
+    let mut written = 0;
+    for times in 1..=24 {
+        write(times);
+        match sync(&config) {
+            Ok(_) if blocked.is_none() => written = times,
+            Ok(_) => panic!("written while blocked"),
+            Err(error) => blocked = Some(error),
+        }
+        // The limit and what one transaction adds.
+        let limit = config
+            .wal_bytes
+            .max(2 * fs::metadata(&path).expect("it").len());
+        assert!(wal() <= limit + (2 << 20), "{} bytes after {times}", wal());
+    }
+    assert!(written > 1, "it is written for a while");
+    let told = blocked.expect("it stops").to_string();
+    if cfg!(target_os = "linux") {
+        let process = format!("process {} (", std::process::id());
+        assert!(told.contains(&process), "{told}");
+    }
+    assert!(told.contains("read transaction"), "{told}");
+
+    // Answers are as of the last sync, and say so; the reader sees what it saw.
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    let as_of = first(&index);
+    // The sync that was stopped may have come as far as the catalogue.
+    assert!(
+        [written, written + 1]
+            .map(|n| format!("round {n}"))
+            .contains(&as_of),
+        "{as_of} after {written}"
+    );
+    let list = index
+        .list(&sessionary::index::ListScope::default())
+        .expect("a list");
+    assert!(!list.complete);
+    drop(index);
+    assert_eq!(
+        one(
+            &reader,
+            "SELECT count(*) FROM entries WHERE id = '00000001'"
+        ),
+        Some(1.0)
+    );
+
+    drop(reader);
+    sync(&config).expect("it goes on");
+    assert!(wal() < 2 << 20, "{} bytes in the end", wal());
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    assert_eq!(first(&index), "round 24");
+    crate::histories::dump::clean(&index, "afterwards");
+}

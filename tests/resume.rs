@@ -1,0 +1,127 @@
+//! Does a session go on in its directory, with the words that were meant?
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use insta::assert_snapshot;
+
+use crate::cli::home;
+use crate::sandbox::Sandbox;
+
+/// An agent that tells where it is and what it was told.
+fn agent(home: &Sandbox, name: &str) {
+    let tells = "#!/bin/sh\nprintf '%s\\n' \"$(pwd -P)\" \"$PWD\" \"$@\"\nexit 7\n";
+    let path = home.write(&format!("bin/{name}"), tells);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a program");
+}
+
+fn resume(home: &Sandbox, arguments: &[&str]) -> String {
+    let output = home
+        .command(&[&["resume"][..], arguments].concat())
+        .env(
+            "PATH",
+            format!("{}:/usr/bin:/bin", home.home.join("bin").display()),
+        )
+        .output()
+        .expect("it runs");
+    let text = format!(
+        "{}--- stderr\n{}--- exit {:?}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+        output.status.code()
+    );
+    text.replace(&home.home.display().to_string(), "~")
+}
+
+#[test]
+fn the_agent_runs_in_the_sessions_directory() {
+    let mut home = home();
+    agent(&home, "pi");
+    agent(&home, "clido");
+    home.cwd.pop();
+    assert_snapshot!(resume(&home, &["019b8d10"]), @r#"
+    ~/work/parser
+    ~/work/parser
+    --session
+    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    --- stderr
+    --- exit Some(7)
+    "#);
+    assert_snapshot!(resume(&home, &["f47ac10b", "--in", ".."]), @r#"
+    ~
+    ~
+    --resume
+    f47ac10b-58cc-4372-a567-0e02b2c3d479
+    --- stderr
+    --- exit Some(7)
+    "#);
+    // Its directory is gone.
+    assert_snapshot!(resume(&home, &["019b87e9"]), @r#"
+    --- stderr
+    error: ~/work/docs: the session's directory is gone
+    hint: --in DIR starts it in another directory, for example --in .
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(resume(&home, &["019b87e9", "--in", "nowhere"]), @r#"
+    --- stderr
+    error: --in nowhere: No such file or directory (os error 2)
+    --- exit Some(2)
+    "#);
+    // What its agent would not list it would not take up.
+    assert_snapshot!(resume(&home, &["torn"]), @r#"
+    --- stderr
+    error: pi does not list this session, so it would not take it up: no session header (torn)
+    hint: `sessionary show torn` reads it back
+    --- exit Some(2)
+    "#);
+    fs::remove_file(home.home.join("bin/pi")).expect("it was there");
+    assert_snapshot!(resume(&home, &["019b8d10"]), @r#"
+    --- stderr
+    error: pi: is not on the PATH
+    hint: --print prints the command instead
+    --- exit Some(2)
+    "#);
+}
+
+#[test]
+fn the_command_is_printed_for_the_shell() {
+    let home = home();
+    let odd = "it's $HOME";
+    let line = r#"{"type":"session","version":3,"id":"0dd","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/it's $HOME"}"#;
+    home.write(
+        &format!(".pi/agent/sessions/--{odd}--/0dd.jsonl"),
+        &format!("{line}\n"),
+    );
+    fs::create_dir_all(home.home.join(odd)).expect("a folder");
+    agent(&home, "pi");
+    assert_snapshot!(resume(&home, &["last", "--print"]), @r#"
+    cd -- ~/work/parser && pi --session ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    --- stderr
+    --- exit Some(0)
+    "#);
+    assert_snapshot!(resume(&home, &["0dd", "--print"]), @r#"
+    cd -- '~/it'\''s $HOME' && pi --session '~/.pi/agent/sessions/--it'\''s $HOME--/0dd.jsonl'
+    --- stderr
+    --- exit Some(0)
+    "#);
+    // What is printed does what running it does.
+    let printed = home.output(&["resume", "0dd", "--print"]).stdout;
+    let run = std::process::Command::new("sh")
+        .arg("-c")
+        .arg(String::from_utf8(printed).expect("UTF-8"))
+        .env(
+            "PATH",
+            format!("{}:/usr/bin:/bin", home.home.join("bin").display()),
+        )
+        .output()
+        .expect("a shell");
+    let ran = resume(&home, &["0dd"]);
+    let said = String::from_utf8_lossy(&run.stdout).replace(&home.home.display().to_string(), "~");
+    assert!(
+        said.lines().count() == 4 && ran.starts_with(&said),
+        "{said}\n{ran}"
+    );
+    let json = home.json(&["resume", "0dd", "--json"]);
+    assert_eq!(json["resume"], json["session"]["resume"]);
+    assert_eq!(json["resume"]["argv"][1], "--session");
+}

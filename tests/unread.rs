@@ -1,0 +1,352 @@
+//! What does the command say of what it cannot read, and does anything stay hidden?
+
+use std::fs;
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use crate::sandbox::Sandbox;
+
+const WORDS: &str = ".cache/sessionary/v1/words";
+
+fn session(id: &str, text: &str) -> String {
+    format!(
+        "{}\n{}\n",
+        format_args!(
+            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}}"#
+        ),
+        format_args!(
+            r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{text}","timestamp":1767603601000}}}}"#
+        )
+    )
+}
+
+fn home() -> Sandbox {
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--work-parser--/one.jsonl",
+        &session("0a", "Fix the tokenizer"),
+    );
+    home.write(
+        ".pi/agent/sessions/--work-parser--/two.jsonl",
+        &session("0b", "The tokenizer again"),
+    );
+    home.settle();
+    home
+}
+
+/// Fills all but the ends of the words' files of one kind with ones.
+fn damage(words: &Path, kind: &str) {
+    for file in fs::read_dir(words).expect("the words") {
+        let path = file.expect("a file").path();
+        if path.extension().is_some_and(|extension| extension == kind) {
+            let mut bytes = fs::read(&path).expect("its bytes");
+            let end = bytes.len() - 160;
+            bytes[..end].fill(0xff);
+            fs::write(&path, bytes).expect("damaged");
+        }
+    }
+}
+
+#[test]
+fn damaged_words_are_no_matter_for_an_answer() {
+    let home = home();
+    let _ = home.run(&["sync"]);
+    for kind in ["term", "fast"] {
+        let words = home.home.join(WORDS);
+        damage(&words, kind);
+        // What a read does of its own accord is not to be seen here.
+        let copy = home.home.join("copy");
+        let _ = fs::remove_dir_all(&copy);
+        fs::create_dir_all(&copy).expect("a folder");
+        for file in fs::read_dir(&words).expect("the words") {
+            let file = file.expect("a file");
+            fs::copy(file.path(), copy.join(file.file_name())).expect("a copy");
+        }
+        let answer = home.output(&["search", "tokenizer", "--json"]);
+        let said = String::from_utf8_lossy(&answer.stderr);
+        assert_eq!(answer.status.code(), Some(0), "{kind}: {said}");
+        assert!(!said.contains("panicked"), "{kind}: {said}");
+        assert!(said.contains("All text was read instead"), "{kind}: {said}");
+        let json: serde_json::Value = serde_json::from_slice(&answer.stdout).expect("an answer");
+        assert_eq!(json["total"], 2, "{kind}");
+        assert_eq!(json["complete"], true, "{kind}");
+        assert!(json["words_damage"].is_string(), "{kind}: {json}");
+        // The read has mended them; as they were, sync does it and says why.
+        assert_eq!(
+            home.json(&["verify", "--json"])["differences"],
+            serde_json::json!([])
+        );
+        fs::remove_dir_all(&words).expect("gone");
+        fs::rename(&copy, &words).expect("back");
+        fs::write(words.join("damaged"), "the word index cannot be read: x").expect("a mark");
+        let notes = &home.json(&["sync", "--json"])["report"]["notes"];
+        assert!(
+            notes[0]
+                .as_str()
+                .is_some_and(|note| note.starts_with("the words are built anew: ")),
+            "{kind}: {notes}"
+        );
+        assert_eq!(
+            home.json(&["verify", "--json"])["differences"],
+            serde_json::json!([])
+        );
+    }
+}
+
+#[test]
+fn the_state_of_damaged_words_is_told() {
+    let home = home();
+    let _ = home.run(&["sync"]);
+    damage(&home.home.join(WORDS), "term");
+    assert_snapshot!(said(&home, &["search", "again"]), @r#"
+    The tokenizer again  ~/work/parser · pi · 2h
+      user · 2h  0b:a1
+        The tokenizer again
+    --- stderr
+    the words cannot be read: ID.term damaged. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+    // Answering has mended them.
+    assert_snapshot!(said(&home, &["search", "again"]), @r#"
+    The tokenizer again  ~/work/parser · pi · 2h
+      user · 2h  0b:a1
+        The tokenizer again
+    --- stderr
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+    // What damage a sync does not touch it learns of by the mark.
+    fs::write(
+        home.home.join(WORDS).join("damaged"),
+        "the words are damaged: a.term",
+    )
+    .expect("a mark");
+    let status = home.run(&["status"]);
+    let freshness = status.lines().find(|line| line.starts_with("freshness"));
+    assert_snapshot!(freshness.unwrap_or_default(), @r#"freshness last full scan DATE; the words are damaged: a.term; `sessionary sync` builds them anew"#);
+    assert_snapshot!(said(&home, &["verify"]), @r#"
+    words: the words are damaged: a.term
+    2 files, 4 entries, 2 passages, SIZE read: 1 difference.
+    --- stderr
+    `sessionary rebuild` makes the index anew.
+    --- exit Some(1)
+    "#);
+}
+
+/// What a command prints, with the random names of files made equal, and sizes, which depend on the path of the home.
+fn said(home: &Sandbox, arguments: &[&str]) -> String {
+    let text = home.run(arguments);
+    let text = match text.split_once("B read: ") {
+        Some((before, after)) => {
+            let (before, _) = before.rsplit_once(", ").expect("a size");
+            format!("{before}, SIZE read: {after}")
+        }
+        None => text,
+    };
+    let words = text.split(' ').map(|word| match word.split_once('.') {
+        Some((name, rest)) if name.len() == 32 => format!("ID.{rest}"),
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_name_that_is_not_utf8_is_said() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = home();
+    let folder = home.home.join(".pi/agent/sessions/--work-parser--");
+    for name in [&b"caf\xe9.jsonl"[..], b"caf\xe8.jsonl", b"caf\xe9.txt"] {
+        let path = folder.join(std::ffi::OsStr::from_bytes(name));
+        fs::write(path, "{}\n").expect("a file of that name");
+    }
+    assert_snapshot!(home.run(&["list"]), @r#"
+    AGE  SESSION  AGENT  MSGS  TITLE
+    2h   0b       pi        1  The tokenizer again
+    2h   0a       pi        1  Fix the tokenizer
+    --- stderr
+    $HOME/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
+    $HOME/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
+    Not everything is in this answer: 2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them.
+    "#);
+    assert_snapshot!(home.run(&["sql", "SELECT what, relative, reason FROM problems"]), @r#"
+    what    relative                       reason
+    unread  --work-parser--/caf\xE8.jsonl  its name is not UTF-8; renamed, it is read
+    unread  --work-parser--/caf\xE9.jsonl  its name is not UTF-8; renamed, it is read
+    file    --work-parser--/caf\xE9.txt    not a session file
+    --- stderr
+    $HOME/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
+    $HOME/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
+    "#);
+    assert_snapshot!(said(&home, &["verify"]), @r#"
+    unread: ~/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
+    unread: ~/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
+    2 files, 4 entries, 2 passages, SIZE read: both stores equal the files that could be read, 2 could not.
+    "#);
+    let status = home.run(&["status"]);
+    let unread = status.lines().find(|line| line.starts_with("unread"));
+    assert_snapshot!(unread.unwrap_or_default(), @r#"unread    2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them"#);
+}
+
+#[test]
+fn nuls_are_accounted_for() {
+    let home = Sandbox::new();
+    let folder = ".pi/agent/sessions/--work-parser--";
+    let nuls = home.write(&format!("{folder}/nuls.jsonl"), &"\0".repeat(5_000_000));
+    let after = home.write(
+        &format!("{folder}/after.jsonl"),
+        &(session("0a", "before the crash") + &"\0".repeat(4096)),
+    );
+    [nuls, after]
+        .iter()
+        .for_each(|path| home.touch(path, 1_767_600_000));
+    assert_snapshot!(home.run(&["list", "--all"]), @r#"
+    AGE  SESSION  AGENT  MSGS  PROJECT        TITLE
+    2h   0a       pi        1  ~/work/parser  before the crash
+    4h   nuls     pi        0                 [not listed by pi: no session header (NUL bytes)] (no mes…
+    "#);
+    assert_snapshot!(home.run(&["sql", "SELECT relative, length, reason FROM problems"]), @r#"
+    relative                      length  reason
+    --work-parser--/after.jsonl     4096  NUL bytes
+    --work-parser--/nuls.jsonl   5000000  NUL bytes
+    "#);
+    assert_snapshot!(said(&home, &["verify"]), @r#"
+    2 files, 2 entries, 1 passage, SIZE read: both stores equal the files.
+    "#);
+}
+
+/// A home whose commands are run by a user whom permissions bind: ourselves, or nobody if we are root.
+struct Bound {
+    home: Sandbox,
+    nobody: bool,
+}
+
+const NOBODY: u32 = 65534;
+
+impl Bound {
+    /// `None`, and a line that says why, where no such user can be had.
+    fn new(home: Sandbox) -> Option<Bound> {
+        use std::os::unix::fs::MetadataExt;
+        let nobody = fs::metadata(&home.home).expect("the home").uid() == 0;
+        let bound = Bound { home, nobody };
+        let probe = bound.home.write("probe", "secret");
+        bound.give_away();
+        permit(&probe, 0o000);
+        let mut cat = std::process::Command::new("cat");
+        match bound.by_user(&mut cat).arg(&probe).output() {
+            Ok(output) if !output.status.success() => Some(bound),
+            Ok(_) => {
+                println!("SKIPPED: permissions do not bind the user of this test");
+                None
+            }
+            Err(error) => {
+                println!("SKIPPED: no process can be run as another user: {error}");
+                None
+            }
+        }
+    }
+
+    fn by_user<'c>(&self, command: &'c mut std::process::Command) -> &'c mut std::process::Command {
+        use std::os::unix::process::CommandExt;
+        match self.nobody {
+            // Other groups are given up with it.
+            true => command.uid(NOBODY).gid(NOBODY),
+            false => command,
+        }
+    }
+
+    /// All that is in the home belongs to the user.
+    fn give_away(&self) {
+        if self.nobody {
+            let folder = self.home.home.parent().expect("the sandbox");
+            for entry in walkdir::WalkDir::new(folder) {
+                let entry = entry.expect("an entry");
+                std::os::unix::fs::lchown(entry.path(), Some(NOBODY), Some(NOBODY)).expect("given");
+            }
+        }
+    }
+
+    fn json(&self, arguments: &[&str]) -> (serde_json::Value, Option<i32>) {
+        let mut command = self.home.command(arguments);
+        let output = self
+            .by_user(&mut command)
+            .output()
+            .expect("sessionary runs");
+        let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            panic!("{arguments:?}: {error}\n{said}")
+        });
+        (json, output.status.code())
+    }
+}
+
+fn permit(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("its mode");
+}
+
+#[test]
+fn permissions_that_are_lost_lose_nothing() {
+    let home = home();
+    let known_file = home.write(
+        ".pi/agent/sessions/--a--/known.jsonl",
+        &session("0c", "walrus one"),
+    );
+    let in_folder = home.write(
+        ".pi/agent/sessions/--b--/known.jsonl",
+        &session("0d", "walrus two"),
+    );
+    let Some(bound) = Bound::new(home) else {
+        return;
+    };
+    let sessions = |json: &serde_json::Value| json["sessions"].as_array().map(Vec::len);
+    let (before, _) = bound.json(&["sync", "--json"]);
+    assert_eq!(before["complete"], true);
+    // A file that is known, a folder of known files, and a file that nobody has seen yet.
+    let new_file = bound.home.write(
+        ".pi/agent/sessions/--a--/new.jsonl",
+        &session("0e", "walrus three"),
+    );
+    bound.give_away();
+    let folder = in_folder.parent().expect("its folder");
+    let all = [known_file.as_path(), folder, new_file.as_path()];
+    all.iter().for_each(|path| permit(path, 0o000));
+    let (listed, code) = bound.json(&["list", "--all", "--json"]);
+    assert_eq!((sessions(&listed), code), (Some(4), Some(0)), "{listed}");
+    assert_eq!(listed["complete"], false);
+    assert_eq!(listed["pending_files"], 3);
+    let (verified, code) = bound.json(&["verify", "--json"]);
+    assert_eq!(verified["differences"], serde_json::json!([]), "{verified}");
+    assert_eq!(code, Some(0));
+    let mut unread: Vec<&str> = verified["unread"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|unread| unread["path"].as_str())
+        .collect();
+    unread.sort_unstable();
+    let mut expected: Vec<&str> = all.iter().filter_map(|path| path.to_str()).collect();
+    expected.sort_unstable();
+    assert_eq!(unread, expected);
+    assert_eq!(bound.json(&["status", "--json"]).0["unread"], 3);
+    // Words stay as well; what cannot be read again is no hit, and that is said.
+    let (found, _) = bound.json(&["search", "walrus", "--json"]);
+    assert_eq!(found["complete"], false, "{found}");
+    // All of it is back with the permissions.
+    for path in all {
+        permit(path, if path.is_dir() { 0o755 } else { 0o644 });
+    }
+    let (listed, _) = bound.json(&["list", "--all", "--json"]);
+    assert_eq!(
+        (sessions(&listed), &listed["complete"]),
+        (Some(5), &true.into())
+    );
+    let (found, _) = bound.json(&["search", "walrus", "--json"]);
+    assert_eq!(
+        (&found["total"], &found["complete"]),
+        (&3.into(), &true.into())
+    );
+    let (_, _) = bound.json(&["sync", "--json"]);
+    let (verified, _) = bound.json(&["verify", "--json"]);
+    assert_eq!(verified["unread"], serde_json::json!([]));
+    assert_eq!(verified["differences"], serde_json::json!([]));
+}
