@@ -132,17 +132,27 @@ impl Catalogue {
     /// Calls of this program in a session, and the entries that answer them.
     pub fn own_calls(&self, session: i64) -> Result<Vec<i64>, Error> {
         let (low, high) = key_range(session);
+        // Hardly any session has such calls; only then their answers are looked for.
         let run = || -> rusqlite::Result<Vec<i64>> {
-            self.connection
+            let calls: Vec<(i64, Option<String>)> = self
+                .connection
                 .prepare_cached(
-                    "SELECT DISTINCT r.key FROM _calls c JOIN _calls r
-                       ON r.key BETWEEN ?1 AND ?2 AND (r.key = c.key OR r.call_id = c.call_id)
-                     WHERE c.key BETWEEN ?1 AND ?2
-                       AND (instr(c.tool, 'sessionary') OR instr(c.subject, 'sessionary search')
-                         OR instr(c.subject, 'sessionary show') OR instr(c.subject, 'sessionary --'))",
+                    "SELECT key, call_id FROM _calls WHERE key BETWEEN ?1 AND ?2
+                       AND (instr(tool, 'sessionary') OR instr(subject, 'sessionary search')
+                         OR instr(subject, 'sessionary show') OR instr(subject, 'sessionary --'))",
                 )?
-                .query_map([low, high], |r| r.get(0))?
-                .collect()
+                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            let mut keys: Vec<i64> = calls.iter().map(|(key, _)| *key).collect();
+            let mut answers = self.connection.prepare_cached(
+                "SELECT key FROM _calls WHERE key BETWEEN ?1 AND ?2 AND call_id = ?3 AND is_result",
+            )?;
+            for id in calls.iter().filter_map(|(_, id)| id.as_ref()) {
+                for key in answers.query_map(params![low, high, id], |r| r.get(0))? {
+                    keys.push(key?);
+                }
+            }
+            Ok(keys)
         };
         self.told(run())
     }

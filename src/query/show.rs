@@ -25,6 +25,9 @@ pub struct ShowScope {
     pub all: bool,
 }
 
+/// An entry's pieces of text by class.
+pub(super) type Text = Vec<(Class, Vec<String>)>;
+
 /// How an entry is named: its id, else its line.
 pub(super) fn address(entry: &StoredEntry) -> String {
     match &entry.id {
@@ -198,16 +201,15 @@ impl<'a> Reader<'a> {
     }
 
     /// The text by class; empty when the bytes changed.
-    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Vec<(Class, Vec<String>)>, Error> {
+    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Text, Error> {
         let record = self.bytes(entry)?;
-        Ok(record.and_then(|record| self.passages_of(entry, &record)).unwrap_or_default())
+        Ok(record
+            .and_then(|record| self.passages_of(entry, &record))
+            .unwrap_or_default())
     }
 
     /// The same; `None` when the bytes changed or cannot be read any more.
-    pub(super) fn passages(
-        &mut self,
-        entry: &StoredEntry,
-    ) -> Result<Option<Vec<(Class, Vec<String>)>>, Error> {
+    pub(super) fn passages(&mut self, entry: &StoredEntry) -> Result<Option<Text>, Error> {
         match self.bytes(entry) {
             Ok(Some(record)) => Ok(self.passages_of(entry, &record)),
             Ok(None) | Err(Error::Io { .. }) => Ok(None),
@@ -215,7 +217,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Vec<(Class, Vec<String>)>> {
+    fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
         let passages = self.index.config.format(format)?.passages_at(path, record);
         Some(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
