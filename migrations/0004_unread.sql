@@ -9,7 +9,7 @@ SELECT 'bytes' AS what, r.path AS root, s.relative, p.start, p.length, p.provisi
        CAST((SELECT min(session) FROM _session_sources ss WHERE ss.source = s.source) AS BIGINT) AS session
 FROM _problems p JOIN _sources s USING (source) JOIN _roots r USING (root)
 UNION ALL
-SELECT iif(t.unread, 'unread', 'file'), r.path, t.relative, NULL, NULL, 0, t.reason, NULL FROM _strays t JOIN _roots r USING (root)
+SELECT CASE WHEN t.unread THEN 'unread' ELSE 'file' END, r.path, t.relative, NULL, NULL, 0, t.reason, NULL FROM _strays t JOIN _roots r USING (root)
 UNION ALL
 SELECT 'unread', r.path, s.relative, NULL, NULL, 0, s.unread,
        (SELECT min(session) FROM _session_sources ss WHERE ss.source = s.source)

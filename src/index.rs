@@ -9,11 +9,14 @@ use crate::catalogue::{self, Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format};
 use crate::ingest::{self, WordsStage};
 use crate::model::{Report, SessionRow};
+use crate::source::exclude::Exclude;
 use crate::words::condemned;
 
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
-pub use crate::query::{ListScope, Listed, SearchScope, ShowScope, TreeFilter, WrittenList};
+pub use crate::query::{
+    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
+};
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,13 +50,15 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
-    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
-    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
-    pub wal_bytes: u64,
+    /// What is left out: nothing of it is stored.
+    pub exclude: Exclude,
     /// Whether [`Index::finish_words`] does anything.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
+    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
+    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
+    pub wal_bytes: u64,
 }
 
 impl Config {
@@ -64,9 +69,10 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
-            wal_bytes: WAL_BYTES,
+            exclude: Exclude::default(),
             background: true,
             cancel: Cancel::default(),
+            wal_bytes: WAL_BYTES,
         }
     }
 
@@ -158,6 +164,9 @@ pub enum Error {
         /// As asked.
         name: String,
     },
+    /// A name that is empty, as of a variable that is not set.
+    #[error("the name of the session is empty")]
+    NoName,
     /// Several sessions begin with it.
     #[error("{name:?} is the beginning of {} session ids", .candidates.len())]
     Ambiguous {
@@ -219,6 +228,10 @@ impl From<WordsStage> for Error {
         }
     }
 }
+
+/// What follows when the words cannot be written: no answer depends on it.
+const POSTPONED: &str =
+    "the words are postponed until there is room, and searches read the session files instead";
 
 /// The writer: holds the index's lock as long as it lives.
 pub struct Indexer {
@@ -308,13 +321,22 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
+        self.apply_exclude(report)?;
         self.config.add_project_roots(&self.catalogue)?;
         let mut roots = self.config.roots.clone();
         while !roots.is_empty() {
             let before = report.files_changed;
             let formats = &self.config.formats;
-            let cancel = &self.config.cancel;
-            ingest::sync_catalogue(&self.catalogue, &roots, formats, cancel, progress, report)?;
+            let (exclude, cancel) = (&self.config.exclude, &self.config.cancel);
+            ingest::sync_catalogue(
+                &self.catalogue,
+                &roots,
+                formats,
+                exclude,
+                cancel,
+                progress,
+                report,
+            )?;
             if cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
@@ -322,6 +344,28 @@ impl Indexer {
                 true => self.config.add_project_roots(&self.catalogue)?,
                 false => Vec::new(),
             };
+        }
+        ingest::sweep_excluded(&self.catalogue, &self.config.exclude, &self.config.formats)?;
+        self.wipe()
+    }
+
+    /// Forget what is excluded now and was not before.
+    fn apply_exclude(&mut self, report: &mut Report) -> Result<(), Error> {
+        let (exclude, formats) = (&self.config.exclude, &self.config.formats);
+        let files = ingest::apply_exclude(&self.catalogue, exclude, formats)?;
+        if files > 0 {
+            report.notes.push(format!(
+                "{files} files are excluded now: what was stored of them is wiped"
+            ));
+        }
+        self.wipe()
+    }
+
+    /// Wipe what was removed because it is excluded, if that is not done yet.
+    fn wipe(&self) -> Result<(), Error> {
+        if self.catalogue.owes_wipe()? {
+            // Where a reader holds on to it the next sync does it.
+            ingest::wipe(&self.catalogue, &self.config.words_dir())?;
         }
         Ok(())
     }
@@ -334,14 +378,25 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         let directory = self.config.words_dir();
-        Ok(ingest::index_words(
+        let indexed = ingest::index_words(
             &self.catalogue,
             &directory,
             &self.config.formats,
             budget,
             progress,
             report,
-        )?)
+        );
+        match indexed {
+            Err(WordsStage::Words(error)) if error.is_full() => {
+                report.notes.push(format!("{error}; {POSTPONED}"));
+                Ok(())
+            }
+            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => {
+                report.notes.push(format!("{error}; {POSTPONED}"));
+                Ok(())
+            }
+            indexed => Ok(indexed?),
+        }
     }
 
     /// Throw both stores away and make them from the files.
@@ -425,7 +480,12 @@ impl Index {
         let (complete, pending_files) = match (freshness, &catalogue) {
             (Freshness::AsCommitted, _) => (true, 0),
             (Freshness::Check, Some(catalogue)) => {
-                let pending = ingest::count_pending(catalogue, &config.roots, &config.formats)?;
+                let pending = ingest::count_pending(
+                    catalogue,
+                    &config.roots,
+                    &config.formats,
+                    &config.exclude,
+                )?;
                 (pending == 0, pending)
             }
             (Freshness::Check, None) => (false, 0),
@@ -476,12 +536,11 @@ impl Index {
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         let owed = match &self.catalogue {
             // Words that somebody removed, or found damaged, are owed as a whole.
-            Some(_) if !self.config.background => false,
-            Some(catalogue) => {
+            Some(catalogue) if self.config.background => {
                 let words = self.config.words_dir();
                 catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
             }
-            None => false,
+            _ => false,
         };
         if !owed {
             return Ok(());
@@ -547,6 +606,20 @@ impl Index {
     }
 }
 
+/// Tells backup programs that nothing is lost without the index, and us that the directory is ours.
+pub(crate) const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# sessionary's index: a cache made from session files\n";
+
+/// What this build is made of, for people: the versions that decide what an index holds.
+pub fn versions() -> String {
+    format!(
+        "index generation {GENERATION}, SQL contract {}, JSON schema {}\nSQLite {}, {}",
+        catalogue::CONTRACT_VERSION,
+        crate::model::SCHEMA_VERSION,
+        rusqlite::version(),
+        tantivy::version_string()
+    )
+}
+
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
@@ -571,8 +644,7 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     }
     if !existed {
         let tag = index_dir.join("CACHEDIR.TAG");
-        let text = "Signature: 8a477f597d28d172789f06886806bc55\n# sessionary's index: a cache made from session files\n";
-        std::fs::write(&tag, text).map_err(|e| Error::io(&tag, e))?;
+        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::io(&tag, e))?;
     }
     Ok(())
 }

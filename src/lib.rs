@@ -10,13 +10,14 @@
 //!                       query: list · search · tree · show  ◄── both
 //! ```
 //!
-//! Two doors: [`Index`] reads, [`Indexer`] writes.
+//! Two doors: [`Index`] reads, [`Indexer`] writes. Beside them [`session`] opens one session file, follows it and adds to it.
 //!
 //! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
-//! the files · `query` answers · [`locations`] where agents keep their sessions.
+//! the files · `query` answers · [`session`] one session, read and written as its agent does · [`traces`] what lies in
+//! an index directory · [`locations`] where agents keep their sessions.
 //!
-//! The library reads no environment, prints nothing, and opens session files read-only.
+//! The library reads no environment, prints nothing, and opens session files read-only; only [`session`] adds to them.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -29,11 +30,14 @@ mod ingest;
 pub mod locations;
 pub mod model;
 pub mod query;
+pub mod session;
 mod source;
+pub mod traces;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
-pub use ingest::{Cancel, Event};
+pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
 pub use query::Listed;
+pub use source::exclude::{BadGlob, Exclude};
 pub use words::panic_is_caught;

@@ -709,3 +709,159 @@ fn words_that_were_lost_hide_nothing() {
         serde_json::json!([])
     );
 }
+
+#[test]
+fn an_empty_name_is_no_session() {
+    let home = home();
+    // A file may well say that its session has no id.
+    let path = home.write(
+        ".pi/agent/sessions/--work-parser--/no-id.jsonl",
+        concat!(
+            r#"{"type":"session","version":3,"id":"","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#, "\n",
+            r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"Who am I?"}}"#, "\n",
+        ),
+    );
+    let _ = home.run(&["sync"]);
+    let said = home.run(&["show", ""]);
+    assert_snapshot!(said, @r#"
+    --- stderr
+    error: the name of the session is empty
+    hint: `sessionary list --all` shows every session
+    hint: a session is named by id, the beginning of one, a path or `last`
+    --- exit Some(2)
+    "#);
+    assert_eq!(home.run(&["tree", ""]), said);
+    let path = path.to_str().expect("text");
+    assert_eq!(home.output(&["show", path]).status.code(), Some(0));
+}
+
+#[test]
+fn a_limit_of_nothing_is_no_limit() {
+    let home = home();
+    let all = |arguments: &[&str], list: &str| {
+        let answer = home.json(arguments);
+        let groups = answer[list].as_array().expect("a list").clone();
+        groups.len()
+    };
+    assert_eq!(
+        all(&["list", "--all", "--limit", "0", "--json"], "sessions"),
+        4
+    );
+    assert_eq!(all(&["list", "--limit", "0", "--json"], "sessions"), 2);
+    let most = 30;
+    let mut lines = String::from(
+        "{\"type\":\"session\",\"version\":3,\"id\":\"many\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"~/work/parser\"}\n",
+    );
+    for number in 0..most {
+        lines.push_str(&format!(
+            "{{\"type\":\"message\",\"id\":\"m{number}\",\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"tokenizer tokenizer {number}\"}}}}\n"
+        ));
+    }
+    home.write(".pi/agent/sessions/--work-parser--/many.jsonl", &lines);
+    let hits = |limit: &[&str]| {
+        let answer = home.json(&[&["search", "tokenizer", "--json"], limit].concat());
+        let groups = answer["sessions"].as_array().expect("groups").clone();
+        groups
+            .iter()
+            .filter_map(|group| group["hits"].as_array())
+            .map(Vec::len)
+            .sum::<usize>()
+    };
+    assert_eq!(hits(&[]), 20);
+    assert_eq!(hits(&["--limit", "0"]), most + 3);
+    let said = home.output(&["search", "tokenizer"]);
+    assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r#"
+    20 of 33 matches, in 1 of 3 sessions; --limit 0 shows all. --here keeps to this directory.
+    "#);
+}
+
+#[test]
+fn a_relative_home_is_refused() {
+    let home = home();
+    let relative = |arguments: &[&str]| {
+        let output = home
+            .command(arguments)
+            .env("HOME", "home")
+            .output()
+            .expect("sessionary runs");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (code, said) = relative(&["list", "--all"]);
+    assert_eq!(code, Some(2));
+    assert_snapshot!(said, @r#"
+    error: HOME is not an absolute path: "home"
+    hint: everything below it would be another folder in every directory; set HOME to an absolute path
+    "#);
+    assert!(!home.cwd.join("home").exists());
+    // What is named in full needs no home.
+    let index = home.home.join("index");
+    let index = index.to_str().expect("text");
+    let root = format!("pi:{}", home.home.join(".pi/agent/sessions").display());
+    let full = [
+        "--index",
+        index,
+        "--no-default-roots",
+        "--root",
+        &root,
+        "list",
+        "--all",
+    ];
+    assert_eq!(relative(&full).0, Some(0));
+}
+
+#[test]
+fn system_prompts_are_found_by_their_kind_only_and_once() {
+    let home = home();
+    for (name, day, time) in [("one", "03", 1_767_430_800), ("two", "04", 1_767_517_200)] {
+        let path = home.write(
+            &format!(".pi/agent/sessions/--work-parser--/{name}.jsonl"),
+            &[
+                format!(r#"{{"type":"session","version":3,"id":"{name}","timestamp":"2026-01-{day}T09:00:00.000Z","cwd":"~/work/parser"}}"#),
+                format!(r#"{{"type":"message","id":"s1","parentId":null,"timestamp":"2026-01-{day}T09:00:01.000Z","message":{{"role":"system","content":"You are a careful engineer","sections":[],"toolsAdded":[{{"name":"grep","description":"Search the zebrawood"}}],"timestamp":{time}000}}}}"#),
+                format!(r#"{{"type":"message","id":"u1","parentId":"s1","timestamp":"2026-01-{day}T09:00:02.000Z","message":{{"role":"user","content":"hello {name}","timestamp":{time}000}}}}"#),
+                format!(r#"{{"type":"compaction","id":"c1","parentId":"u1","timestamp":"2026-01-{day}T09:00:03.000Z","summary":"they met","firstKeptEntryId":"u1","tokensBefore":9,"systemMessage":{{"role":"system","content":"Statutes of {name}"}}}}"#),
+            ]
+            .map(|line| line + "\n")
+            .concat(),
+        );
+        home.touch(&path, time);
+    }
+    let total = |query: &str| home.json(&["search", query, "--json"])["total"].clone();
+    for round in 0..2 {
+        for hidden in [
+            "careful",
+            "zebrawood",
+            "statutes",
+            "careful -tokenizer",
+            "role:system",
+        ] {
+            assert_eq!(total(hidden), 0, "{hidden}, round {round}");
+        }
+        assert_eq!(total("kind:system careful"), 1);
+        assert_eq!(total("kind:system zebrawood session:one"), 1);
+        assert_eq!(total("kind:system statutes"), 2);
+        assert_eq!(total("kind:system hello"), 0);
+        assert_eq!(total("kind:system session:two"), 2);
+        let _ = home.run(&["sync"]);
+    }
+    assert_snapshot!(home.run(&["search", "kind:system", "careful"]), @r#"
+    hello two  ~/work/parser · pi · 1d
+      system · 1d  two:s1
+        You are a careful engineer
+    --- stderr
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["show", "two:s1"]), @r#"
+    hello two
+    pi · ~/work/parser · 2026-01-04 09:00 · 4 entries
+    ~/.pi/agent/sessions/--work-parser--/two.jsonl
+
+    ▶▶ system · 2026-01-04 09:00 · s1 ──────────────────────────────────────────────────────────────────
+    You are a careful engineer
+    grep
+    Search the zebrawood
+    "#);
+}

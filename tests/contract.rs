@@ -10,7 +10,8 @@ fn the_contract_is_documented() {
         include_str!("../migrations/0002_seals.sql"),
         include_str!("../migrations/0003_reporting.sql"),
         include_str!("../migrations/0004_unread.sql"),
-        include_str!("../migrations/0005_subagents.sql"),
+        include_str!("../migrations/0005_listing.sql"),
+        include_str!("../migrations/0006_exclude.sql"),
     ] {
         connection.execute_batch(step).unwrap();
     }

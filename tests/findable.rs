@@ -5,7 +5,7 @@
 
 mod draw;
 mod keys;
-mod long_line;
+pub mod long_line;
 mod oracle;
 mod reads;
 #[allow(dead_code)]

@@ -1,5 +1,6 @@
 //! What does a new user meet, on the first day and on a bad one?
 
+use std::fs;
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -139,4 +140,71 @@ fn nothing_found_says_where_and_what_to_do() {
         serde_json::from_slice::<serde_json::Value>(&json.stdout).expect("JSON")["sessions"],
         json!([])
     );
+}
+
+#[test]
+fn cleaning_takes_all_that_is_ours_and_nothing_else() {
+    let home = home();
+    home.settle();
+    let _ = home.run(&["sync"]);
+    let index = home.home.join(".cache/sessionary");
+    // Another version's generation, one of somebody else, a session that strayed here.
+    home.write(".cache/sessionary/v0/lock", "");
+    home.write(
+        ".cache/sessionary/v7/catalogue.sqlite",
+        &"not ours ".repeat(20),
+    );
+    let stray = home.write(".cache/sessionary/v1/a.jsonl", "{}");
+    let asked = home.run(&["clean"]);
+    assert!(
+        asked.ends_with(
+            "error: nothing was removed\nhint: --yes removes without asking\n--- exit Some(2)\n"
+        ),
+        "{asked}"
+    );
+    assert!(
+        asked.contains("~/.cache/sessionary/v1/catalogue.sqlite\n"),
+        "{asked}"
+    );
+    let lock = fs::File::open(index.join("v1/lock")).expect("the lock");
+    lock.lock().expect("it is free");
+    assert!(
+        home.run(&["clean", "--yes"])
+            .contains("another process is writing")
+    );
+    assert!(index.join("v0/lock").exists());
+    drop(lock);
+    let done = home.run(&["clean", "--yes"]);
+    assert!(
+        done.starts_with("Removed ")
+            && done.contains("v7 is not ours")
+            && done.contains("a.jsonl is not ours"),
+        "{done}"
+    );
+    let mut left: Vec<String> = walkdir::WalkDir::new(&index)
+        .into_iter()
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .path()
+                .strip_prefix(&index)
+                .expect("below")
+                .display()
+                .to_string()
+        })
+        .collect();
+    left.sort();
+    assert_eq!(left, ["", "v1", "v1/a.jsonl", "v7", "v7/catalogue.sqlite"]);
+    fs::remove_file(stray).expect("it is there");
+    fs::remove_dir_all(index.join("v7")).expect("it is there");
+    assert!(home.output(&["list"]).status.success());
+    let _ = home.run(&["clean", "--yes"]);
+    assert!(!index.exists());
+    assert_snapshot!(home.run(&["clean", "--yes"]), @r#"
+    --- stderr
+    Nothing to remove in ~/.cache/sessionary.
+    --- exit Some(1)
+    "#);
+    // Sessions and the agents' folders are as they were.
+    assert_eq!(home.json(&["list", "--all", "--json"])["total"], 4);
 }

@@ -366,3 +366,37 @@ fn long_custom_data_is_marked_as_cut() {
     assert!(!facts(&[8 << 10, 8 << 10]).text_cut);
     assert!(facts(&[8 << 10, 8 << 10, 2]).text_cut);
 }
+
+#[test]
+fn system_prompts_and_tool_schemas_are_apart() {
+    let agentuse = FORMATS.iter().find(|f| f.name() == "agentuse").unwrap();
+    for (path, record, expected) in [
+        (
+            "s/tools.json",
+            r#"{"tools":[{"name":"read","description":"Reads a file","inputSchema":{"properties":{"path":{"type":"string","description":"Where it is"}}}}]}"#,
+            &["read", "Reads a file", "Where it is"][..],
+        ),
+        (
+            "s/m/message.json",
+            r#"{"id":"m","user":{"prompt":{"task":"sort","user":"please"}},"assistant":{"system":["You are a careful sorter."]}}"#,
+            &["You are a careful sorter."],
+        ),
+    ] {
+        let (path, record) = (Path::new(path), record.as_bytes());
+        assert!(agentuse.facts_at(path, record).has_prompt, "{path:?}");
+        let prompts = agentuse.prompts_at(path, record);
+        for text in expected {
+            assert!(prompts.iter().any(|piece| piece == text), "{prompts:?}");
+        }
+        let passages = agentuse.passages_at(path, record);
+        let said = pieces(&passages, Class::Prose);
+        assert!(!said.iter().any(|piece| expected.contains(&piece.as_str())));
+    }
+    let talk = r#"{"type":"message","id":"a","message":{"role":"user","content":"hello"}}"#;
+    let pi = FORMATS.iter().find(|f| f.name() == "pi").unwrap();
+    assert!(!pi.facts(talk.as_bytes()).has_prompt);
+    assert!(
+        pi.prompts_at(Path::new("s.jsonl"), talk.as_bytes())
+            .is_empty()
+    );
+}

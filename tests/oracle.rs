@@ -10,10 +10,13 @@ mod differences;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
+use sessionary::session::{Error, Profile, SessionInfo, SessionManager, Setup};
 
 use compare::{Golden, Session, Tree};
 
@@ -166,6 +169,18 @@ fn list_and_tree_equal_the_real_agents() {
     let complaints = compare::order(&new.sessions, &ours, &oracle.sessions());
     report(&mut wrong, &format!("order of list, {NEW}"), complaints);
 
+    let library = of_the_library(&oracle, &new);
+    let complaints = compare::lists(
+        &new.sessions,
+        &library,
+        &oracle.sessions(),
+        &on_purpose,
+        &mut deviations,
+    );
+    report(&mut wrong, &format!("list_all, {NEW}"), complaints);
+    let complaints = compare::order(&new.sessions, &library, &oracle.sessions());
+    report(&mut wrong, &format!("order of list_all, {NEW}"), complaints);
+
     let documented: Vec<_> = differences::OLD.iter().chain(differences::OURS).collect();
     for version in OLD {
         let old = oracle.golden(version);
@@ -228,6 +243,50 @@ fn list_and_tree_equal_the_real_agents() {
         "ours differs from the real agents:\n{}",
         wrong.join("\n")
     );
+}
+
+/// What the library lists without an index. The order of every directory's own list is asserted here.
+fn of_the_library(oracle: &Oracle, new: &Golden) -> Vec<Session> {
+    let root = oracle.sessions();
+    let setup = Setup::new(Profile::PI, &root);
+    let below = |info: &SessionInfo| {
+        let path = info.path.strip_prefix(&root).expect("below the root");
+        path.to_string_lossy().into_owned()
+    };
+    let mut same = 0;
+    for (cwd, theirs) in new.folders.iter().filter(|(cwd, _)| cwd.starts_with('/')) {
+        let ours = SessionManager::list(&setup, cwd, &|_, _| ControlFlow::Continue(()));
+        let ours: Vec<String> = ours.expect("a list").iter().map(below).collect();
+        let known: Vec<&String> = theirs.iter().filter(|path| ours.contains(path)).collect();
+        // What only one of the two lists is told of by list_all.
+        let both: Vec<&String> = ours.iter().filter(|path| theirs.contains(path)).collect();
+        assert_eq!(both, known, "{cwd}");
+        same += both.len();
+    }
+    assert!(same > ENOUGH / 2, "only {same} in directories");
+    let calls = AtomicUsize::new(0);
+    let progress = |_, _| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    let all = SessionManager::list_all(&setup, &progress).expect("a list");
+    assert!(calls.into_inner() >= all.len());
+    let given_up = SessionManager::list_all(&setup, &|_, _| ControlFlow::Break(()));
+    assert!(matches!(given_up, Err(Error::Cancelled)));
+    let time = |ms: Option<i64>| ms.and_then(sessionary::model::iso);
+    all.iter()
+        .map(|info| {
+            let row = serde_json::json!({
+                "path": info.path, "id": info.id, "cwd": info.cwd, "name": info.name,
+                "parentSessionPath": info.parent_session_path,
+                "created": time(info.created_ms), "modified": time(Some(info.modified_ms)),
+                "messageCount": info.message_count,
+                "firstMessage": info.first_message.as_deref().unwrap_or("(no messages)"),
+                "allMessagesText": info.all_messages_text,
+            });
+            Session::from_row(&row, &root)
+        })
+        .collect()
 }
 
 fn total(counts: &BTreeMap<&'static str, usize>) -> usize {

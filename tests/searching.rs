@@ -65,7 +65,7 @@ fn counts_and_single_hits() {
     roles     assistant 1 · session_info 1 · toolResult 1 · user 1
     days      2026-01-05 4
     --- stderr
-    2 of 4 matches, in 1 session; --limit shows more. --here keeps to this directory.
+    2 of 4 matches, in 1 session; --limit 0 shows all. --here keeps to this directory.
     "#);
 }
 

@@ -5,13 +5,18 @@
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
+//! - `excluded`: nothing of what is excluded is on the disk
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `listing`: what `list` sorts, filters and pages
+//! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
 //! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
+//! - `session`: what a session of ours keeps safe
+//! - `session_oracle`: a session of ours against the real agents'
+//! - `scale`: what a full disk and a giant session do
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
@@ -27,13 +32,17 @@ mod cli;
 mod contract;
 mod corpus;
 mod crash;
+mod excluded;
 mod findable;
 #[cfg(unix)]
 mod first_day;
 mod formats;
+#[cfg(unix)]
+mod help;
 mod histories;
 #[cfg(unix)]
 mod listing;
+#[cfg(unix)]
 mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -46,6 +55,12 @@ mod resume;
 mod sandbox;
 #[cfg(unix)]
 mod searching;
+mod session;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod session_oracle;
+// A small file system needs a mount of its own.
+#[cfg(target_os = "linux")]
+mod scale;
 // Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod tools;

@@ -128,7 +128,7 @@ fn the_state_of_damaged_words_is_told() {
     words: the words are damaged: a.term
     2 files, 4 entries, 2 passages, SIZE read: 1 difference.
     --- stderr
-    `sessionary rebuild` makes the index anew.
+    `sessionary rebuild` makes the index anew; words alone are mended by `sessionary sync`.
     --- exit Some(1)
     "#);
 }
@@ -349,4 +349,28 @@ fn permissions_that_are_lost_lose_nothing() {
     let (verified, _) = bound.json(&["verify", "--json"]);
     assert_eq!(verified["unread"], serde_json::json!([]));
     assert_eq!(verified["differences"], serde_json::json!([]));
+}
+
+#[test]
+fn what_verify_finds_in_the_words_the_next_sync_mends() {
+    let home = home();
+    let _ = home.run(&["sync"]);
+    // A byte that no search need ever meet.
+    for file in fs::read_dir(home.home.join(WORDS)).expect("the words") {
+        let path = file.expect("a file").path();
+        if path.extension().is_some_and(|kind| kind == "store") {
+            let mut bytes = fs::read(&path).expect("its bytes");
+            bytes[0] ^= 1;
+            fs::write(&path, bytes).expect("damaged");
+        }
+    }
+    let differences = || home.json(&["verify", "--json"])["differences"].clone();
+    assert_ne!(differences(), serde_json::json!([]));
+    let notes = home.json(&["sync", "--json"])["report"]["notes"].clone();
+    let note = notes[0].as_str().expect("a note");
+    assert!(
+        note.starts_with("the words are built anew: ") && note.ends_with(".store is damaged"),
+        "{notes}"
+    );
+    assert_eq!(differences(), serde_json::json!([]));
 }

@@ -28,6 +28,34 @@ pub struct StoredEntry {
     pub stop_reason: Option<String>,
 }
 
+/// An entry as far as its place among the others depends on it.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Placed<'a> {
+    pub key: i64,
+    pub line: u64,
+    pub kind: &'a str,
+    pub id: Option<&'a str>,
+    pub parent: Option<&'a str>,
+    pub time_ms: Option<i64>,
+    pub agent_sees: bool,
+}
+
+impl<'a> Placed<'a> {
+    /// Of an entry.
+    pub fn of(entry: &'a StoredEntry) -> Placed<'a> {
+        Placed {
+            key: entry.key,
+            line: entry.line,
+            kind: &entry.kind,
+            id: entry.id.as_deref(),
+            parent: entry.parent.as_deref(),
+            time_ms: entry.time_ms,
+            agent_sees: entry.agent_sees,
+        }
+    }
+}
+
 /// What hangs on an entry.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
@@ -70,6 +98,31 @@ impl Catalogue {
                 ))?
                 .query_map([low, high], stored_entry)?
                 .collect()
+        };
+        self.told(run())
+    }
+
+    /// The same, one after the other: what `take` does not keep takes no memory.
+    pub fn each_placed(&self, session: i64, take: &mut dyn FnMut(Placed<'_>)) -> Result<(), Error> {
+        let (low, high) = key_range(session);
+        let mut run = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
+                 ORDER BY source, start",
+            )?;
+            let mut rows = statement.query([low, high])?;
+            while let Some(row) = rows.next()? {
+                take(Placed {
+                    key: row.get(0)?,
+                    line: row.get::<_, i64>(1)? as u64,
+                    kind: row.get_ref(2)?.as_str()?,
+                    id: row.get_ref(3)?.as_str_or_null()?,
+                    parent: row.get_ref(4)?.as_str_or_null()?,
+                    time_ms: row.get(5)?,
+                    agent_sees: row.get(6)?,
+                });
+            }
+            Ok(())
         };
         self.told(run())
     }
@@ -227,6 +280,20 @@ impl Catalogue {
                          AND e.source = s.source AND e.flags & 1
                      WHERE s.consumed < s.size",
                 )?
+                .query_map([], stored_entry)?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Entries that hold a system prompt or tool schemas, those of the newest sessions first.
+    pub fn entries_with_prompts(&self) -> Result<Vec<StoredEntry>, Error> {
+        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+            self.connection
+                .prepare_cached(&format!(
+                    "SELECT {ENTRY} FROM _entries WHERE flags & 64
+                     ORDER BY (SELECT s.modified_ms FROM _sessions s WHERE s.session = key >> 24) DESC, key DESC"
+                ))?
                 .query_map([], stored_entry)?
                 .collect()
         };

@@ -82,6 +82,20 @@ impl Catalogue {
         Ok(keys)
     }
 
+    /// The compactions of a session, and the id of the first entry that each kept.
+    pub fn compactions(&self, session: i64) -> Result<Vec<(i64, Option<String>)>, Error> {
+        let (low, high) = key_range(session);
+        let run = || -> rusqlite::Result<Vec<(i64, Option<String>)>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT key, first_kept FROM _compactions WHERE key BETWEEN ?1 AND ?2",
+                )?
+                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect()
+        };
+        self.told(run())
+    }
+
     /// The entry of that id in a session; of several the last, as agents resolve them.
     pub fn key_of_id(&self, session: i64, id: &str) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);

@@ -2,6 +2,7 @@
 
 mod check;
 pub mod entries;
+pub mod excluded;
 mod folders;
 mod insert;
 pub mod marks;
@@ -18,6 +19,6 @@ mod sql;
 mod wal;
 pub mod write;
 
-pub use open::{CONTRACT_VERSION, Catalogue, Error, GENERATION};
+pub use open::{APPLICATION_ID, CONTRACT_VERSION, Catalogue, Error, GENERATION};
 pub use sql::{Rows, SqlPart};
 pub use wal::WAL_BYTES;

@@ -82,6 +82,12 @@ impl Catalogue {
         .map(|_| ())
     }
 
+    /// Whether a full scan ever ended.
+    pub fn was_scanned(&self) -> Result<bool, Error> {
+        let scanned = "SELECT last_scan_ms IS NOT NULL FROM _store";
+        self.told(self.connection.query_row(scanned, [], |r| r.get(0)))
+    }
+
     /// Note that a full scan ended.
     ///
     /// A scan that changed nothing moves the time by whole minutes only: a look must not cost a write.

@@ -13,7 +13,7 @@ pub const GENERATION: u32 = 1;
 /// Version of the public views.
 pub const CONTRACT_VERSION: u32 = 2;
 /// "SESY" in SQLite's application_id.
-const APPLICATION_ID: i32 = 0x5345_5359;
+pub const APPLICATION_ID: i32 = 0x5345_5359;
 
 /// How long a statement waits for somebody else's lock.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,8 +24,12 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0002_seals.sql"),
     include_str!("../../migrations/0003_reporting.sql"),
     include_str!("../../migrations/0004_unread.sql"),
-    include_str!("../../migrations/0005_subagents.sql"),
+    include_str!("../../migrations/0005_listing.sql"),
+    include_str!("../../migrations/0006_exclude.sql"),
 ];
+
+/// The last step after which the rows of lists say something else than before.
+const ROWS_STEP: u32 = 5;
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -225,25 +229,33 @@ impl Catalogue {
         // The WAL and its index stay when the last writer closes, empty: a reader that may not make files finds them.
         c.file_control(None::<&str>, FileControl::PersistWal(&mut 1))
             .map_err(err)?;
-        if version < known {
-            self.migrate(version as usize).map_err(err)?;
+        c.set_prepared_statement_cache_capacity(64);
+        match version < known {
+            true => self.migrate(version),
+            false => Ok(()),
         }
-        self.connection.set_prepared_statement_cache_capacity(64);
-        Ok(())
     }
 
-    /// All steps after the first `done`, or none.
-    fn migrate(&self, done: usize) -> rusqlite::Result<()> {
-        let tx = self.connection.unchecked_transaction()?;
-        tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-        for step in &MIGRATIONS[done..] {
-            tx.execute_batch(step)?;
+    /// Take every step after the first `taken` ones, all of them or none.
+    fn migrate(&self, taken: u32) -> Result<(), Error> {
+        let c = &self.connection;
+        let run = || -> rusqlite::Result<()> {
+            c.execute_batch("BEGIN IMMEDIATE")?;
+            c.pragma_update(None, "application_id", APPLICATION_ID)?;
+            for step in &MIGRATIONS[taken as usize..] {
+                c.execute_batch(step)?;
+            }
+            if (1..ROWS_STEP).contains(&taken) {
+                self.make_all_ready()?;
+            }
+            c.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
+            c.execute_batch("COMMIT")
+        };
+        let done = run();
+        if done.is_err() {
+            self.rollback();
         }
-        if done > 0 {
-            self.make_all_ready()?;
-        }
-        tx.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
-        tx.commit()
+        self.told(done)
     }
 
     /// A catalogue of nothing that is gone when it is dropped.

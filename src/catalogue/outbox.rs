@@ -166,6 +166,25 @@ impl Catalogue {
         ))
     }
 
+    /// Bytes of the entries that the words still lack something of.
+    pub fn owed_bytes(&self) -> Result<u64, Error> {
+        // An item is owed twice, for what is said and for what tools answered; both stand in the same bytes.
+        self.told(self.connection.query_row(
+            "SELECT coalesce(max(of), 0) FROM (SELECT sum(bytes) AS of FROM _outbox GROUP BY answers)",
+            [],
+            |r| Ok(r.get::<_, i64>(0)? as u64),
+        ))
+    }
+
+    /// Bytes of all sources.
+    pub fn source_bytes(&self) -> Result<u64, Error> {
+        let sum = "SELECT coalesce(sum(size), 0) FROM _sources";
+        self.told(
+            self.connection
+                .query_row(sum, [], |r| Ok(r.get::<_, i64>(0)? as u64)),
+        )
+    }
+
     /// Bytes and rows outstanding.
     pub fn outstanding(&self, done: i64) -> Result<(u64, u64), Error> {
         self.told(self.connection.query_row(

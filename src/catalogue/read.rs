@@ -60,6 +60,7 @@ pub struct StoredRoot {
     pub files: u64,
     pub sessions: u64,
     pub newest_ms: Option<i64>,
+    pub excluded: u64,
 }
 
 /// What there is in all.
@@ -336,7 +337,7 @@ impl Catalogue {
                     "SELECT r.agent, r.path, r.error,
                             (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                             (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
-                            (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root)
+                            (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded
                      FROM _roots r ORDER BY r.root",
                 )?
                 .query_map([], |r| {
@@ -347,6 +348,7 @@ impl Catalogue {
                         files: r.get::<_, i64>(3)? as u64,
                         sessions: r.get::<_, i64>(4)? as u64,
                         newest_ms: r.get(5)?,
+                        excluded: r.get::<_, i64>(6)? as u64,
                     })
                 })?
                 .collect()

@@ -153,10 +153,11 @@ impl Catalogue {
         Ok(())
     }
 
-    /// All rows anew: they may say more than before.
+    /// Make the rows of all sessions anew.
     pub(super) fn make_all_ready(&self) -> rusqlite::Result<()> {
-        let mut sessions = self.connection.prepare("SELECT session FROM _rows")?;
-        let sessions: Vec<i64> = sessions
+        let sessions: Vec<i64> = self
+            .connection
+            .prepare("SELECT session FROM _rows")?
             .query_map([], |r| r.get(0))?
             .collect::<Result<_, _>>()?;
         sessions

@@ -5,12 +5,11 @@ use rusqlite::{OptionalExtension, params};
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, Shape};
+pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, Part};
 use crate::source::checkpoint::Proof;
 use crate::source::identity::Identity;
 
-/// Bits of a key that count arrivals within a session.
-pub const ARRIVAL_BITS: u32 = 24;
 /// Entries a session may ever have had.
 pub const MOST_ARRIVALS: i64 = 1 << ARRIVAL_BITS;
 
@@ -28,6 +27,8 @@ pub mod flag {
     pub const ANSWER: i64 = 16;
     /// Not all of its text is searched.
     pub const CUT: i64 = 32;
+    /// Holds a system prompt or tool schemas, which the words never get.
+    pub const PROMPT: i64 = 64;
 }
 
 /// One entry on its way into the catalogue.
@@ -106,6 +107,8 @@ pub struct Chunk<E> {
     pub shown: Fold,
     /// Whether this is the last chunk of the source.
     pub last: bool,
+    /// Bytes of the source that the chunk tells of.
+    pub source_bytes: u64,
 }
 
 impl Catalogue {
@@ -270,8 +273,8 @@ impl Catalogue {
                 let session = c
                     .prepare_cached(
                         "INSERT INTO _sessions (root, place, next_arrival, id, cwd, modified_ms, file_ms, messages, entries,
-                                                problems, errors, bytes, subagent, path)
-                         VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
+                                                problems, errors, bytes, path)
+                         VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
                     )?
                     .query_row(params![chunk.root, chunk.place], |r| r.get::<_, i64>(0))?;
                 (session, 0)

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    config, list, rebuild, resume, search, show, sql, status, sync, tree, verify,
+    clean, completions, config, list, man, rebuild, resume, search, show, sql, status, sync, tree,
+    verify,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -13,15 +14,28 @@ use crate::command::{
 /// Without a command: a short overview of what is there.
 #[derive(Debug, Parser)]
 #[command(name = "sessionary", version)]
-#[command(
-    after_help = "Session files are only ever read. The index is a cache: delete it and nothing is lost.\n\
-    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error."
-)]
+#[command(after_help = "Examples:\n  \
+    sessionary                         what is there, and what to try\n  \
+    sessionary list --all              every session, newest first\n  \
+    sessionary search tokenizer bug    where was that said?\n  \
+    sessionary show last               read the newest session of this directory back\n  \
+    sessionary resume last             go on with it\n\n\
+    Session files are only ever read. The index is a cache: delete it and nothing is lost.\n\
+    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.")]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+/// What was typed.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let own = env!("CARGO_PKG_VERSION");
+    let version = format!("{own}\n{}", sessionary::index::versions());
+    // Known only now, and needed to the end of the process.
+    let command = Cli::command().long_version(&*version.leak());
+    Cli::from_arg_matches(&command.try_get_matches()?)
 }
 
 /// Options of every verb.
@@ -79,12 +93,15 @@ pub enum Command {
     Status(status::StatusArgs),
     Verify(verify::Verify),
     Config(config::ConfigArgs),
+    Clean(clean::Clean),
+    Completions(completions::Completions),
+    Man(man::Man),
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
+    use std::collections::BTreeSet;
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -98,6 +115,58 @@ mod tests {
                 Cli::try_parse_from(typed.split(' ')).is_ok_and(|cli| cli.global.json),
                 "{typed}"
             );
+        }
+    }
+
+    /// The words of a command, as a shell splits these; what follows `|` or `>` is not ours.
+    fn words(command: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quote = None;
+        for character in command.chars() {
+            match (character, quote) {
+                ('"' | '\'', None) => quote = Some(character),
+                (_, Some(open)) if open == character => quote = None,
+                ('|' | '>', None) => break,
+                (' ', None) => words.push(String::new()),
+                _ => {
+                    if let Some(word) = words.last_mut() {
+                        word.push(character);
+                    }
+                }
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    fn every_example_of_every_help_can_be_typed() {
+        let mut verbs = BTreeSet::new();
+        let mut commands = vec![Cli::command()];
+        commands.extend(Cli::command().get_subcommands().cloned());
+        for command in &commands {
+            let help = command.get_after_help().map(ToString::to_string);
+            let help = help.unwrap_or_default();
+            let examples = help
+                .split_once("Examples:\n")
+                .map_or("", |(_, after)| after);
+            let examples = examples.lines().take_while(|line| line.starts_with("  "));
+            // What follows several blanks explains.
+            let typed = examples.map(|line| line.trim_start().split("  ").next().unwrap_or(line));
+            let mut of_its_own = 0;
+            for typed in typed {
+                let words = words(typed);
+                let wrong = Cli::try_parse_from(&words)
+                    .err()
+                    .map(|error| error.to_string());
+                assert_eq!(wrong, None, "{typed}");
+                of_its_own += usize::from(words.iter().any(|word| word == command.get_name()));
+                verbs.extend(words.into_iter().skip(1));
+            }
+            assert!(of_its_own > 1, "{}: examples", command.get_name());
+        }
+        for verb in Cli::command().get_subcommands() {
+            assert!(verbs.contains(verb.get_name()), "{}", verb.get_name());
         }
     }
 }

@@ -164,8 +164,11 @@ impl From<Error> for Failure {
                         .to_owned(),
                 ],
             ),
-            Error::NotFound { .. } => (
-                Kind::NotFound,
+            Error::NotFound { .. } | Error::NoName => (
+                match &error {
+                    Error::NoName => Kind::Usage,
+                    _ => Kind::NotFound,
+                },
                 vec![
                     "`sessionary list --all` shows every session".to_owned(),
                     "a session is named by id, the beginning of one, a path or `last`".to_owned(),

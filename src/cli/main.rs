@@ -13,15 +13,12 @@ mod worktrees;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::Cli;
 use failure::Failure;
 use output::Screen;
 
 fn main() -> ExitCode {
     keep_quiet_of_caught_panics();
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse() {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
     };

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use sessionary::format::{AGENTS, FORMATS};
 use sessionary::locations::{self, Environment};
-use sessionary::{Config, RootSpec};
+use sessionary::{Config, Exclude, RootSpec};
 
 use crate::args::Global;
 use crate::failure::Failure;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 
 /// The configuration that flags, environment and the configuration file ask for.
 pub fn config(global: &Global) -> Result<Config, Failure> {
@@ -24,6 +24,20 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
         cwd,
         read_settings: true,
     };
+    let finds_index = settings.index.source == "default";
+    if let Some(home) = environment
+        .home
+        .as_deref()
+        .filter(|home| !home.is_absolute())
+        && (finds_index || !global.no_default_roots)
+    {
+        let message = format!(
+            "HOME is not an absolute path: {:?}",
+            home.display().to_string()
+        );
+        return Err(Failure::usage(message)
+            .hint("everything below it would be another folder in every directory; set HOME to an absolute path"));
+    }
     let mut roots = if global.no_default_roots {
         Vec::new()
     } else {
@@ -38,11 +52,29 @@ pub fn config(global: &Global) -> Result<Config, Failure> {
         roots.push(root);
     }
     let mut config = Config::new(settings.index.value, roots);
+    config.exclude = exclude(&settings.exclude.value)?;
     config.background = settings.background.value;
     if !global.no_default_roots {
         config.project_roots = Some(Arc::new(roots_of_project));
     }
     Ok(config)
+}
+
+/// Globs of the configuration file; `~` is the home folder.
+fn exclude(globs: &[String]) -> Result<Exclude, Failure> {
+    let expanded: Vec<String> = globs
+        .iter()
+        .map(|glob| {
+            let glob = settings::expanded(Path::new(glob)).display().to_string();
+            if cfg!(windows) {
+                glob.replace('\\', "/")
+            } else {
+                glob
+            }
+        })
+        .collect();
+    Exclude::new(&expanded)
+        .map_err(|bad| Failure::usage(format!("exclude of the configuration file: {bad}")))
 }
 
 /// The folders that the agents' settings in a project name.

@@ -108,6 +108,12 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.passages(record)
     }
+    /// What the agent tells the model in its own name, system prompts and tool schemas, of a record whose facts say
+    /// [`Facts::has_prompt`]. No part of its passages: most sessions repeat it word for word.
+    fn prompts_at(&self, path: &Path, record: &[u8]) -> Vec<String> {
+        let _ = (path, record);
+        Vec::new()
+    }
     /// The record's share of what the agent's own list offers as all text of a session (pi:
     /// `allMessagesText`); `None` when it has none.
     fn listed_text(&self, record: &[u8]) -> Option<String> {

@@ -62,6 +62,12 @@ impl Pieces {
         walk(&mut self.output, value, usize::MAX, is_no_text_or_type);
     }
 
+    /// All pieces as if they were of one class, prose first.
+    pub fn into_pieces(mut self) -> Vec<String> {
+        self.prose.append(&mut self.output);
+        self.prose
+    }
+
     /// At most one passage a class, prose first.
     pub fn into_passages(self) -> Vec<Passage> {
         [(Class::Prose, self.prose), (Class::Output, self.output)]

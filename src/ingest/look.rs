@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 use std::panic::resume_unwind;
 
+use super::exclude::{LeftOut, leave_out};
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::source::discover::{Discovery, Stray, discover_changes};
+use crate::source::exclude::Exclude;
 use crate::source::folders::{Folder, Folders, parent};
 
 /// What lies below a root, and what is known of the same directories.
@@ -15,6 +17,8 @@ pub struct Look {
     pub discovery: Discovery,
     /// Sources in the directories that were read.
     pub known: Vec<Known>,
+    /// What is excluded: of it nothing is in `discovery`.
+    pub left_out: LeftOut,
     /// The directories as they were.
     folders: Folders,
 }
@@ -25,13 +29,16 @@ pub fn look(
     spec: &RootSpec,
     format: &dyn Format,
     root: Option<i64>,
+    exclude: &Exclude,
     now_ms: i64,
 ) -> Result<Look, Error> {
     let folders = match root {
+        // Whether a file is excluded may be told by another one of its session: all are looked at.
+        _ if !exclude.is_empty() => Folders::default(),
         Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
         None => Folders::default(),
     };
-    let (discovery, known) = match root {
+    let (mut discovery, known) = match root {
         None => (
             discover_changes(&spec.path, spec.flat, format, &folders),
             Vec::new(),
@@ -52,9 +59,11 @@ pub fn look(
             (discovery, known)
         }
     };
+    let left_out = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
     Ok(Look {
         discovery,
         known,
+        left_out,
         folders,
     })
 }

@@ -2,18 +2,25 @@
 
 mod cancel;
 mod compare;
+mod exclude;
 mod look;
 mod owed;
 mod plan;
+mod prompts;
 mod reading;
+mod room;
 mod single;
 mod sync;
+mod wipe;
 mod words;
 
 pub use cancel::Cancel;
 pub use compare::{Comparison, compare_source};
+pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
 pub use owed::scan_owed;
+pub use prompts::scan_prompts;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
-pub use sync::{Event, count_pending, sync_catalogue};
-pub use words::{Found, WordsStage, index_words, open_words};
+pub use sync::{Event, catalogue_batch, count_pending, sync_catalogue};
+pub use wipe::wipe;
+pub use words::{Found, SMALL_WORDS_BATCH, WORDS_BATCH, WordsStage, index_words, open_words};

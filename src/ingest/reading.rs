@@ -13,8 +13,8 @@ use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 
-/// Bytes of a source that go into the catalogue at once: bounds what a crash costs.
-const CHUNK_BYTES: u64 = 16 << 20;
+/// Bytes of a source that go into the catalogue at once, about: bounds what a crash costs.
+pub const CHUNK_BYTES: u64 = 4 << 20;
 /// Bytes of rows that do: bounds memory, for where lines are short their rows are longer than they.
 const CHUNK_ROWS: usize = 4 << 20;
 
@@ -69,6 +69,7 @@ pub fn read_source<E: Entries>(
         proof,
         fold: *fold,
         tail,
+        chunk_from: from,
     };
     match plan.format.shape_of(&plan.path) {
         Shape::Lines => reader.lines(file, buffer, cost, emit)?,
@@ -181,6 +182,8 @@ struct Reader<'p> {
     fold: Fold,
     /// Last bytes before the end of what is consumed.
     tail: Vec<u8>,
+    /// Where the chunk under way begins.
+    chunk_from: u64,
 }
 
 impl Reader<'_> {
@@ -202,10 +205,13 @@ impl Reader<'_> {
             fold: Fold::default(),
             shown: Fold::default(),
             last: false,
+            source_bytes: 0,
         }
     }
 
     fn close<E>(&mut self, chunk: &mut Chunk<E>, consumed: u64, shown: Option<Fold>, last: bool) {
+        chunk.source_bytes = consumed - self.chunk_from;
+        self.chunk_from = consumed;
         self.proof.set_tail(&self.tail);
         chunk.consumed = consumed;
         chunk.proof = self.proof.clone();
@@ -234,7 +240,6 @@ impl Reader<'_> {
     ) -> std::io::Result<()> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
-        let mut chunk_from = at;
         let mut lines = Lines::new(file, std::mem::take(buffer));
         let mut shown = None;
         while let Some((block, terminated)) = lines.next_block()? {
@@ -268,10 +273,9 @@ impl Reader<'_> {
             self.proof.extend(block);
             self.note_tail(block);
             at += block.len() as u64;
-            if at - chunk_from >= CHUNK_BYTES || chunk.entries.bytes() >= CHUNK_ROWS {
+            if at - self.chunk_from >= CHUNK_BYTES || chunk.entries.bytes() >= CHUNK_ROWS {
                 self.close(&mut chunk, at, None, false);
                 emit(std::mem::replace(&mut chunk, self.chunk(None)));
-                chunk_from = at;
             }
         }
         cost.bytes_read += lines.bytes_read;
@@ -387,6 +391,9 @@ fn add_entry<E: Entries>(
     }
     if facts.text_cut {
         flags |= flag::CUT;
+    }
+    if facts.has_prompt {
+        flags |= flag::PROMPT;
     }
     format.fold(fold, &facts, start);
     chunk.entries.add(EntryRow {

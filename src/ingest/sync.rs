@@ -9,13 +9,14 @@ use rayon::prelude::*;
 use super::cancel::Cancel;
 use super::look::look;
 use super::plan::{Plan, Work, plan};
-use super::reading::{Cost, Outcome, read_source};
+use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::RootSpec;
 use crate::model::Report;
 use crate::source::discover::Stray;
+use crate::source::exclude::Exclude;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 
@@ -39,11 +40,20 @@ pub enum Event {
 
 /// Entries in one transaction, about.
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
-/// The same of the first one: somebody waits for the newest sessions.
+/// The same of the very first one: somebody waits for the newest sessions.
 const ENTRIES_FIRST: u64 = 500;
+/// Bytes of sources in one transaction, about: bounds what a crash costs.
+const BYTES_A_TRANSACTION: u64 = 16 << 20;
 /// Chunks on their way to the writer: enough to read on while it waits for the disk. A file's chunk is mostly a few
 /// kilobytes of rows, and never much more than four megabytes.
-const IN_FLIGHT: usize = 32;
+const IN_FLIGHT: usize = 8;
+
+/// Bytes of session files that a sync killed in the catalogue stage has read in vain, at most, where no line is longer
+/// than a chunk: an open transaction, the chunks that wait for it, and one that each thread is reading.
+pub fn catalogue_batch() -> u64 {
+    let chunks = IN_FLIGHT + rayon::current_num_threads();
+    BYTES_A_TRANSACTION + chunks as u64 * CHUNK_BYTES
+}
 
 enum Message {
     Chunk(usize, Box<Chunk<Inserts>>),
@@ -55,6 +65,7 @@ pub fn sync_catalogue(
     catalogue: &Catalogue,
     roots: &[RootSpec],
     formats: &[&'static dyn Format],
+    exclude: &Exclude,
     cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -72,7 +83,7 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut look = look(catalogue, spec, *format, known_root, now_ms)?;
+        let mut look = look(catalogue, spec, *format, known_root, exclude, now_ms)?;
         let files = look.files();
         let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
@@ -148,6 +159,10 @@ pub fn sync_catalogue(
                 look.discovery.error.as_deref(),
                 &strays,
             )?;
+            if look.discovery.error.is_none() {
+                let left = &look.left_out;
+                catalogue.note_excluded(*root, &left.places, left.files)?;
+            }
             for gone in gone {
                 let (vanished, left) = catalogue.remove_source(gone.source)?;
                 report.vanished += u64::from(vanished);
@@ -159,7 +174,7 @@ pub fn sync_catalogue(
             return Ok(());
         }
         for (_, format, root, look) in &scanned {
-            if look.discovery.error.is_none() {
+            if look.discovery.error.is_none() && exclude.is_empty() {
                 look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
             }
         }
@@ -179,6 +194,7 @@ pub fn count_pending(
     catalogue: &Catalogue,
     roots: &[RootSpec],
     formats: &[&'static dyn Format],
+    exclude: &Exclude,
 ) -> Result<u64, Error> {
     let mut pending = 0;
     for spec in roots {
@@ -186,7 +202,14 @@ pub fn count_pending(
             continue;
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let found = look(catalogue, spec, *format, root, now_ns() / 1_000_000)?;
+        let found = look(
+            catalogue,
+            spec,
+            *format,
+            root,
+            exclude,
+            now_ns() / 1_000_000,
+        )?;
         let work = plan(0, &spec.path, *format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
     }
@@ -212,19 +235,23 @@ fn read_all(
         files: 0,
         bytes: 0,
         open_entries: 0,
-        most_entries: ENTRIES_FIRST,
+        most_entries: match catalogue.was_scanned()? {
+            true => ENTRIES_A_TRANSACTION,
+            false => ENTRIES_FIRST,
+        },
+        open_bytes: 0,
         full: HashSet::new(),
         stale,
         doubtful: HashSet::new(),
     };
     if let [_] = plans {
-        let (mut chunks, mut cost) = (Vec::new(), Cost::default());
+        let (mut written, mut cost) = (Ok(()), Cost::default());
         let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| {
-            chunks.push(chunk)
+            if written.is_ok() {
+                written = writer.take(Message::Chunk(0, Box::new(chunk)));
+            }
         });
-        for chunk in chunks {
-            writer.take(Message::Chunk(0, Box::new(chunk)))?;
-        }
+        written?;
         writer.take(Message::Done(0, outcome, cost))?;
         writer.settle()?;
         return Ok(writer.doubtful);
@@ -267,6 +294,7 @@ struct Writer<'a> {
     bytes: u64,
     open_entries: u64,
     most_entries: u64,
+    open_bytes: u64,
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
@@ -322,12 +350,14 @@ impl Writer<'_> {
                 self.report.entries += entries;
                 self.report.problems += chunk.problems.len() as u64;
                 self.open_entries += entries;
-                if self.open_entries >= self.most_entries {
+                self.open_bytes += chunk.source_bytes;
+                if self.open_entries >= self.most_entries || self.open_bytes >= BYTES_A_TRANSACTION
+                {
                     self.settle()?;
                     self.catalogue.commit()?;
                     (self.progress)(Event::Readable);
                     self.catalogue.begin()?;
-                    self.open_entries = 0;
+                    (self.open_entries, self.open_bytes) = (0, 0);
                     self.most_entries = ENTRIES_A_TRANSACTION.min(self.most_entries * 4);
                 }
             }

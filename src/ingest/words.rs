@@ -18,11 +18,11 @@ use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
 use crate::words::{Added, Adder, Doc, SCHEMA_REVISION, Words, WordsError, WordsWriter};
 
-/// Bytes of entries in one batch when there is no hurry: what a crash makes to be done again. Each
-/// batch leaves a segment a thread, and what segments share (the common words) is written in each.
-const BATCH_BYTES: u64 = 384 << 20;
-/// Bytes of entries in one batch when time is short.
-const SMALL_BATCH_BYTES: u64 = 1 << 20;
+/// Bytes of entries in one batch when there is no hurry: what a sync killed in the words stage has read in vain, at
+/// most. Each batch leaves a segment a thread, and what segments share (the common words) is written in each.
+pub const WORDS_BATCH: u64 = 384 << 20;
+/// Bytes of entries in one batch when time is short: after an answer, or with any other budget.
+pub const SMALL_WORDS_BATCH: u64 = 1 << 20;
 /// Bytes between two entries that are sooner read than stepped over.
 const SMALL_GAP: u64 = 256;
 /// Memory of all adders together.
@@ -43,7 +43,7 @@ pub enum WordsStage {
 }
 
 /// The commit payload: which catalogue, up to which batch, by which rules of segmentation.
-fn payload(epoch: &str, batch: i64) -> String {
+pub(super) fn payload(epoch: &str, batch: i64) -> String {
     format!("{epoch}:{batch}:{SCHEMA_REVISION}")
 }
 
@@ -111,6 +111,10 @@ pub fn index_words(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), WordsStage> {
+    if let Some(why) = super::room::lacking(catalogue, directory)? {
+        report.notes.push(why);
+        return Ok(());
+    }
     let (epoch, last_batch) = catalogue.epoch()?;
     let mut add = |done, report: &mut Report| {
         add_owed(
@@ -175,9 +179,9 @@ fn add_owed(
             break Ok(());
         }
         let bytes = if budget.is_some() {
-            SMALL_BATCH_BYTES
+            SMALL_WORDS_BATCH
         } else {
-            BATCH_BYTES
+            WORDS_BATCH
         };
         let work = catalogue.next_work(bytes, &failed)?;
         let is_prose = work.first().is_some_and(|item| !item.answers);

@@ -222,8 +222,11 @@ pub struct SearchAnswer {
     pub pending_files: u64,
     /// Passages that match in all.
     pub total: u64,
-    /// `false`: at least `total` (phrases in tool output are verified for the page only).
+    /// `false`: at most `total` (phrases in tool output are verified for the page only).
     pub total_exact: bool,
+    /// Sessions with a match in all, those that are not shown among them; at most so many where `total` is not exact.
+    #[serde(default)]
+    pub total_sessions: u64,
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
@@ -362,6 +365,9 @@ pub struct RootStatus {
     pub exists: bool,
     pub files: u64,
     pub sessions: u64,
+    /// Files that are there and excluded.
+    #[serde(default)]
+    pub excluded: u64,
     /// Newest session's `modified`.
     pub newest: Option<String>,
     /// Why it could not be read, if so.

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// An entry's key is its session's number followed by so many bits that count arrivals in the session.
+pub(crate) const ARRIVAL_BITS: u32 = 24;
+
 /// Facts of one entry. They depend on the entry's own bytes alone, so reading a file in ten
 /// pieces yields what reading it in one yields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -61,6 +64,8 @@ pub struct Facts {
     pub has_image: bool,
     /// Not all of its text is searched: its data is too long (pi: `custom` entries).
     pub text_cut: bool,
+    /// The entry holds what the agent tells the model in its own name: a system prompt or tool schemas.
+    pub has_prompt: bool,
     /// clido `result` lines: turns of the run so far. The exit status is the `stop_reason`.
     pub turns: Option<i64>,
     /// clido `result` lines: cost of the run so far, US dollars.
@@ -80,7 +85,7 @@ impl Facts {
     /// The run whose figures it records.
     pub fn run(&self) -> Option<Run> {
         let is_run = self.turns.is_some() || self.run_cost.is_some() || self.run_ms.is_some();
-        is_run.then(|| Run {
+        is_run.then_some(Run {
             turns: self.turns,
             cost: self.run_cost,
             duration_ms: self.run_ms,

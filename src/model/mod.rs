@@ -12,6 +12,7 @@ pub use answer::{
     Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry, StageMs,
     Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
+pub(crate) use entry::ARRIVAL_BITS;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};
 pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};

@@ -8,10 +8,10 @@ use std::path::Path;
 use regex::Regex;
 
 use super::list::{Places, canonical};
+use super::outline::Ask;
 use super::syntax::{Filters, Names};
-use super::tree::{Shape, current_labels};
+use super::tree::current_labels;
 use crate::catalogue::Catalogue;
-use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::{Error, Index};
 use crate::model::SessionRow;
@@ -271,17 +271,15 @@ fn active_branch(
     let Some(stored) = stored.first().filter(|stored| !index.is_linear(stored)) else {
         return Ok(None);
     };
-    let all = index.entries_in_order(catalogue, stored)?;
-    let entries: Vec<&StoredEntry> = all.iter().collect();
-    let active = Shape::of(&entries, false).active_branch(&entries);
-    let mut keys: HashSet<i64> = active.into_iter().map(|at| entries[at].key).collect();
+    let ask = Ask {
+        without: &[],
+        find: &[],
+    };
+    let outline = index.outline(catalogue, stored.session, false, ask)?;
+    let active = outline.active_branch();
+    let mut keys: HashSet<i64> = active.into_iter().map(|at| outline.keys[at]).collect();
     // The header is above every branch.
-    keys.extend(
-        entries
-            .iter()
-            .filter(|e| e.kind == "session")
-            .map(|e| e.key),
-    );
+    keys.extend(outline.keys.first());
     Ok(Some(keys))
 }
 

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::collation::Collation;
 use super::page::Page;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
+use crate::format::json::Collation;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
 use crate::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
@@ -43,8 +43,14 @@ pub struct ListScope {
     pub with_text: bool,
     /// How many are left out at the beginning.
     pub offset: usize,
-    /// At most so many.
+    /// At most so many; `None` and 0: all.
     pub limit: Option<usize>,
+}
+
+impl ListScope {
+    pub(super) fn most(&self) -> usize {
+        self.limit.filter(|limit| *limit > 0).unwrap_or(usize::MAX)
+    }
 }
 
 impl Index {
@@ -158,6 +164,7 @@ impl Index {
                 exists: spec.path.is_dir(),
                 files: known.map_or(0, |r| r.files),
                 sessions: known.map_or(0, |r| r.sessions),
+                excluded: known.map_or(0, |r| r.excluded),
                 newest: known.and_then(|r| r.newest_ms).and_then(iso),
                 error: known.and_then(|r| r.error.clone()),
             });

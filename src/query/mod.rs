@@ -1,6 +1,5 @@
 //! Questions: what the user types, and what answers it.
 
-mod collation;
 mod dump;
 mod filter;
 mod list;
@@ -8,6 +7,7 @@ mod list_json;
 mod listed;
 mod name;
 mod order;
+mod outline;
 mod page;
 mod search;
 mod show;
@@ -19,5 +19,5 @@ pub use list::ListScope;
 pub use list_json::WrittenList;
 pub use listed::Listed;
 pub use search::SearchScope;
-pub use show::ShowScope;
-pub use tree::TreeFilter;
+pub use show::{ShowScope, ShownPart};
+pub use tree::{TreeFilter, TreePart};

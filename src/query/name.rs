@@ -11,11 +11,15 @@ impl Index {
     /// The session that `name` means: `last` (first row of `list` in `cwd`), a path, an id, or a unique prefix of ids.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Ambiguous`] with all candidates.
+    /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with all candidates.
     pub fn resolve(&self, name: &str, cwd: &Path) -> Result<SessionRow, Error> {
         let not_found = || Error::NotFound {
             name: name.to_string(),
         };
+        // Ids are what files say, and some say "".
+        if name.is_empty() {
+            return Err(Error::NoName);
+        }
         if name == "last" {
             let scope = ListScope {
                 cwd: Some(cwd.to_path_buf()),
@@ -44,7 +48,7 @@ impl Index {
             }
         }
         let exact: Vec<&StoredSession> = sessions.iter().filter(|s| s.row.id == name).collect();
-        let found = if exact.is_empty() && !name.is_empty() {
+        let found = if exact.is_empty() {
             sessions
                 .iter()
                 .filter(|s| s.row.id.starts_with(name))

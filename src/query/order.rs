@@ -3,26 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
-use crate::index::{Error, Index};
+use crate::index::Index;
 
 impl Index {
-    /// The entries of a session in file order; those of many files by time, each followed by what belongs to it.
-    pub(super) fn entries_in_order(
-        &self,
-        catalogue: &Catalogue,
-        session: &StoredSession,
-    ) -> Result<Vec<StoredEntry>, Error> {
-        let entries = catalogue.entries(session.session)?;
-        Ok(if self.is_linear(session) {
-            by_time(entries)
-        } else {
-            entries
-        })
-    }
-
     /// Whether the session's entries form one line although they have ids.
     pub(super) fn is_linear(&self, session: &StoredSession) -> bool {
         self.config
@@ -33,7 +18,7 @@ impl Index {
 
 /// The session's own entry, then the others by time and id (those without a time last), each followed by the
 /// entries that name it as their parent, in the same order.
-fn by_time(mut entries: Vec<StoredEntry>) -> Vec<StoredEntry> {
+pub(super) fn by_time(mut entries: Vec<StoredEntry>) -> Vec<StoredEntry> {
     entries.sort_by(|a, b| {
         let first = |e: &StoredEntry| e.kind != "session";
         first(a)

@@ -105,7 +105,7 @@ impl Page {
         page.total = page.rows.len() as u64;
         page.sort(scope);
         page.rows.drain(..scope.offset.min(page.rows.len()));
-        page.rows.truncate(scope.limit.unwrap_or(usize::MAX));
+        page.rows.truncate(scope.most());
         Ok(page)
     }
 

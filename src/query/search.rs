@@ -7,7 +7,7 @@ use super::filter::Left;
 use super::syntax::{self, Filters, Now};
 use crate::catalogue::Catalogue;
 use crate::index::{Error, Index};
-use crate::ingest::{Event, Found, open_words, scan_owed};
+use crate::ingest::{Event, Found, open_words, scan_owed, scan_prompts};
 use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope, Words};
 
@@ -24,13 +24,13 @@ use cursor::Shown;
 use page::Page;
 
 /// How a search is asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct SearchScope {
     /// Only sessions of this working directory.
     pub cwd: Option<PathBuf>,
     /// Newest first, instead of best first.
     pub newest_first: bool,
-    /// Hits at most; 0 = 20.
+    /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
     /// The moment that `since:2w` and ages count from, in ms.
     pub now_ms: i64,
@@ -54,8 +54,27 @@ pub struct SearchScope {
     pub cursor: Option<String>,
 }
 
-/// Hits on a page when nobody says how many.
-const PAGE: usize = 20;
+impl Default for SearchScope {
+    /// Twenty hits of all sessions, best first.
+    fn default() -> SearchScope {
+        SearchScope {
+            cwd: None,
+            newest_first: false,
+            limit: 20,
+            now_ms: 0,
+            any: false,
+            exact: false,
+            every_copy: false,
+            flat: false,
+            context: 0,
+            facets: false,
+            explain: false,
+            max_bytes: 0,
+            cursor: None,
+        }
+    }
+}
+
 /// Fewer hits than this are too few: words with a typo are looked for as well.
 const FEW: u64 = 3;
 
@@ -236,22 +255,26 @@ impl<'a> Search<'a> {
                 false => Order::Ranked,
             };
             let limit = match self.scope.limit {
-                0 => PAGE,
+                0 => usize::MAX,
                 limit => limit,
             };
             let mut page = Page::new(self, asked.matcher.as_ref(), order, limit);
-            let mut want = limit + self.shown.len();
+            let mut want = limit.saturating_add(self.shown.len());
             loop {
                 let found = asked.hits(&asked.scope, order, want)?;
                 let all = found.hits.len() >= found.total;
                 let full = page.take(&found.hits, all)?;
                 if full || all {
                     answer.total = (found.total - page.dropped) as u64;
+                    answer.total_sessions = match all && page.has_seen(&found.hits) {
+                        true => page.matched.len(),
+                        false => found.sessions,
+                    } as u64;
                     answer.total_exact =
                         !found.total_is_bound || (all && page.has_seen(&found.hits));
                     break;
                 }
-                want *= 4;
+                want = want.saturating_mul(4);
             }
             answer.complete &= !page.stale;
             page.finish(answer)?;
@@ -344,7 +367,7 @@ impl<'a> Search<'a> {
         };
         let scan = Scan::new(expr);
         let mut progress = self.progress.borrow_mut();
-        let (parts, failed) = scan_owed(
+        let (mut parts, mut failed) = scan_owed(
             self.catalogue,
             &self.index.config.formats,
             disk.map(|_| done),
@@ -353,6 +376,16 @@ impl<'a> Search<'a> {
             *progress,
         )?;
         drop(progress);
+        if f.asks_for_prompts() {
+            let prompts = Scope {
+                kinds: Pick::default(),
+                ..read
+            };
+            let formats = &self.index.config.formats;
+            let (part, changed) = scan_prompts(self.catalogue, formats, &scan, &prompts)?;
+            parts.push(part);
+            failed += changed;
+        }
         then(&Asked {
             expr,
             matcher: expr.map(Matcher::new),

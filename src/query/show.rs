@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-use super::tree::{Shape, current_labels};
+use super::outline::Ask;
+use super::tree::current_labels;
 use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
@@ -36,78 +37,130 @@ pub(super) fn address(entry: &StoredEntry) -> String {
     }
 }
 
+/// A transcript piece by piece: a session may be larger than the memory.
+#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
+pub enum ShownPart<'a> {
+    /// All but the entries.
+    Head(&'a Transcript),
+    /// The next entry.
+    Entry(ShownEntry),
+}
+
 impl Index {
     /// The transcript of the active branch, of another, of all, or around one entry.
     ///
     /// # Errors
     /// [`Error::NoEntry`] when the entry or branch asked for is not in the session.
     pub fn show(&self, session: &SessionRow, scope: &ShowScope) -> Result<Transcript, Error> {
+        let (mut transcript, mut entries) = (None, Vec::new());
+        self.show_each(session, scope, &mut |part| {
+            match part {
+                ShownPart::Head(head) => transcript = Some(head.clone()),
+                ShownPart::Entry(entry) => entries.push(entry),
+            }
+            Ok::<(), Error>(())
+        })?;
+        let no_session = || Error::NotFound {
+            name: session.id.clone(),
+        };
+        Ok(Transcript {
+            entries,
+            ..transcript.ok_or_else(no_session)?
+        })
+    }
+
+    /// The same, piece by piece. An error of `each` ends it.
+    ///
+    /// # Errors
+    /// As [`Index::show`], before the first piece.
+    pub fn show_each<E: From<Error>>(
+        &self,
+        session: &SessionRow,
+        scope: &ShowScope,
+        each: &mut dyn FnMut(ShownPart<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let stored = self.stored(session)?;
         let Some(catalogue) = &self.catalogue else {
             return Err(Error::NotFound {
                 name: session.id.clone(),
-            });
+            }
+            .into());
         };
-        let all = self.entries_in_order(catalogue, &stored)?;
-        let entries: Vec<&StoredEntry> = if scope.all {
-            all.iter().collect()
-        } else {
-            all.iter().filter(|e| e.kind != "session").collect()
+        let (entry, leaf) = (scope.entry.as_deref(), scope.branch.as_deref());
+        let names: Vec<&str> = entry.into_iter().chain(leaf).collect();
+        let ask = Ask {
+            without: if scope.all { &[] } else { &["session"] },
+            find: &names,
         };
-        let find = |name: &str| -> Result<usize, Error> {
-            find(&entries, name).ok_or_else(|| Error::NoEntry {
+        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let mut found = names.iter().zip(&outline.found).map(|(name, found)| {
+            found.ok_or_else(|| Error::NoEntry {
                 session: session.id.clone(),
-                entry: name.to_string(),
+                entry: (*name).to_owned(),
             })
+        });
+        let focus = entry.and_then(|_| found.next()).transpose()?;
+        let leaf = match scope.all {
+            true => None,
+            false => leaf.and_then(|_| found.next()).transpose()?,
         };
-        let focus = scope.entry.as_deref().map(find).transpose()?;
-        let chosen: Vec<usize> = if scope.all {
-            (0..entries.len()).collect()
+        let mut chosen: Vec<usize> = if scope.all {
+            (0..outline.keys.len()).collect()
         } else {
-            let shape = Shape::of(&entries, self.is_linear(&stored));
-            let active = shape.active_branch(&entries);
-            let mut branch = match (&scope.branch, focus) {
-                (Some(leaf), _) => shape.branch(find(leaf)?),
+            let active = outline.active_branch();
+            let mut branch = match (leaf, focus) {
+                (Some(leaf), _) => outline.branch(leaf),
                 // An entry off the active branch is shown on the branch it ends.
-                (None, Some(at)) if !active.contains(&at) => shape.branch(at),
+                (None, Some(at)) if !active.contains(&at) => outline.branch(at),
                 (None, _) => active,
             };
             branch.reverse();
             branch
         };
-        let chosen = match focus {
-            Some(at) => {
-                let here = chosen.iter().position(|c| *c == at).unwrap_or(0);
-                let from = here.saturating_sub(scope.context);
-                let to = (here + scope.context + 1).min(chosen.len());
-                chosen[from..to].to_vec()
-            }
-            None => chosen,
+        if let Some(at) = focus {
+            let here = chosen.iter().position(|c| *c == at).unwrap_or(0);
+            let from = here.saturating_sub(scope.context);
+            let to = (here + scope.context + 1).min(chosen.len());
+            chosen = chosen[from..to].to_vec();
+        }
+        let labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
+        let stored_entry = |at: usize| catalogue.entry(outline.keys[at]).map_err(Error::from);
+        let focus = match focus {
+            Some(at) => stored_entry(at)?.map(|entry| address(&entry)),
+            None => None,
         };
-        let labels = current_labels(catalogue.labels(stored.session)?);
+        let sources = catalogue.sources_of(stored.session).map_err(Error::from)?;
+        each(ShownPart::Head(&Transcript {
+            schema_version: SCHEMA_VERSION,
+            complete: self.complete,
+            session: stored.row,
+            entries: Vec::new(),
+            focus,
+        }))?;
         let mut reader = Reader::new(self, catalogue);
-        let mut shown = Vec::with_capacity(chosen.len());
         for at in chosen {
-            let entry = entries[at];
-            shown.push(ShownEntry {
-                id: address(entry),
-                parent: entry.parent.clone(),
-                line: entry.line,
-                start: entry.start,
-                end: entry.start + entry.length,
-                kind: entry.kind.clone(),
-                role: entry.role.clone(),
+            let Some(entry) = stored_entry(at)? else {
+                continue;
+            };
+            each(ShownPart::Entry(ShownEntry {
+                id: address(&entry),
                 label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
                 time: entry.time_ms.and_then(iso),
                 is_error: entry.flags & flag::ERROR != 0,
-                text: reader.text(entry)?,
+                text: reader.text(&entry)?,
                 problem: None,
-            });
+                parent: entry.parent,
+                line: entry.line,
+                start: entry.start,
+                end: entry.start + entry.length,
+                kind: entry.kind,
+                role: entry.role,
+            }))?;
         }
         if scope.all {
-            for source in catalogue.sources_of(stored.session)? {
-                for problem in catalogue.problems(source)? {
-                    shown.push(ShownEntry {
+            for source in sources {
+                for problem in catalogue.problems(source).map_err(Error::from)? {
+                    each(ShownPart::Entry(ShownEntry {
                         id: format!("@{}", problem.start),
                         parent: None,
                         line: 0,
@@ -120,50 +173,59 @@ impl Index {
                         is_error: false,
                         text: Vec::new(),
                         problem: Some(problem.reason),
-                    });
+                    }))?;
                 }
             }
         }
-        Ok(Transcript {
-            schema_version: SCHEMA_VERSION,
-            complete: self.complete,
-            session: stored.row,
-            entries: shown,
-            focus: focus.map(|at| address(entries[at])),
-        })
+        Ok(())
     }
 
     /// The exact bytes of one entry, or of the session's main file.
     pub fn raw(&self, session: &SessionRow, entry: Option<&str>) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        self.copy_raw(session, entry, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Write the exact bytes of one entry, or of the session's main file, to `out`.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`] when the entry is not in the session or its bytes have changed; [`Error::Io`] of the file
+    /// or of `out`.
+    pub fn copy_raw(
+        &self,
+        session: &SessionRow,
+        entry: Option<&str>,
+        out: &mut dyn std::io::Write,
+    ) -> Result<(), Error> {
+        let failed = |e| Error::io(&session.path, e);
         let Some(name) = entry else {
-            return std::fs::read(&session.path).map_err(|e| Error::io(&session.path, e));
+            let mut file = File::open(&session.path).map_err(failed)?;
+            return std::io::copy(&mut file, out).map(drop).map_err(failed);
         };
         let stored = self.stored(session)?;
         let no_entry = || Error::NoEntry {
             session: session.id.clone(),
             entry: name.to_string(),
         };
-        let Some(catalogue) = &self.catalogue else {
-            return Err(no_entry());
+        let catalogue = self.catalogue.as_ref().ok_or_else(no_entry)?;
+        let ask = Ask {
+            without: &[],
+            find: &[name],
         };
-        let all = self.entries_in_order(catalogue, &stored)?;
-        let entries: Vec<&StoredEntry> = all.iter().collect();
-        let at = find(&entries, name).ok_or_else(no_entry)?;
-        Reader::new(self, catalogue)
-            .bytes(entries[at])?
-            .ok_or_else(no_entry)
+        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let at = outline
+            .found
+            .first()
+            .copied()
+            .flatten()
+            .ok_or_else(no_entry)?;
+        let entry = catalogue.entry(outline.keys[at])?.ok_or_else(no_entry)?;
+        let bytes = Reader::new(self, catalogue)
+            .bytes(&entry)?
+            .ok_or_else(no_entry)?;
+        out.write_all(&bytes).map_err(failed)
     }
-}
-
-/// The entry of that name; with several of one id the last, as pi resolves them.
-fn find(entries: &[&StoredEntry], name: &str) -> Option<usize> {
-    entries
-        .iter()
-        .rposition(|e| e.id.as_deref() == Some(name))
-        .or_else(|| {
-            let line: u64 = name.strip_prefix('L')?.parse().ok()?;
-            entries.iter().position(|e| e.line == line)
-        })
 }
 
 /// Entries read again from their files, each file opened once.
@@ -217,9 +279,24 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The system prompts and tool schemas in an entry.
+    pub(super) fn prompts(&mut self, entry: &StoredEntry) -> Result<Vec<String>, Error> {
+        let record = self.bytes(entry)?;
+        let prompts = record.and_then(|record| {
+            let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
+            Some(self.index.config.format(format)?.prompts_at(path, &record))
+        });
+        Ok(prompts.unwrap_or_default())
+    }
+
     fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
-        let passages = self.index.config.format(format)?.passages_at(path, record);
+        let format = self.index.config.format(format)?;
+        let passages = format.passages_at(path, record);
+        // A message of the system's says nothing else; in others the prompt is not what a reader looks for.
+        if passages.is_empty() && entry.role.as_deref() == Some("system") {
+            return Some(vec![(Class::Prose, format.prompts_at(path, record))]);
+        }
         Some(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
     }
 }

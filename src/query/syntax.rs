@@ -69,7 +69,7 @@ pub struct Filters {
     pub label: Names,
     /// Roles.
     pub role: Names,
-    /// Kinds of entries.
+    /// Kinds of entries. `system` asks for system prompts and tool schemas as well, which nothing else finds.
     pub kind: Names,
     /// Tools.
     pub tool: Names,
@@ -95,6 +95,13 @@ pub struct Filters {
     pub named: Option<bool>,
     /// Entries that hold an image, or those that do not.
     pub image: Option<bool>,
+}
+
+impl Filters {
+    /// Whether system prompts and tool schemas are asked for.
+    pub fn asks_for_prompts(&self) -> bool {
+        self.kind.any.iter().any(|kind| kind == "system")
+    }
 }
 
 /// Why a query cannot be read, and how it could.

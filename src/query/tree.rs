@@ -1,9 +1,12 @@
 //! How does a session branch? Its entries as a tree, as pi's `getTree` orders it, without recursion.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use super::outline::{Ask, Outline};
 use super::show::{Reader, address};
+use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::index::{Error, Index};
 use crate::model::{Class, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
@@ -27,70 +30,157 @@ pub enum TreeFilter {
 /// Characters of text shown a row.
 const TEXT: usize = 200;
 
+/// A tree piece by piece, in this order: a session may have more entries than fit into memory with their text.
+pub enum TreePart<'a> {
+    /// All but the rows.
+    Head(&'a Tree),
+    /// Above each row the row it hangs below, by number from 0; a row comes after the one it hangs below.
+    Parents(&'a [Option<u32>]),
+    /// The next row.
+    Row(TreeRow),
+}
+
+/// A row of the tree before anything of it is read.
+struct Place {
+    at: u32,
+    parent: Option<u32>,
+    depth: u32,
+}
+
 impl Index {
     /// The session's tree: roots in file order, children by time (ties in file order), parents before children.
     /// Entries in a cycle hang below their first one in the file, so nothing is hidden.
     pub fn tree(&self, session: &SessionRow, filter: TreeFilter) -> Result<Tree, Error> {
+        let (mut tree, mut rows) = (None, Vec::new());
+        self.tree_each(session, filter, &mut |part| {
+            match part {
+                TreePart::Head(head) => tree = Some(head.clone()),
+                TreePart::Parents(_) => {}
+                TreePart::Row(row) => rows.push(row),
+            }
+            Ok::<(), Error>(())
+        })?;
+        let no_session = || Error::NotFound {
+            name: session.id.clone(),
+        };
+        Ok(Tree {
+            entries: rows,
+            ..tree.ok_or_else(no_session)?
+        })
+    }
+
+    /// The same, piece by piece. An error of `each` ends it.
+    pub fn tree_each<E: From<Error>>(
+        &self,
+        session: &SessionRow,
+        filter: TreeFilter,
+        each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let stored = self.stored(session)?;
         let Some(catalogue) = &self.catalogue else {
             return Err(Error::NotFound {
                 name: session.id.clone(),
-            });
+            }
+            .into());
         };
-        let all = self.entries_in_order(catalogue, &stored)?;
-        let entries: Vec<&StoredEntry> = all
-            .iter()
-            .filter(|e| e.kind != "session" && e.kind != "meta")
-            .collect();
-        let labels = current_labels(catalogue.labels(stored.session)?);
-        let shape = Shape::of(&entries, self.is_linear(&stored));
-        let active = shape.active_branch(&entries);
+        let ask = Ask {
+            without: &["session", "meta"],
+            find: &[],
+        };
+        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
+        let active = outline.active_branch();
         let leaf = active.first().copied();
-        let on_branch: HashSet<usize> = active.iter().copied().collect();
+        let mut on_branch = vec![false; outline.keys.len()];
+        active.iter().for_each(|at| on_branch[*at] = true);
+        drop(active);
         let mut reader = Reader::new(self, catalogue);
-        let mut rows = Vec::new();
-        // Depth of a shown row counts shown ancestors only.
-        let mut depth_of: HashMap<usize, (u32, Option<String>)> = HashMap::new();
-        for (at, parent) in shape.in_order() {
-            let entry = entries[at];
-            let label = entry.id.as_ref().and_then(|id| labels.get(id)).cloned();
-            let above = parent.and_then(|p| depth_of.get(&p)).cloned();
-            let shown = Some(at) == leaf && filter == TreeFilter::Default
-                || shows(filter, entry, label.is_some());
-            if !shown {
-                depth_of.insert(at, above.unwrap_or((0, None)));
+        let places = self.places(catalogue, &outline, filter, leaf, &labels, &mut reader)?;
+
+        each(TreePart::Head(&self.tree_head(catalogue, stored)?))?;
+        let parents: Vec<Option<u32>> = places.iter().map(|place| place.parent).collect();
+        each(TreePart::Parents(&parents))?;
+        drop(parents);
+        let mut last = (None, String::new());
+        for (number, place) in (0..).zip(&places) {
+            let at = place.at as usize;
+            let Some(entry) = catalogue.entry(outline.keys[at]).map_err(Error::from)? else {
+                continue;
+            };
+            let parent = match place.parent {
+                // In a chain, the row before.
+                Some(above) if last.0 == Some(above) => Some(last.1),
+                Some(above) => catalogue
+                    .entry(outline.keys[places[above as usize].at as usize])
+                    .map_err(Error::from)?
+                    .map(|entry| address(&entry)),
+                None => None,
+            };
+            let id = address(&entry);
+            last = (Some(number), id.clone());
+            let text = reader.text(&entry)?;
+            each(TreePart::Row(TreeRow {
+                id,
+                parent,
+                depth: place.depth,
+                label: label_of(&entry, &labels),
+                time: entry.time_ms.and_then(iso),
+                on_active_branch: on_branch[at],
+                is_leaf: Some(at) == leaf,
+                text: one_line(&text).0,
+                is_error: entry.flags & flag::ERROR != 0,
+                kind: entry.kind,
+                role: entry.role,
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// The rows that are shown, and which hangs below which.
+    fn places(
+        &self,
+        catalogue: &Catalogue,
+        outline: &Outline,
+        filter: TreeFilter,
+        leaf: Option<usize>,
+        labels: &HashMap<String, String>,
+        reader: &mut Reader<'_>,
+    ) -> Result<Vec<Place>, Error> {
+        let mut places: Vec<Place> = Vec::new();
+        // The nearest row at or above each entry: what is not shown passes on the one above it.
+        let mut row_of: Vec<Option<u32>> = vec![None; outline.keys.len()];
+        for (at, above) in outline.in_order() {
+            let above = above.and_then(|above| row_of[above as usize]);
+            row_of[at as usize] = above;
+            let at_leaf = Some(at as usize) == leaf;
+            let Some(entry) = catalogue.entry(outline.keys[at as usize])? else {
+                continue;
+            };
+            let labelled = label_of(&entry, labels).is_some();
+            if !(at_leaf && filter == TreeFilter::Default || shows(filter, &entry, labelled)) {
                 continue;
             }
-            let (depth, shown_parent) = above.unwrap_or((0, None));
-            let text = reader.text(entry)?;
-            let (class_text, has_prose) = one_line(&text);
-            let is_error = entry.flags & flag::ERROR != 0;
             // Like pi: an assistant's entry of tool calls alone is no row of its own.
             if filter != TreeFilter::All
                 && entry.role.as_deref() == Some("assistant")
-                && !has_prose
-                && !is_error
-                && Some(at) != leaf
+                && entry.flags & flag::ERROR == 0
+                && !at_leaf
+                && !one_line(&reader.text(&entry)?).1
             {
-                depth_of.insert(at, (depth, shown_parent));
                 continue;
             }
-            let id = address(entry);
-            depth_of.insert(at, (depth + 1, Some(id.clone())));
-            rows.push(TreeRow {
-                id,
-                parent: shown_parent,
-                depth,
-                kind: entry.kind.clone(),
-                role: entry.role.clone(),
-                label,
-                time: entry.time_ms.and_then(iso),
-                on_active_branch: on_branch.contains(&at),
-                is_leaf: Some(at) == leaf,
-                text: class_text,
-                is_error,
+            row_of[at as usize] = Some(places.len() as u32);
+            places.push(Place {
+                at,
+                parent: above,
+                depth: above.map_or(0, |above| places[above as usize].depth + 1),
             });
         }
+        Ok(places)
+    }
+
+    /// All of a tree but its rows.
+    fn tree_head(&self, catalogue: &Catalogue, stored: StoredSession) -> Result<Tree, Error> {
         let path = stored.row.path.to_string_lossy().into_owned();
         let mut ancestors: Vec<String> = Vec::new();
         let mut parent = stored.row.parent_session_path.clone();
@@ -113,9 +203,13 @@ impl Index {
             forks,
             session: stored.row,
             ancestors,
-            entries: rows,
+            entries: Vec::new(),
         })
     }
+}
+
+fn label_of(entry: &StoredEntry, labels: &HashMap<String, String>) -> Option<String> {
+    entry.id.as_ref().and_then(|id| labels.get(id)).cloned()
 }
 
 fn shows(filter: TreeFilter, entry: &StoredEntry, labelled: bool) -> bool {
@@ -180,120 +274,4 @@ fn one_line(text: &[(Class, Vec<String>)]) -> (String, bool) {
         }
     }
     (line, has_prose)
-}
-
-/// Parents and children by position.
-pub(super) struct Shape {
-    parent: Vec<Option<usize>>,
-    children: Vec<Vec<usize>>,
-    roots: Vec<usize>,
-}
-
-impl Shape {
-    /// Of entries in file order. Ids resolve to the last entry with that id; entries without any id (v1, clido)
-    /// form one line, and all do where the format is `linear`.
-    pub(super) fn of(entries: &[&StoredEntry], linear: bool) -> Shape {
-        let linear = linear || entries.iter().all(|e| e.id.is_none());
-        let by_id: HashMap<&str, usize> = entries
-            .iter()
-            .enumerate()
-            .filter_map(|(at, e)| Some((e.id.as_deref()?, at)))
-            .collect();
-        let parent: Vec<Option<usize>> = entries
-            .iter()
-            .enumerate()
-            .map(|(at, e)| {
-                if linear {
-                    return at.checked_sub(1);
-                }
-                let above = by_id.get(e.parent.as_deref()?).copied()?;
-                (above != at).then_some(above)
-            })
-            .collect();
-        let mut children = vec![Vec::new(); entries.len()];
-        let mut roots = Vec::new();
-        for (at, above) in parent.iter().enumerate() {
-            match above {
-                Some(above) => children[*above].push(at),
-                None => roots.push(at),
-            }
-        }
-        for list in &mut children {
-            // Stable: ties, and times that cannot be read, keep file order.
-            list.sort_by(|a, b| match (entries[*a].time_ms, entries[*b].time_ms) {
-                (Some(a), Some(b)) => a.cmp(&b),
-                (None, None) => std::cmp::Ordering::Equal,
-                (None, Some(_)) => std::cmp::Ordering::Less,
-                (Some(_), None) => std::cmp::Ordering::Greater,
-            });
-        }
-        Shape {
-            parent,
-            children,
-            roots,
-        }
-    }
-
-    /// Every entry once, parents before children, with its parent in this walk.
-    fn in_order(&self) -> Vec<(usize, Option<usize>)> {
-        let mut seen = vec![false; self.parent.len()];
-        let mut order = Vec::with_capacity(self.parent.len());
-        let walk = |from: usize, seen: &mut Vec<bool>, order: &mut Vec<(usize, Option<usize>)>| {
-            let mut stack = vec![(from, None)];
-            while let Some((at, above)) = stack.pop() {
-                if std::mem::replace(&mut seen[at], true) {
-                    continue;
-                }
-                order.push((at, above));
-                stack.extend(
-                    self.children[at]
-                        .iter()
-                        .rev()
-                        .map(|child| (*child, Some(at))),
-                );
-            }
-        };
-        for root in &self.roots {
-            walk(*root, &mut seen, &mut order);
-        }
-        // What no root leads to is a cycle: it hangs below its first entry in the file.
-        for at in 0..self.parent.len() {
-            if !seen[at] {
-                walk(at, &mut seen, &mut order);
-            }
-        }
-        order
-    }
-
-    /// The entries that go on from one, oldest first.
-    pub(super) fn children(&self, at: usize) -> &[usize] {
-        &self.children[at]
-    }
-
-    /// From an entry up to its root; a cycle ends at the first repeat.
-    pub(super) fn branch(&self, leaf: usize) -> Vec<usize> {
-        let mut seen = HashSet::new();
-        let mut path = Vec::new();
-        let mut at = Some(leaf);
-        while let Some(here) = at {
-            if !seen.insert(here) {
-                break;
-            }
-            path.push(here);
-            at = self.parent[here];
-        }
-        path
-    }
-
-    /// From the leaf (last entry that the agent sees) up to the root.
-    pub(super) fn active_branch(&self, entries: &[&StoredEntry]) -> Vec<usize> {
-        match (0..entries.len())
-            .rev()
-            .find(|at| entries[*at].agent_sees && entries[*at].flags & flag::PROVISIONAL == 0)
-            .max((0..entries.len()).rev().find(|at| entries[*at].agent_sees))
-        {
-            Some(leaf) => self.branch(leaf),
-            None => Vec::new(),
-        }
-    }
 }

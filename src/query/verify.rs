@@ -8,13 +8,16 @@ use crate::catalogue::read::Known;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::format::Format;
 use crate::index::{Error, Event, Index, RootSpec};
-use crate::ingest::{Comparison, compare_source, open_words};
+use crate::ingest::{Comparison, compare_source, leave_out, open_words};
 use crate::model::{Class, Difference, SCHEMA_VERSION, Unread, Verification};
 use crate::source::discover::{Stray, discover};
-use crate::words::Words;
+use crate::words::{Words, condemn};
 
 impl Index {
     /// Read every file again and compare: bytes tiled by entries and problems, rows, session values, passages.
+    ///
+    /// Nothing is changed, but for a mark on words that are damaged: searches pass them over from then on, and the next
+    /// sync builds them anew.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
         let mut found = Verification {
             schema_version: SCHEMA_VERSION,
@@ -30,6 +33,14 @@ impl Index {
         };
         if let Some(said) = catalogue.integrity()? {
             found.differences.push(difference("catalogue", None, said));
+        }
+        if catalogue.excluded_by()? != self.config.exclude.fingerprint() {
+            let what = "what is to be excluded has changed since the last sync".to_owned();
+            found.differences.push(difference("catalogue", None, what));
+        }
+        if catalogue.owes_wipe()? {
+            let what = "what was excluded is not wiped from the disk yet".to_owned();
+            found.differences.push(difference("catalogue", None, what));
         }
         let _ = progress;
         let words = open_words(catalogue, &self.config.words_dir())?;
@@ -115,7 +126,9 @@ impl Index {
                 .differences
                 .push(difference("catalogue", Some(spec.path.clone()), what));
         }
-        let discovery = discover(&spec.path, spec.flat, format);
+        let mut discovery = discover(&spec.path, spec.flat, format);
+        let exclude = &self.config.exclude;
+        let left = leave_out(catalogue, Some(root), spec, format, exclude, &mut discovery)?;
         if let Some(reason) = discovery.error {
             let path = spec.path.clone();
             found.unread.push(Unread { path, reason });
@@ -140,6 +153,9 @@ impl Index {
                 what.to_string(),
             ));
         };
+        if left.files != catalogue.excluded_files(root)? {
+            tell("", "has another number of excluded files");
+        }
         for file in &discovery.found {
             if sources.contains(file.relative.as_str()) {
                 continue;
@@ -222,8 +238,11 @@ impl Index {
                     .differences
                     .push(difference("words", None, what.clone()));
             }
-            // Reading on in files that lie about their own shape makes tantivy panic.
+            // Reading on in files that lie about their own shape makes tantivy panic, and the next search would find
+            // what they say now.
             if !damaged.is_empty() {
+                let why = format!("the words cannot be read: {}", damaged.join(", "));
+                condemn(&self.config.words_dir(), &why);
                 return Ok(());
             }
             let keys = match words.keys() {

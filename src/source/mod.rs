@@ -2,6 +2,7 @@
 
 pub mod checkpoint;
 pub mod discover;
+pub mod exclude;
 pub mod folders;
 pub mod identity;
 pub mod lines;

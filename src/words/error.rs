@@ -40,6 +40,16 @@ impl WordsError {
         )
     }
 
+    /// Whether the disk is full.
+    pub fn is_full(&self) -> bool {
+        let io = match self {
+            Self::Io(error) => error,
+            Self::Engine(TantivyError::IoError(error)) => error.as_ref(),
+            _ => return false,
+        };
+        is_full(io)
+    }
+
     /// A file of the index whose checksum is wrong, or that is gone.
     pub(super) fn damaged(file: &Path) -> Self {
         Self::Unreadable(format!("{} is damaged", file.display()))
@@ -72,4 +82,14 @@ impl WordsError {
             other => Self::Unreadable(other.to_string()),
         }
     }
+}
+
+/// An error of the system's may be wrapped in tantivy's, and that in the system's again.
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::StorageFull;
+    error.kind() == StorageFull
+        || error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<TantivyError>())
+            .is_some_and(|inner| matches!(inner, TantivyError::IoError(io) if is_full(io)))
 }

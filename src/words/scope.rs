@@ -14,7 +14,7 @@ pub struct Pick<'a> {
 /// Which passages are asked at all.
 #[derive(Clone, Copy, Default)]
 pub struct Scope<'a> {
-    /// Asked with the key of each match; its session is `key >> KEY_BITS`.
+    /// Asked with the key of each match; its session is `key >> ARRIVAL_BITS`.
     pub allow: Option<&'a dyn Fn(u64) -> bool>,
     /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
     /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.

@@ -122,7 +122,9 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// All matching passages.
     pub total: usize,
-    /// Some of `total` need a check: it is an upper bound.
+    /// Sessions with a matching passage.
+    pub sessions: usize,
+    /// Some of `total` need a check: it is an upper bound, and so is `sessions`.
     pub total_is_bound: bool,
 }
 

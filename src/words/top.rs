@@ -1,7 +1,7 @@
 //! Which matches come first?
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -11,7 +11,7 @@ use super::WordsError;
 use super::rank::{self, NAMES, TYPED};
 use super::schema::{NO_TIME, schema};
 use super::search::{Answer, Hit, Order};
-use crate::model::{Class, Standing};
+use crate::model::{ARRIVAL_BITS, Class, Standing};
 
 /// Which prose of a segment is a name and which was typed. Asked of documents in their order.
 pub(super) struct Standings {
@@ -71,6 +71,8 @@ pub(super) struct Top {
     now_ms: i64,
     heap: BinaryHeap<Reverse<Ranked>>,
     total: usize,
+    sessions: HashSet<u64>,
+    last_session: Option<u64>,
     bound: bool,
 }
 
@@ -82,6 +84,8 @@ impl Top {
             now_ms,
             heap: BinaryHeap::new(),
             total: 0,
+            sessions: HashSet::new(),
+            last_session: None,
             bound: false,
         }
     }
@@ -97,6 +101,7 @@ impl Top {
         Answer {
             hits: hits.into_iter().map(|ranked| ranked.0).collect(),
             total: self.total,
+            sessions: self.sessions.len(),
             total_is_bound: self.bound,
         }
     }
@@ -110,6 +115,11 @@ impl Top {
             time,
         } = passage;
         self.total += 1;
+        // Matches of a session mostly follow each other.
+        let session = key >> ARRIVAL_BITS;
+        if self.last_session.replace(session) != Some(session) {
+            self.sessions.insert(session);
+        }
         self.bound |= needs_check;
         let time_ms = (time != NO_TIME).then_some(time);
         let weighed = match self.order {

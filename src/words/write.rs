@@ -149,6 +149,29 @@ impl WordsWriter {
         self.commit(payload)
     }
 
+    /// Write every segment with deleted passages anew without them, and remove the files of the old ones. All must be
+    /// committed.
+    pub fn wipe(&mut self) -> Result<(), WordsError> {
+        let writer = self.writer()?;
+        // By their ids alone: files of a segment stay as long as anyone has its description.
+        let segments: Vec<_> = writer
+            .index()
+            .searchable_segment_metas()?
+            .iter()
+            .filter(|segment| segment.has_deletes())
+            .map(SegmentMeta::id)
+            .collect();
+        for segment in segments {
+            // The policy may be at it already: then what comes of its merge holds them no longer.
+            match writer.merge(&[segment]).wait() {
+                Ok(_) | Err(tantivy::TantivyError::InvalidArgument(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        writer.garbage_collect_files().wait()?;
+        Ok(())
+    }
+
     /// Make all additions so far durable and visible, together with `payload`.
     ///
     /// # Errors

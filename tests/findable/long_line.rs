@@ -13,7 +13,7 @@ use crate::sandbox::Sandbox;
 const FIXED_KB: u64 = 128 * 1024;
 
 /// Run to the end and measure the most memory the process ever held, in KB.
-fn peak(command: &mut Command) -> u64 {
+pub fn peak(command: &mut Command) -> u64 {
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;

@@ -50,7 +50,9 @@ pub fn catalogue(index: &Index) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, from) in QUERIES {
         let query = match from {
-            view @ ("calls" | "call_records" | "usage_records" | "runs" | "labels") => located(view),
+            view @ ("calls" | "call_records" | "usage_records" | "runs" | "labels") => {
+                located(view)
+            }
             query if query.starts_with("SELECT key AS entry") => located(&format!("({query})")),
             query => query.to_string(),
         };

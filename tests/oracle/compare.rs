@@ -13,6 +13,8 @@ use super::differences::{Effect, File, Rule};
 #[derive(Deserialize)]
 pub struct Golden {
     pub sessions: Vec<Session>,
+    /// The list of every working directory, by path.
+    pub folders: HashMap<String, Vec<String>>,
     pub trees: HashMap<String, Tree>,
 }
 

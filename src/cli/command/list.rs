@@ -65,7 +65,7 @@ pub struct List {
     /// The other way round
     #[arg(long)]
     reverse: bool,
-    /// At most N sessions
+    /// At most N sessions; 0 for all of them
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// The P-th N sessions
@@ -189,7 +189,7 @@ fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Fai
     if let Some(agent) = &args.agent {
         known_agent(agent, config)?;
     }
-    let limit = args.limit.unwrap_or(usize::MAX);
+    let limit = args.limit.filter(|limit| *limit > 0);
     Ok(ListScope {
         cwd: match args.all || args.project.is_some() {
             true => None,
@@ -206,8 +206,10 @@ fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Fai
         sort: args.sort.map_or(Sort::Agents, Sort::from),
         reverse: args.reverse,
         with_text: args.with_text,
-        offset: limit.saturating_mul(args.page as usize - 1),
-        limit: args.limit,
+        offset: limit
+            .unwrap_or(usize::MAX)
+            .saturating_mul(args.page as usize - 1),
+        limit,
     })
 }
 
@@ -282,7 +284,7 @@ fn say_scope(
     let Some(cwd) = &scope.cwd else {
         if list.sessions == 0 {
             let all = index.list(&ListScope {
-                limit: Some(0),
+                limit: Some(1),
                 ..ListScope::default()
             })?;
             match all.total {

@@ -1,7 +1,10 @@
 //! Which verb runs? One file a verb; what several of them do is here.
 
+pub mod clean;
+pub mod completions;
 pub mod config;
 pub mod list;
+pub mod man;
 pub mod overview;
 pub mod rebuild;
 pub mod resume;
@@ -13,6 +16,7 @@ pub mod sync;
 pub mod tree;
 pub mod verify;
 
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -54,6 +58,9 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Status(args)) => status::run(&args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(&args, &global, screen),
+        Some(Command::Clean(args)) => clean::run(&args, &global, screen),
+        Some(Command::Completions(args)) => completions::run(&args, screen),
+        Some(Command::Man(args)) => man::run(&args, screen),
     }
 }
 
@@ -121,6 +128,17 @@ fn cannot_print(error: std::io::Error) -> Error {
         path: "the output".into(),
         error,
     }
+}
+
+/// Asks on a terminal; anything but yes is no, and so is having nobody to ask.
+fn consents(question: &str) -> std::io::Result<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return Ok(false);
+    }
+    write!(std::io::stderr(), "{question}")?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 /// The current directory.

@@ -1,6 +1,6 @@
 //! How does a session go on? Its agent takes it up again, in its directory.
 
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -139,8 +139,7 @@ fn directory(cwd: Option<&Path>, screen: &Screen) -> Result<Option<PathBuf>, Fai
         Some(cwd) if cwd.is_dir() => Ok(Some(cwd.to_path_buf())),
         Some(cwd) => {
             let shown = screen.path(cwd);
-            let is_asked = io::stdin().is_terminal() && io::stderr().is_terminal();
-            if is_asked && consents(&format!("{shown} is gone. Go on in this directory? [y/N] "))? {
+            if super::consents(&format!("{shown} is gone. Go on in this directory? [y/N] "))? {
                 return Ok(None);
             }
             Err(
@@ -149,14 +148,6 @@ fn directory(cwd: Option<&Path>, screen: &Screen) -> Result<Option<PathBuf>, Fai
             )
         }
     }
-}
-
-/// Asks on stderr; anything but yes is no.
-fn consents(question: &str) -> io::Result<bool> {
-    write!(io::stderr(), "{question}")?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 /// This process becomes the agent; only a failure comes back.

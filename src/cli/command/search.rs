@@ -37,6 +37,7 @@ Examples:
   sessionary search 'file:lexer.rs -is:branch'
 
 Quote what the shell would change, and put -- before a word that begins with a hyphen.
+System prompts and tool schemas are found with kind:system only.
 `sessionary show ADDRESS` reads on from a hit.")]
 pub struct Search {
     /// Words, "phrases", filters; see below
@@ -48,7 +49,7 @@ pub struct Search {
     /// Newest first instead of best first
     #[arg(long)]
     newest: bool,
-    /// At most N hits
+    /// At most N hits; 0 for all of them
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
     /// Passages that hold some of the words will do
@@ -158,19 +159,12 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let place = cwd
         .map(|cwd| format!(" of {}", screen.path(cwd)))
         .unwrap_or_default();
-    let mut ids: Vec<_> = answer
-        .sessions
-        .iter()
-        .map(|group| &group.session.path)
-        .collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let sessions = count(ids.len() as u64, "session");
-    let least = if answer.total_exact { "" } else { "at least " };
+    let sessions = count(answer.total_sessions, "session");
+    let most = if answer.total_exact { "" } else { "at most " };
     let matches = count(answer.total, "match");
     let mut line = match answer.cursor {
         Some(_) => {
-            format!("{shown} of {least}{matches}, in {sessions}{place}; --limit shows more.")
+            format!("{shown} of {most}{matches}, in {sessions}{place}; --limit 0 shows all.")
         }
         None => format!("{matches} in {sessions}{place}."),
     };

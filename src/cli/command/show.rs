@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use clap::Args;
-use sessionary::index::ShowScope;
-use sessionary::model::{Class, SessionRow, ShownEntry, Transcript};
+use sessionary::index::{ShowScope, ShownPart};
+use sessionary::model::{Class, SessionRow, ShownEntry};
 use sessionary::{Config, Index};
 
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
+use crate::output::stream::{Around, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
 use crate::output::time::minute;
@@ -53,31 +54,49 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     }
     let mut index = super::open(config, screen)?;
     let (session, entry) = named(&args.session, &mut index, config)?;
+    let mut out = Stream::new();
     if args.raw {
-        screen.bytes(&index.raw(&session, entry.as_deref())?)?;
+        index.copy_raw(&session, entry.as_deref(), out.bytes())?;
+        out.end()?;
         return Ok(Outcome::Found);
     }
-    let transcript = index.show(
-        &session,
-        &ShowScope {
-            entry,
-            context: args.context,
-            branch: args.branch.clone(),
-            all: args.all,
-        },
-    )?;
-    if screen.json {
-        screen.json(&transcript)?;
-    } else {
-        screen.print(&printed(
-            &transcript,
-            args.full || screen.width.is_none(),
-            screen,
-        ))?;
-    }
-    super::say_pending(screen, &index, transcript.complete, None);
+    let scope = ShowScope {
+        entry,
+        context: args.context,
+        branch: args.branch.clone(),
+        all: args.all,
+    };
+    let full = args.full || screen.width.is_none();
+    let (mut focus, mut after, mut complete, mut shown) = (None, String::new(), true, 0);
+    index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
+        match part {
+            ShownPart::Head(head) if screen.json => {
+                let around = Around::entries(head)?;
+                out.json(&around.before)?;
+                (after, complete) = (around.after, head.complete);
+            }
+            ShownPart::Head(head) => {
+                out.text(&super::tree::heading(&head.session, screen))?;
+                (focus, complete) = (head.focus.clone(), head.complete);
+            }
+            ShownPart::Entry(entry) => {
+                if screen.json {
+                    out.json(if shown > 0 { "," } else { "" })?;
+                    out.json(&serde_json::to_string(&entry)?)?;
+                } else {
+                    let focused = focus.as_deref() == Some(entry.id.as_str());
+                    out.text(&printed(&entry, focused, full, screen))?;
+                }
+                shown += 1;
+            }
+        }
+        Ok(())
+    })?;
+    out.json(&after)?;
+    out.end()?;
+    super::say_pending(screen, &index, complete, None);
     super::afterwards(&mut index);
-    Ok(Outcome::found(!transcript.entries.is_empty()))
+    Ok(Outcome::found(shown > 0))
 }
 
 /// The session, and the entry behind the last colon. A colon may belong to the name itself.
@@ -110,16 +129,11 @@ fn named(
     }
 }
 
-fn printed(transcript: &Transcript, full: bool, screen: &Screen) -> String {
-    let mut out = super::tree::heading(&transcript.session, screen);
-    for entry in &transcript.entries {
-        let focused = transcript.focus.as_deref() == Some(entry.id.as_str());
-        out.push('\n');
-        out.push_str(&rule(entry, focused, screen));
-        for (class, pieces) in &entry.text {
-            for piece in pieces {
-                out.push_str(&paragraph(*class, piece, full || focused, screen));
-            }
+fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> String {
+    let mut out = format!("\n{}", rule(entry, focused, screen));
+    for (class, pieces) in &entry.text {
+        for piece in pieces {
+            out.push_str(&paragraph(*class, piece, full || focused, screen));
         }
     }
     out

@@ -149,6 +149,10 @@ pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
         let (tone, why) = match (&root.error, root.exists) {
             (Some(error), _) => (Tone::Bad, format!("{}: {error}", root.why)),
             (None, false) => (Tone::Quiet, format!("{}, not there", root.why)),
+            (None, true) if root.excluded > 0 => {
+                let files = count(root.excluded, "file");
+                (Tone::Plain, format!("{}, {files} excluded", root.why))
+            }
             (None, true) => (Tone::Plain, root.why.clone()),
         };
         table.row(vec![

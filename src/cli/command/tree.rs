@@ -1,15 +1,17 @@
 //! What branches does a session have?
 
 use std::path::Path;
+use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
 use sessionary::Config;
-use sessionary::index::TreeFilter;
+use sessionary::index::{TreeFilter, TreePart};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::branches::{ASCII, UNICODE, drawn};
+use crate::output::branches::{ASCII, UNICODE, prefixes};
+use crate::output::stream::{Around, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, fit, plain_line};
 
@@ -64,18 +66,46 @@ impl From<Filter> for TreeFilter {
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
     let session = super::session(&args.session, &mut index, config)?;
-    let tree = index.tree(&session, args.filter.into())?;
-    if screen.json {
-        screen.json(&tree)?;
-    } else {
-        screen.print(&printed(&tree, args.ascii, screen))?;
-    }
-    super::say_pending(screen, &index, tree.complete, None);
-    if tree.entries.is_empty() {
+    let signs = if args.ascii { &ASCII } else { &UNICODE };
+    let mut out = Stream::new();
+    let (mut before, mut after, mut complete, mut shown) = (Vec::new(), String::new(), true, 0);
+    index.tree_each(&session, args.filter.into(), &mut |part| -> Result<
+        (),
+        Failure,
+    > {
+        match part {
+            TreePart::Head(head) if screen.json => {
+                let around = Around::entries(head)?;
+                out.json(&around.before)?;
+                (after, complete) = (around.after, head.complete);
+            }
+            TreePart::Head(head) => {
+                out.text(&above(head, screen))?;
+                complete = head.complete;
+            }
+            TreePart::Parents(_) if screen.json => {}
+            TreePart::Parents(parents) => before = prefixes(parents, signs),
+            TreePart::Row(row) => {
+                if screen.json {
+                    out.json(if shown > 0 { "," } else { "" })?;
+                    out.json(&serde_json::to_string(&row)?)?;
+                } else {
+                    let prefix = before.get(shown).map_or("", |prefix: &Rc<str>| prefix);
+                    out.text(&line(&row, prefix, signs, screen))?;
+                }
+                shown += 1;
+            }
+        }
+        Ok(())
+    })?;
+    out.json(&after)?;
+    out.end()?;
+    super::say_pending(screen, &index, complete, None);
+    if shown == 0 {
         screen.say("No entries to show; --filter all shows every one.");
     }
     super::afterwards(&mut index);
-    Ok(Outcome::found(!tree.entries.is_empty()))
+    Ok(Outcome::found(shown > 0))
 }
 
 /// Two lines about a session, above its tree or transcript.
@@ -103,7 +133,8 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
     out
 }
 
-fn printed(tree: &Tree, ascii: bool, screen: &Screen) -> String {
+/// All that stands above the rows.
+fn above(tree: &Tree, screen: &Screen) -> String {
     let mut out = heading(&tree.session, screen);
     for (what, paths) in [("forked from", &tree.ancestors), ("fork", &tree.forks)] {
         for path in paths {
@@ -111,12 +142,6 @@ fn printed(tree: &Tree, ascii: bool, screen: &Screen) -> String {
         }
     }
     out.push('\n');
-    let signs = if ascii { &ASCII } else { &UNICODE };
-    for (prefix, at) in drawn(&tree.entries, signs) {
-        if let Some(row) = tree.entries.get(at) {
-            out.push_str(&line(row, &prefix, signs, screen));
-        }
-    }
     out
 }
 

@@ -35,7 +35,9 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     if verification.differences.is_empty() {
         return Ok(Outcome::Found);
     }
-    screen.say("`sessionary rebuild` makes the index anew.");
+    screen.say(
+        "`sessionary rebuild` makes the index anew; words alone are mended by `sessionary sync`.",
+    );
     Ok(Outcome::Nothing)
 }
 

@@ -6,6 +6,7 @@ pub mod csv;
 pub mod progress;
 pub mod provisional;
 pub mod quote;
+pub mod stream;
 pub mod style;
 pub mod table;
 pub mod text;

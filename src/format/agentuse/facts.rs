@@ -18,7 +18,12 @@ pub(super) fn facts(path: &Path, kind: Kind, record: &[u8]) -> Facts {
     };
     match kind {
         Kind::Context => return named("context"),
-        Kind::Tools => return named("tools"),
+        Kind::Tools => {
+            return Facts {
+                has_prompt: true,
+                ..named("tools")
+            };
+        }
         Kind::Artifact => {
             return Facts {
                 id: path
@@ -84,6 +89,7 @@ fn message(message: &Message<'_>, facts: &mut Facts) {
     }
     if let Some(assistant) = message.assistant.object() {
         facts.is_error = assistant.error.is_value();
+        facts.has_prompt = assistant.system.is_value();
         if let Some(named) = assistant.model.as_str() {
             let (provider, model) = provider_and_model(named);
             facts.provider = provider.or_else(|| assistant.provider.owned());

@@ -68,6 +68,10 @@ impl Format for Agentuse {
         text::passages(Kind::of(path), record)
     }
 
+    fn prompts_at(&self, path: &Path, record: &[u8]) -> Vec<String> {
+        text::prompts(Kind::of(path), record)
+    }
+
     fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64) {
         fold::fold(fold, facts, offset);
     }

@@ -46,6 +46,16 @@ pub(super) struct Assistant<'a> {
     pub error: Raw<'a>,
     #[serde(borrow)]
     pub summary: Raw<'a>,
+    #[serde(borrow)]
+    pub system: Raw<'a>,
+}
+
+/// `tools.json`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Tools<'a> {
+    #[serde(borrow)]
+    pub tools: Raw<'a>,
 }
 
 /// Of a message, or of one step of it.

@@ -2,7 +2,7 @@
 
 use super::header::Session;
 use super::place::Kind;
-use super::record::{Message, Part, Payload, State};
+use super::record::{Message, Part, Payload, State, Tools};
 use crate::format::json::{self, Leaf, Loose, Raw};
 use crate::format::pieces::Pieces;
 use crate::model::{Class, Passage};
@@ -35,6 +35,30 @@ pub(super) fn passages(kind: Kind, record: &[u8]) -> Vec<Passage> {
     }
 }
 
+/// The system prompts of a message, or the descriptions of tools.
+pub(super) fn prompts(kind: Kind, record: &[u8]) -> Vec<String> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        match kind {
+            Kind::Message => {
+                if let Loose::Object(message) = json::parse::<Loose<Message<'_>>>(text)?
+                    && let Some(assistant) = message.assistant.object()
+                {
+                    pieces.prose(&assistant.system);
+                }
+            }
+            Kind::Tools => {
+                if let Loose::Object(record) = json::parse::<Loose<Tools<'_>>>(text)? {
+                    pieces.leaves(&record.tools);
+                }
+            }
+            _ => {}
+        }
+        Some(pieces.into_pieces())
+    })
+    .unwrap_or_default()
+}
+
 /// An artifact that is no JSON.
 fn plain(record: &[u8]) -> Vec<Passage> {
     let text = String::from_utf8_lossy(record);
@@ -64,7 +88,7 @@ fn message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
         pieces.prose(&prompt.task);
         pieces.prose(&prompt.user);
     }
-    // System prompts are no part of the talk.
+    // System prompts are no part of the talk: see `prompts`.
     if let Some(assistant) = message.assistant.object() {
         pieces.prose(&assistant.error);
         pieces.prose(&assistant.summary);

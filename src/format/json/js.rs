@@ -77,7 +77,7 @@ pub fn string(raw: &str) -> String {
 }
 
 /// `String(number)`: the shortest digits, with an exponent from 1e21 and below 1e-6.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 {
         "0".to_owned()

@@ -67,7 +67,7 @@ fn edits(text: &[u8]) -> Vec<Edit> {
                     edits.push((range, "null"));
                 }
             }
-            Token::Word => {}
+            Token::Word(_) => {}
         }
     }
     edits.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
@@ -116,7 +116,7 @@ fn lone_surrogates(text: &[u8], string: Range<usize>, edits: &mut Vec<Edit>) {
 }
 
 /// The code unit of the `\uXXXX` at `at`.
-fn escape(text: &[u8], at: usize) -> Option<u16> {
+pub(super) fn escape(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }

@@ -5,18 +5,24 @@
 //! once by [`normalise`] and parsed again; [`tiers`] does both. Nothing here recurses, so any
 //! depth of nesting is read.
 
+mod collation;
 mod date;
 mod js;
 mod lenient;
 mod loose;
+mod members;
 mod scan;
+mod stringify;
 mod walk;
 
+pub use collation::Collation;
 pub use date::date_ms;
 pub use js::{string, time_ms, trim};
 pub use lenient::{decode, normalise};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
+pub use members::{Member, elements, member, members};
 pub use scan::{NULS, Piece, PieceKind, scan_value, split, whole};
+pub use stringify::stringify;
 pub use walk::{Leaf, leaves};
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub enum PieceKind {
 
 /// Why no value ends: the offset of the first byte that cannot be, or the end of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stop {
+pub(super) struct Stop {
     at: usize,
 }
 
@@ -164,7 +164,7 @@ fn is_blank(line: &[u8]) -> bool {
         || std::str::from_utf8(line).is_ok_and(|text| super::trim(text).is_empty())
 }
 
-fn skip_space(bytes: &[u8], from: usize) -> usize {
+pub(super) fn skip_space(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
         at += 1;
@@ -276,7 +276,8 @@ fn key(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     Ok(skip_space(bytes, at + 1))
 }
 
-fn string(bytes: &[u8], quote: usize) -> Result<usize, Stop> {
+/// The end of the string that begins at `quote`.
+pub(super) fn string(bytes: &[u8], quote: usize) -> Result<usize, Stop> {
     let mut at = quote + 1;
     loop {
         at = special(bytes, at);

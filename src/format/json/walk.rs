@@ -21,7 +21,7 @@ pub(super) enum Token {
     /// A number.
     Number(Range<usize>),
     /// `true`, `false` or `null`.
-    Word,
+    Word(Range<usize>),
 }
 
 /// Walks a JSON text that [`super::whole`] has accepted.
@@ -88,7 +88,7 @@ impl Iterator for Tokens<'_> {
                     return Some(if number {
                         Token::Number(start..self.at)
                     } else {
-                        Token::Word
+                        Token::Word(start..self.at)
                     });
                 }
             }
@@ -125,7 +125,7 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
                     visit(&keys[innermost], Leaf::Number(number));
                 }
             }
-            Token::Word => {}
+            Token::Word(_) => {}
         }
     }
 }

@@ -93,6 +93,7 @@ fn of_line(line: &Line<'_>) -> Facts {
                 first_kept: line.first_kept_entry_id.owned(),
                 tokens_before: line.tokens_before.0,
             });
+            facts.has_prompt = line.system_message.is_value();
             summary(line, &mut facts);
         }
         "branch_summary" => summary(line, &mut facts),
@@ -187,6 +188,7 @@ fn summary(line: &Line<'_>, facts: &mut Facts) {
 fn of_message(message: &Message<'_>, facts: &mut Facts) {
     facts.is_message = true;
     facts.role = message.role.owned();
+    facts.has_prompt = message.role.as_str() == Some("system");
     facts.message_ms = message.timestamp.0.map(|ms| ms as i64);
     if let Content::Blocks(blocks) = &message.content {
         facts.has_image = has_image(blocks);

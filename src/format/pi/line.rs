@@ -61,6 +61,8 @@ pub(super) struct Line<'a> {
     pub details: Loose<Box<TouchedFiles<'a>>>,
     #[serde(borrow)]
     pub content: Content<'a>,
+    #[serde(borrow)]
+    pub system_message: Raw<'a>,
     // custom.
     #[serde(borrow)]
     pub data: Raw<'a>,

@@ -49,6 +49,10 @@ impl Format for Pi {
         text::passages(record)
     }
 
+    fn prompts_at(&self, _path: &Path, record: &[u8]) -> Vec<String> {
+        text::prompts(record)
+    }
+
     fn listed_text(&self, record: &[u8]) -> Option<String> {
         facts::listed_text(record)
     }

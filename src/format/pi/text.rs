@@ -38,6 +38,9 @@ struct Line<'a> {
     thinking_level: Raw<'a>,
     #[serde(borrow)]
     replacement: Loose<Replacement<'a>>,
+    /// The system prompt that a compaction keeps: a message, or its text.
+    #[serde(borrow)]
+    system_message: Raw<'a>,
 }
 
 #[derive(Deserialize, Default)]
@@ -58,6 +61,10 @@ struct Message<'a> {
     summary: Raw<'a>,
     #[serde(borrow)]
     details: Raw<'a>,
+    #[serde(borrow)]
+    sections: Raw<'a>,
+    #[serde(borrow)]
+    tools_added: Raw<'a>,
     #[serde(borrow)]
     tool_name: Raw<'a>,
     #[serde(borrow)]
@@ -101,6 +108,34 @@ pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
     .unwrap_or_default()
 }
 
+/// System prompts and tools' descriptions: of a message of the system's, or of a compaction.
+pub(super) fn prompts(record: &[u8]) -> Vec<String> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        if let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? {
+            match &line.message {
+                Loose::Object(message) if message.role.as_str() == Some("system") => {
+                    of_system(message, &mut pieces)?;
+                }
+                _ => {}
+            }
+            match line.system_message.parse::<Loose<Message<'_>>>() {
+                Some(Loose::Object(message)) => of_system(&message, &mut pieces)?,
+                _ => pieces.prose(&line.system_message),
+            }
+        }
+        Some(pieces.into_pieces())
+    })
+    .unwrap_or_default()
+}
+
+fn of_system(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
+    content(&message.content, pieces, Pieces::prose)?;
+    pieces.leaves(&message.sections);
+    pieces.leaves(&message.tools_added);
+    Some(())
+}
+
 /// `None` where a part of the line needs the second tier.
 fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
     match line.kind.as_str().unwrap_or_default() {
@@ -142,7 +177,7 @@ fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
 
 fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
     match message.role.as_str().unwrap_or_default() {
-        // System prompts are no part of the talk.
+        // System prompts are no part of the talk: see `prompts`.
         "system" => {}
         "toolResult" => {
             pieces.output(&message.tool_name);

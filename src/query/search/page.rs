@@ -11,7 +11,7 @@ use super::place::Branches;
 use super::snippet::snippet;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
-use crate::catalogue::write::ARRIVAL_BITS;
+use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::Error;
 use crate::model::{Class, Explanation, Hit, HitGroup, SearchAnswer, Standing, iso};
 use crate::query::show::{Reader, address};
@@ -43,6 +43,8 @@ pub(super) struct Page<'a, 's> {
     reader: Reader<'a>,
     /// Candidates that do not match, or could not be read.
     pub dropped: usize,
+    /// Sessions of the candidates that match.
+    pub matched: HashSet<i64>,
     /// Some bytes were no longer what was catalogued.
     pub stale: bool,
     /// There is more behind the page.
@@ -107,6 +109,7 @@ impl<'a, 's> Page<'a, 's> {
             own: HashMap::new(),
             reader: Reader::new(search.index, search.catalogue),
             dropped: 0,
+            matched: HashSet::new(),
             stale: false,
             more: false,
         }
@@ -156,6 +159,7 @@ impl<'a, 's> Page<'a, 's> {
         let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
         let own_print = if folds { print } else { by_key };
         if search.shown.holds(own_print) || folds && self.is_copy(print) {
+            self.matched.insert(key >> ARRIVAL_BITS);
             return Ok(());
         }
         let Some(text) = self.reader.passages(&entry)? else {
@@ -164,15 +168,17 @@ impl<'a, 's> Page<'a, 's> {
             self.dropped += 1;
             return Ok(());
         };
-        let pieces = text
-            .into_iter()
-            .find(|(class, _)| *class == hit.class)
-            .map(|(_, pieces)| pieces)
-            .unwrap_or_default();
+        let mut pieces = Vec::new();
+        if search.filters.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
+            pieces = self.reader.prompts(&entry)?;
+        }
+        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
+        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
         if hit.needs_check && self.matcher.is_some_and(|m| !m.matches(&pieces)) {
             self.dropped += 1;
             return Ok(());
         }
+        self.matched.insert(key >> ARRIVAL_BITS);
         let length: usize = pieces.iter().map(String::len).sum();
         let repeats = folds && (hit.class == Class::Output || length >= COPIED);
         let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
@@ -317,11 +323,14 @@ impl<'a, 's> Page<'a, 's> {
                     .entry(number)
                     .or_insert(Branches::read(search, session)?),
             };
-            hit.place = of.place(entry.key);
+            hit.place = of.place(&entry);
             hit.copies = self.copies.get(&entry.key).copied().unwrap_or(0);
             hit.address = format!("{}:{}", session.row.id, hit.entry);
             if search.scope.context > 0 {
-                hit.context = of.neighbours(entry.key, search.scope.context, &mut self.reader)?;
+                hit.context = {
+                    let count = search.scope.context;
+                    of.neighbours(entry.key, count, search.catalogue, &mut self.reader)?
+                };
             }
             let known = groups
                 .iter_mut()

@@ -3,20 +3,20 @@
 use std::collections::HashSet;
 
 use super::Search;
+use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::index::Error;
 use crate::model::{Neighbour, Place, iso};
+use crate::query::outline::{Ask, Outline};
 use crate::query::show::{Reader, address};
-use crate::query::tree::Shape;
 
 /// Characters shown of a neighbour.
 const TEXT: usize = 160;
 
 /// A session's entries and how they hang together.
 pub(super) struct Branches {
-    entries: Vec<StoredEntry>,
-    shape: Shape,
+    outline: Outline,
     active: HashSet<usize>,
     /// What the agent no longer sees: on the active branch, but before what the last compaction kept.
     compacted: HashSet<usize>,
@@ -25,50 +25,57 @@ pub(super) struct Branches {
 
 impl Branches {
     pub fn read(search: &Search<'_>, session: &StoredSession) -> Result<Self, Error> {
-        let mut entries = search.index.entries_in_order(search.catalogue, session)?;
-        entries.retain(|entry| entry.kind != "session" && entry.kind != "meta");
-        let all: Vec<&StoredEntry> = entries.iter().collect();
-        let declared = search.index.is_linear(session);
-        let shape = Shape::of(&all, declared);
-        let branch = shape.active_branch(&all);
-        let mut compacted = HashSet::new();
+        let catalogue = search.catalogue;
+        let linear = search.index.is_linear(session);
+        let ask = Ask {
+            without: &["session", "meta"],
+            find: &[],
+        };
+        let outline = search
+            .index
+            .outline(catalogue, session.session, linear, ask)?;
         // The branch leads from the leaf upwards.
-        if let Some(at) = branch
+        let branch = outline.active_branch();
+        let place = |key: i64| branch.iter().position(|at| outline.keys[*at] == key);
+        let mut compacted = HashSet::new();
+        let compactions = catalogue.compactions(session.session)?;
+        let last = compactions
             .iter()
-            .position(|at| entries[*at].kind == "compaction")
-        {
-            let children = search.catalogue.children(entries[branch[at]].key)?;
-            let kept = children
-                .compaction
-                .and_then(|compaction| compaction.first_kept);
-            let above = &branch[at + 1..];
-            let first_kept = above
-                .iter()
-                .position(|at| kept.is_some() && entries[*at].id == kept)
-                .map_or(0, |at| at + 1);
-            compacted.extend(&above[first_kept..]);
+            .filter_map(|(key, kept)| Some((place(*key)?, kept)))
+            .min();
+        if let Some((at, kept)) = last {
+            let kept = kept
+                .as_deref()
+                .map(|id| catalogue.key_of_id(session.session, id));
+            let kept = kept
+                .transpose()?
+                .flatten()
+                .and_then(place)
+                .filter(|kept| *kept > at);
+            compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
         }
         Ok(Self {
-            linear: declared || entries.iter().all(|entry| entry.id.is_none()),
+            linear,
             active: branch.into_iter().collect(),
             compacted,
-            shape,
-            entries,
+            outline,
         })
     }
 
     fn at(&self, key: i64) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.key == key)
+        self.outline.keys.iter().position(|one| *one == key)
     }
 
     /// Where the entry stands; `None` in sessions that never branch.
-    pub fn place(&self, key: i64) -> Option<Place> {
-        let at = self.at(key)?;
-        Some(match (self.linear, self.active.contains(&at)) {
-            (true, _) => return None,
-            (false, false) => Place::Abandoned,
-            (false, true) if self.compacted.contains(&at) => Place::Compacted,
-            (false, true) => Place::Active,
+    pub fn place(&self, entry: &StoredEntry) -> Option<Place> {
+        let at = self.at(entry.key)?;
+        if self.linear || entry.id.is_none() {
+            return None;
+        }
+        Some(match self.active.contains(&at) {
+            false => Place::Abandoned,
+            true if self.compacted.contains(&at) => Place::Compacted,
+            true => Place::Active,
         })
     }
 
@@ -77,12 +84,13 @@ impl Branches {
         &self,
         key: i64,
         count: usize,
+        catalogue: &Catalogue,
         reader: &mut Reader<'_>,
     ) -> Result<Vec<Neighbour>, Error> {
         let Some(at) = self.at(key) else {
             return Ok(Vec::new());
         };
-        let mut above = self.shape.branch(at);
+        let mut above = self.outline.branch(at);
         above.truncate(count + 1);
         above.reverse();
         let mut chosen = above;
@@ -105,14 +113,16 @@ impl Branches {
             if number == here {
                 continue;
             }
-            let entry = &self.entries[at];
+            let Some(entry) = catalogue.entry(self.outline.keys[at])? else {
+                continue;
+            };
             neighbours.push(Neighbour {
-                entry: address(entry),
+                entry: address(&entry),
                 after: number > here,
                 kind: entry.kind.clone(),
                 role: entry.role.clone(),
                 time: entry.time_ms.and_then(iso),
-                text: beginning(&reader.text(entry)?),
+                text: beginning(&reader.text(&entry)?),
             });
         }
         Ok(neighbours)
@@ -120,9 +130,13 @@ impl Branches {
 
     /// The next entry of the branch: the one on the active branch, else the last that goes on here.
     fn onward(&self, at: usize) -> Option<usize> {
-        let children = self.shape.children(at);
-        let active = children.iter().find(|child| self.active.contains(child));
-        active.or(children.last()).copied()
+        let children = self
+            .outline
+            .children(at as u32)
+            .iter()
+            .map(|child| *child as usize);
+        let active = children.clone().find(|child| self.active.contains(child));
+        active.or(children.last())
     }
 }
 

@@ -12,7 +12,7 @@ const MARKS: &str = "\t\n\u{b}\u{c}\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
 /// Orders names as `a.localeCompare(b)` does.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Collation {
+pub struct Collation {
     characters: Vec<(Kind, u32)>,
     accents: Vec<u32>,
     is_upper: Vec<bool>,
@@ -26,7 +26,8 @@ enum Kind {
 }
 
 impl Collation {
-    pub(super) fn of(name: &str) -> Self {
+    /// The key of a name.
+    pub fn of(name: &str) -> Self {
         let mut key = Self {
             characters: Vec::new(),
             accents: Vec::new(),

@@ -1,0 +1,96 @@
+//! How does everything that was ever written go away again?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use sessionary::model::SCHEMA_VERSION;
+use sessionary::traces::traces;
+
+use crate::args::Global;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::time::bytes;
+use crate::settings::{self, Settings};
+
+/// Remove all that sessionary ever wrote; never a session
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The index of every version in the index directory goes, after a question. What is not ours stays, and is named.\n\n\
+    Examples:\n  \
+    sessionary clean\n  \
+    sessionary clean --yes --config   without the question, and the configuration file too"
+)]
+pub struct Clean {
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// The configuration file too
+    #[arg(long)]
+    config: bool,
+}
+
+/// What `clean --json` prints.
+#[derive(Serialize)]
+struct Cleaned<'a> {
+    schema_version: u32,
+    removed: &'a [PathBuf],
+    bytes: u64,
+    kept: &'a [PathBuf],
+}
+
+pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
+    // A configuration file that cannot be read says nothing of where the index is: that is told.
+    let index_dir = Settings::read(global)?.index.value;
+    let mut found = traces(&index_dir)?;
+    if args.config
+        && let Some(file) = settings::path().filter(|file| file.is_file())
+    {
+        found.bytes += file.metadata()?.len();
+        found.ours.extend(file.parent().map(PathBuf::from));
+        let at = found.ours.len().saturating_sub(1);
+        found.ours.insert(at, file);
+    }
+    if found.ours.is_empty() {
+        let kept = match found.foreign.len() {
+            0 => "",
+            _ => ": what is in it is not ours",
+        };
+        screen.say(&format!(
+            "Nothing to remove in {}{kept}.",
+            screen.path(&index_dir)
+        ));
+        return Ok(Outcome::Nothing);
+    }
+    if !args.yes {
+        for path in &found.ours {
+            screen.say(&screen.path(path));
+        }
+        let question = format!(
+            "Remove these, {} in all? Sessions are not touched. [y/N] ",
+            bytes(found.bytes)
+        );
+        if !super::consents(&question)? {
+            return Err(Failure::usage("nothing was removed").hint("--yes removes without asking"));
+        }
+    }
+    found.remove()?;
+    if screen.json {
+        screen.json(&Cleaned {
+            schema_version: SCHEMA_VERSION,
+            removed: &found.ours,
+            bytes: found.bytes,
+            kept: &found.foreign,
+        })?;
+    } else {
+        screen.print(&format!(
+            "Removed {} in {}.\n",
+            bytes(found.bytes),
+            screen.path(&index_dir)
+        ))?;
+    }
+    for path in &found.foreign {
+        screen.say(&format!("{} is not ours: it stays.", screen.path(path)));
+    }
+    Ok(Outcome::Found)
+}

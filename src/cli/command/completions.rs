@@ -1,0 +1,32 @@
+//! How does a shell know what can be typed?
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use crate::args::Cli;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Printed, not installed; new shells read them from the usual places.\n\n\
+    Examples:\n  \
+    sessionary completions bash > ~/.local/share/bash-completion/completions/sessionary\n  \
+    sessionary completions zsh > ~/.zfunc/_sessionary\n  \
+    sessionary completions fish > ~/.config/fish/completions/sessionary.fish\n  \
+    sessionary completions powershell >> $PROFILE\n  \
+    sessionary completions elvish >> ~/.config/elvish/rc.elv"
+)]
+pub struct Completions {
+    /// Which shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub fn run(args: &Completions, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "sessionary", &mut script);
+    screen.bytes(&script)?;
+    Ok(Outcome::Found)
+}

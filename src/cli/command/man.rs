@@ -1,0 +1,49 @@
+//! What does the manual say? The same as `--help`, as pages for man.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory};
+
+use crate::args::Cli;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+
+/// Print the manual page, of the whole or of one command
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary man | man -l -\n  \
+    sessionary man search | man -l -\n  \
+    sessionary man --to ~/.local/share/man/man1   a page for each command")]
+pub struct Man {
+    /// Which command
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+    /// Write the pages of all commands into DIR instead
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    to: Option<PathBuf>,
+}
+
+pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut cli = Cli::command();
+    // Names the subcommands `sessionary-list` and gives them the options of every command.
+    cli.build();
+    if let Some(folder) = &args.to {
+        let told = |error| Failure::from(anyhow::anyhow!("{}: {error}", folder.display()));
+        fs::create_dir_all(folder).map_err(told)?;
+        clap_mangen::generate_to(cli, folder).map_err(told)?;
+        screen.say(&format!("Pages written to {}.", screen.path(folder)));
+        return Ok(Outcome::Found);
+    }
+    let page = match &args.command {
+        None => cli,
+        Some(name) => cli.find_subcommand(name).cloned().ok_or_else(|| {
+            Failure::usage(format!("no command is called `{name}`"))
+                .hint("`sessionary --help` names them")
+        })?,
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    screen.bytes(&text)?;
+    Ok(Outcome::Found)
+}

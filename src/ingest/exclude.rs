@@ -1,0 +1,212 @@
+//! What is excluded is not stored, and what was stored of it goes: which files are that?
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::catalogue::excluded::Stored;
+use crate::catalogue::{Catalogue, Error};
+use crate::format::{Format, Shape};
+use crate::index::RootSpec;
+use crate::model::Part;
+use crate::source::checkpoint::hash;
+use crate::source::discover::{Discovery, Found};
+use crate::source::exclude::Exclude;
+use crate::source::folders::Seal;
+
+/// Of lines only the beginning of a file is looked at for its header.
+const MOST_HEADER: u64 = 64 << 10;
+/// A document is looked at whole, up to this length.
+const MOST_DOCUMENT: u64 = 16 << 20;
+
+/// What was left out of a look.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// Files, sources or not.
+    pub files: u64,
+    /// Sessions left out by their working directory: hash of the place, and the main source as it is.
+    pub places: BTreeMap<i64, Seal>,
+}
+
+/// Take what is excluded out of a discovery of all files below a root.
+///
+/// A session that is not catalogued yet is looked into for its working directory, so that nothing of it is stored
+/// even for a moment. What is not told by its beginning is told by [`sweep`].
+pub fn leave_out(
+    catalogue: &Catalogue,
+    root: Option<i64>,
+    spec: &RootSpec,
+    format: &dyn Format,
+    exclude: &Exclude,
+    discovery: &mut Discovery,
+) -> Result<LeftOut, Error> {
+    let mut left = LeftOut::default();
+    if exclude.is_empty() {
+        return Ok(left);
+    }
+    let is_in = |relative: &str| !exclude.matches(&spec.path.join(relative));
+    let before = discovery.found.len() + discovery.strays.len();
+    discovery.found.retain(|found| is_in(&found.relative));
+    discovery.strays.retain(|stray| is_in(&stray.relative));
+    discovery
+        .unreadable
+        .retain(|unread| is_in(&unread.relative));
+    let (known, remembered) = match root {
+        Some(root) => (catalogue.places(root)?, catalogue.excluded(root)?),
+        None => (HashSet::new(), BTreeMap::new()),
+    };
+    let mut out: HashSet<String> = HashSet::new();
+    for found in &discovery.found {
+        if found.part != Part::Main || known.contains(&found.place) {
+            continue;
+        }
+        let (place, seal) = (hash_of(&found.place), Seal::of_directory(&found.identity));
+        let is_remembered = remembered.get(&place) == Some(&seal);
+        if is_remembered || is_out_by_cwd(spec, format, exclude, found) {
+            left.places.insert(place, seal);
+            out.insert(found.place.clone());
+        }
+    }
+    discovery.found.retain(|found| !out.contains(&found.place));
+    left.files = (before - discovery.found.len() - discovery.strays.len()) as u64;
+    Ok(left)
+}
+
+fn is_out_by_cwd(spec: &RootSpec, format: &dyn Format, exclude: &Exclude, found: &Found) -> bool {
+    let path = spec.path.join(&found.relative);
+    cwd_of(&path, format).is_some_and(|cwd| exclude.matches(Path::new(&cwd)))
+}
+
+/// The working directory that the beginning of a file names.
+fn cwd_of(path: &Path, format: &dyn Format) -> Option<String> {
+    let is_lines = format.shape_of(path) == Shape::Lines;
+    let most = if is_lines { MOST_HEADER } else { MOST_DOCUMENT };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .ok()?
+        .take(most)
+        .read_to_end(&mut bytes)
+        .ok()?;
+    let records = match is_lines {
+        true => bytes.split(|byte| *byte == b'\n').collect(),
+        false => vec![bytes.as_slice()],
+    };
+    records
+        .into_iter()
+        .filter(|record| serde_json::from_slice::<serde::de::IgnoredAny>(record).is_ok())
+        .find_map(|record| format.facts_at(path, record).header)?
+        .cwd
+}
+
+fn hash_of(place: &str) -> i64 {
+    hash(place.as_bytes()).cast_signed()
+}
+
+/// When the globs are others than before: forget what they exclude, and what was left out by the old ones.
+pub fn apply(
+    catalogue: &Catalogue,
+    exclude: &Exclude,
+    formats: &[&'static dyn Format],
+) -> Result<u64, Error> {
+    if catalogue.excluded_by()? == exclude.fingerprint() {
+        return Ok(0);
+    }
+    in_transaction(catalogue, || {
+        catalogue.exclude_by(exclude.fingerprint())?;
+        let gone = remove(catalogue, exclude, formats)?;
+        let strays = catalogue.forget_strays(|path| exclude.matches(path))?;
+        if gone + strays > 0 {
+            catalogue.owe_wipe()?;
+        }
+        Ok(gone)
+    })
+}
+
+/// After reading: forget sessions whose working directory turned out to be excluded. How many files.
+pub fn sweep(
+    catalogue: &Catalogue,
+    exclude: &Exclude,
+    formats: &[&'static dyn Format],
+) -> Result<u64, Error> {
+    let is_out = |cwd: &String| exclude.matches(Path::new(cwd));
+    if exclude.is_empty() || !catalogue.working_directories()?.iter().any(is_out) {
+        return Ok(0);
+    }
+    in_transaction(catalogue, || {
+        let gone = remove(catalogue, exclude, formats)?;
+        catalogue.owe_wipe()?;
+        Ok(gone)
+    })
+}
+
+fn in_transaction<T>(
+    catalogue: &Catalogue,
+    work: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    catalogue.begin()?;
+    match work().and_then(|done| catalogue.commit().map(|()| done)) {
+        Ok(done) => Ok(done),
+        Err(error) => {
+            catalogue.rollback();
+            Err(error)
+        }
+    }
+}
+
+/// Remove every source that is excluded, and remember the sessions that are by their working directory.
+fn remove(
+    catalogue: &Catalogue,
+    exclude: &Exclude,
+    formats: &[&'static dyn Format],
+) -> Result<u64, Error> {
+    let mut out: Vec<(Stored, bool)> = Vec::new();
+    catalogue.sources_with_sessions(|stored| {
+        let by_cwd = !stored.cwd.is_empty() && exclude.matches(Path::new(&stored.cwd));
+        if by_cwd || exclude.matches(&stored.path) {
+            out.push((stored, by_cwd));
+        }
+    })?;
+    let mut places: HashMap<i64, BTreeMap<i64, Seal>> = HashMap::new();
+    let mut files: HashMap<i64, u64> = HashMap::new();
+    let mut stale: BTreeMap<i64, String> = BTreeMap::new();
+    let mut emptied: HashSet<i64> = HashSet::new();
+    for (stored, by_cwd) in &out {
+        let (vanished, left) = catalogue.remove_source(stored.source)?;
+        if vanished {
+            emptied.extend(stored.session);
+        }
+        stale.extend(
+            left.into_iter()
+                .map(|session| (session, stored.format.clone())),
+        );
+        *files.entry(stored.root).or_default() += 1;
+        if *by_cwd && stored.is_main {
+            let seal = Seal::of_directory(&stored.identity);
+            let root = places.entry(stored.root).or_default();
+            root.insert(hash_of(&stored.place), seal);
+        }
+    }
+    stale.retain(|session, _| !emptied.contains(session));
+    for (session, format) in &stale {
+        if let Some(format) = formats.iter().find(|known| known.name() == format) {
+            catalogue.refold_session(*session, *format)?;
+        }
+    }
+    let roots: BTreeSet<i64> = files.keys().copied().collect();
+    for root in roots {
+        let mut known = catalogue.excluded(root)?;
+        known.extend(places.remove(&root).unwrap_or_default());
+        let before = catalogue.excluded_files(root)?;
+        let more = files.get(&root).copied().unwrap_or(0);
+        catalogue.note_excluded(root, &known, before + more)?;
+    }
+    // A session of which some files stay keeps its name.
+    let gone: HashSet<i64> = out
+        .iter()
+        .filter_map(|(stored, _)| stored.session)
+        .collect();
+    let is_gone = |session| gone.contains(&session) && !stale.contains_key(&session);
+    catalogue.forget_names(|session, path| is_gone(session) || exclude.matches(path))?;
+    Ok(out.len() as u64)
+}

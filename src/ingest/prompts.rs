@@ -1,0 +1,90 @@
+//! What do searches find in system prompts and tool schemas? The words never get them, for most sessions repeat them word
+//! for word: a search that asks for them reads them from the files, and each text counts once, in its newest session.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::PathBuf;
+
+use super::reading::entry_bytes;
+use crate::catalogue::write::flag;
+use crate::catalogue::{Catalogue, Error};
+use crate::format::Format;
+use crate::model::{Class, Standing};
+use crate::source::checkpoint::hash;
+use crate::words::{Facts, Owed, Part, Scan, Scope};
+
+/// Let `scan` read all prompts that the scope admits, whatever kind it asks for. Also returns how many entries hold bytes
+/// that changed since they were catalogued.
+pub fn scan_prompts<'a>(
+    catalogue: &Catalogue,
+    formats: &[&'static dyn Format],
+    scan: &'a Scan,
+    scope: &Scope<'_>,
+) -> Result<(Part<'a>, u64), Error> {
+    let mut part = scan.part();
+    let (mut told, mut failed) = (HashSet::new(), 0);
+    let mut open: Option<(i64, Option<Place>)> = None;
+    for entry in catalogue.entries_with_prompts()? {
+        let key = entry.key as u64;
+        let facts = Facts {
+            time_ms: entry.time_ms,
+            kind: &entry.kind,
+            role: entry.role.as_deref(),
+            tools: &[],
+            is_error: entry.flags & flag::ERROR != 0,
+        };
+        if !scope.admits(&facts) || scope.allow.is_some_and(|allow| !allow(key)) {
+            continue;
+        }
+        let place = match &mut open {
+            Some((source, place)) if *source == entry.source => place,
+            _ => {
+                let place = catalogue.source_place(entry.source)?;
+                let place = place.and_then(|(path, name)| {
+                    let format = formats.iter().find(|f| f.name() == name)?;
+                    Some(Place {
+                        path,
+                        format: *format,
+                        file: None,
+                    })
+                });
+                &mut open.insert((entry.source, place)).1
+            }
+        };
+        let Some(place) = place else {
+            continue;
+        };
+        let bytes = entry_bytes(
+            &place.path,
+            &mut place.file,
+            entry.start,
+            entry.length,
+            entry.hash,
+        );
+        let Ok(Some(record)) = bytes else {
+            failed += 1;
+            continue;
+        };
+        let pieces = place.format.prompts_at(&place.path, &record);
+        if !told.insert(hash(pieces.join("\n").as_bytes())) {
+            continue;
+        }
+        let owed = Owed {
+            standing: Standing::Prose,
+            key,
+            time_ms: entry.time_ms,
+            admitted: true,
+            sampled: true,
+        };
+        part.count(owed, entry.length);
+        part.read(owed, Class::Prose, &pieces);
+    }
+    Ok((part, failed))
+}
+
+/// An open source.
+struct Place {
+    path: PathBuf,
+    format: &'static dyn Format,
+    file: Option<File>,
+}

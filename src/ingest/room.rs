@@ -1,0 +1,64 @@
+//! Is there room for the words? They are a fraction of the session files, but of many files that is much; a disk filled to
+//! the last byte hurts everybody on it, and searches find everything without them.
+
+use std::path::Path;
+
+use crate::catalogue::{self, Catalogue};
+
+/// The words of so many bytes of session files take at most one byte while they are merged: half of the measured
+/// 0.15 to 0.2 is segments that wait for their merge.
+const RAW_A_BYTE: u64 = 4;
+
+/// Why the words of what is owed must wait; `None` when there is room, or the system does not tell.
+pub fn lacking(catalogue: &Catalogue, words: &Path) -> Result<Option<String>, catalogue::Error> {
+    // Words that were removed are owed as a whole.
+    let raw = match words.exists() {
+        true => catalogue.owed_bytes()?,
+        false => catalogue.source_bytes()?,
+    };
+    Ok(free(words).and_then(|free| refusal(free, raw, words)))
+}
+
+fn refusal(free: u64, raw: u64, words: &Path) -> Option<String> {
+    let needed = raw / RAW_A_BYTE;
+    (free < needed).then(|| {
+        format!(
+            "{}: {} MB free, and indexing the words of {} MB may take {} MB: they are postponed until there is room, and searches read the session files instead",
+            words.display(),
+            free >> 20,
+            raw >> 20,
+            (needed >> 20).max(1)
+        )
+    })
+}
+
+/// Bytes that this user may still write where `path` is or will be.
+#[cfg(unix)]
+fn free(path: &Path) -> Option<u64> {
+    let there = path.ancestors().find(|folder| folder.exists())?;
+    let system = rustix::fs::statvfs(there).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free(_: &Path) -> Option<u64> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quarter_of_the_raw_bytes_must_be_free() {
+        let words = Path::new("/ix/words");
+        assert_eq!(refusal(250 << 20, 1000 << 20, words), None);
+        assert_eq!(refusal(0, 3, words), None);
+        let told = refusal(249 << 20, 1000 << 20, words).unwrap();
+        assert!(
+            told.contains("249 MB free") && told.contains("250 MB"),
+            "{told}"
+        );
+        assert!(free(Path::new("/no/such/folder")).is_none_or(|free| free > 0));
+    }
+}

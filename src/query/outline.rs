@@ -1,0 +1,208 @@
+//! Which entry stands below which? A session's shape in a few bytes an entry, whatever the entries hold.
+
+use std::collections::HashMap;
+
+use crate::catalogue::entries::Placed;
+use crate::catalogue::{self, Catalogue};
+use crate::index::{Error, Index};
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+
+/// Which entries are left out, and which are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Ask<'a> {
+    /// Kinds of entries that are left out.
+    pub without: &'a [&'a str],
+    /// Ids or `L<line>`.
+    pub find: &'a [&'a str],
+}
+
+/// Parents and children by place in the order in which the entries are shown.
+pub(super) struct Outline {
+    /// Key of each entry.
+    pub keys: Vec<i64>,
+    /// Where the entries are that were looked for; of several with one id the last, as pi resolves them.
+    pub found: Vec<Option<usize>>,
+    parent: Vec<u32>,
+    /// All children, those of one parent together, by time; ties, and times that cannot be read, in file order.
+    children: Vec<u32>,
+    /// Where the children of each entry begin in `children`, and one more.
+    begin: Vec<u32>,
+    /// The last entry that the agent sees.
+    leaf: Option<u32>,
+}
+
+impl Index {
+    /// The outline of a session.
+    ///
+    /// Ids resolve to the last entry with that id; entries without any id (v1, clido) form one line, and all do where the
+    /// format is linear.
+    pub(super) fn outline(
+        &self,
+        catalogue: &Catalogue,
+        session: i64,
+        linear: bool,
+        ask: Ask<'_>,
+    ) -> Result<Outline, Error> {
+        let mut read = Reading::new(ask);
+        // Linear sessions are of many files and in another order than these are read in.
+        let by_time = match linear {
+            true => Some(super::order::by_time(catalogue.entries(session)?)),
+            false => None,
+        };
+        let each = |take: &mut dyn FnMut(Placed<'_>)| -> Result<(), catalogue::Error> {
+            match &by_time {
+                Some(entries) => entries.iter().for_each(|entry| take(Placed::of(entry))),
+                None => catalogue.each_placed(session, take)?,
+            }
+            Ok(())
+        };
+        each(&mut |entry| read.note(entry))?;
+        let in_line = linear || read.by_id.is_empty();
+        let mut parent: Vec<u32> = Vec::with_capacity(read.keys.len());
+        if in_line {
+            parent.extend((0..read.keys.len() as u32).map(|at| at.checked_sub(1).unwrap_or(NONE)));
+        } else {
+            each(&mut |entry| {
+                if !ask.without.contains(&entry.kind) {
+                    let at = parent.len() as u32;
+                    let above = entry.parent.and_then(|id| read.by_id.get(id));
+                    parent.push(above.copied().filter(|above| *above != at).unwrap_or(NONE));
+                }
+            })?;
+        }
+        Ok(read.outline(parent))
+    }
+}
+
+/// What is noted on the way through a session's entries.
+struct Reading<'a> {
+    ask: Ask<'a>,
+    keys: Vec<i64>,
+    times: Vec<Option<i64>>,
+    by_id: HashMap<Box<str>, u32>,
+    ids: Vec<Option<usize>>,
+    lines: Vec<Option<usize>>,
+    leaf: Option<u32>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(ask: Ask<'a>) -> Reading<'a> {
+        Reading {
+            ask,
+            keys: Vec::new(),
+            times: Vec::new(),
+            by_id: HashMap::new(),
+            ids: vec![None; ask.find.len()],
+            lines: vec![None; ask.find.len()],
+            leaf: None,
+        }
+    }
+
+    fn note(&mut self, entry: Placed<'_>) {
+        if self.ask.without.contains(&entry.kind) {
+            return;
+        }
+        let at = self.keys.len();
+        self.keys.push(entry.key);
+        self.times.push(entry.time_ms);
+        if let Some(id) = entry.id {
+            self.by_id.insert(id.into(), at as u32);
+        }
+        if entry.agent_sees {
+            self.leaf = Some(at as u32);
+        }
+        for (place, name) in self.ask.find.iter().enumerate() {
+            if entry.id == Some(name) {
+                self.ids[place] = Some(at);
+            }
+            let line = name.strip_prefix('L').and_then(|line| line.parse().ok());
+            if line == Some(entry.line) {
+                self.lines[place].get_or_insert(at);
+            }
+        }
+    }
+
+    fn outline(self, parent: Vec<u32>) -> Outline {
+        let times = self.times;
+        let mut children: Vec<u32> = (0..parent.len() as u32)
+            .filter(|at| parent[*at as usize] != NONE)
+            .collect();
+        children.sort_unstable_by_key(|at| (parent[*at as usize], times[*at as usize], *at));
+        let mut begin = vec![0; parent.len() + 1];
+        for above in parent.iter().filter(|above| **above != NONE) {
+            begin[*above as usize + 1] += 1;
+        }
+        for at in 1..begin.len() {
+            begin[at] += begin[at - 1];
+        }
+        Outline {
+            keys: self.keys,
+            found: self
+                .ids
+                .into_iter()
+                .zip(self.lines)
+                .map(|(id, line)| id.or(line))
+                .collect(),
+            parent,
+            children,
+            begin,
+            leaf: self.leaf,
+        }
+    }
+}
+
+impl Outline {
+    /// The entries that go on from one, oldest first.
+    pub fn children(&self, at: u32) -> &[u32] {
+        &self.children[self.begin[at as usize] as usize..self.begin[at as usize + 1] as usize]
+    }
+
+    /// Every entry once, parents before children, with its parent in this walk.
+    pub fn in_order(&self) -> Vec<(u32, Option<u32>)> {
+        let mut seen = vec![false; self.parent.len()];
+        let mut order = Vec::with_capacity(self.parent.len());
+        let mut stack = Vec::new();
+        let mut walk = |from: u32, seen: &mut Vec<bool>| {
+            stack.push((from, None));
+            while let Some((at, above)) = stack.pop() {
+                if std::mem::replace(&mut seen[at as usize], true) {
+                    continue;
+                }
+                order.push((at, above));
+                let below = self.children(at).iter().rev();
+                stack.extend(below.map(|child| (*child, Some(at))));
+            }
+        };
+        let all = 0..self.parent.len() as u32;
+        for root in all.clone().filter(|at| self.parent[*at as usize] == NONE) {
+            walk(root, &mut seen);
+        }
+        // What no root leads to is a cycle: it hangs below its first entry in the file.
+        for at in all {
+            if !seen[at as usize] {
+                walk(at, &mut seen);
+            }
+        }
+        order
+    }
+
+    /// From an entry up to its root; a cycle ends at the first repeat.
+    pub fn branch(&self, leaf: usize) -> Vec<usize> {
+        let mut seen = vec![false; self.parent.len()];
+        let mut path = Vec::new();
+        let mut at = leaf as u32;
+        while at != NONE && !std::mem::replace(&mut seen[at as usize], true) {
+            path.push(at as usize);
+            at = self.parent[at as usize];
+        }
+        path
+    }
+
+    /// From the leaf (the last entry that the agent sees) up to the root.
+    pub fn active_branch(&self) -> Vec<usize> {
+        self.leaf
+            .map_or_else(Vec::new, |leaf| self.branch(leaf as usize))
+    }
+}

@@ -1,0 +1,195 @@
+//! Which sessions are there? What the agent's own list shows, read from the files alone.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::error::Error;
+use super::manager::{SessionManager, Setup};
+use crate::format::json::{Collation, PieceKind, split};
+use crate::format::{Format, SourceFacts, pi::Pi};
+use crate::model::{Facts, Fold, Part};
+use crate::source::identity::Identity;
+use crate::source::lines::Lines;
+
+/// One row of the agent's list (pi: `SessionInfo`). Where there is an [`Index`](crate::Index), its own list has the same
+/// values without reading a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionInfo {
+    /// The session's file.
+    pub path: PathBuf,
+    /// Its id.
+    pub id: String,
+    /// Its working directory; "" where the header names none.
+    pub cwd: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// The file it was forked from, as the header says.
+    pub parent_session_path: Option<String>,
+    /// When it began, in ms since the epoch.
+    pub created_ms: Option<i64>,
+    /// When something was said last, in ms since the epoch.
+    pub modified_ms: i64,
+    /// Messages of every role on every branch.
+    pub message_count: u64,
+    /// What the user said first; `None` where that is nothing.
+    pub first_message: Option<String>,
+    /// What user and model said on every branch, joined by spaces.
+    pub all_messages_text: String,
+}
+
+/// Called after each file with how many are read and how many there are; to break is to give up.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
+
+impl SessionManager {
+    /// The sessions of a working directory, newest first (pi: `SessionManager.list`): those in its folder; in a flat folder
+    /// those whose header names the directory. What the agent hides, and what cannot be read, is left out.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where `progress` broke.
+    pub fn list(
+        setup: &Setup,
+        cwd: &str,
+        progress: Progress<'_>,
+    ) -> Result<Vec<SessionInfo>, Error> {
+        let dir = setup.session_dir(cwd);
+        let mut files = files_in(&dir);
+        // Of equal times the last name comes first.
+        files.sort_by_cached_key(|file| std::cmp::Reverse(Collation::of(&name(file))));
+        let mut found = read_all(files, progress)?;
+        if setup.flat.is_some() && dir != setup.sessions.join(setup.profile.folder(cwd)) {
+            let wanted = setup.profile.cwd(cwd);
+            found.retain(|info| !info.cwd.is_empty() && setup.profile.cwd(&info.cwd) == wanted);
+        }
+        Ok(found)
+    }
+
+    /// All sessions, newest first (pi: `SessionManager.listAll`): those in every folder of the sessions folder, or those in
+    /// the flat one.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where `progress` broke.
+    pub fn list_all(setup: &Setup, progress: Progress<'_>) -> Result<Vec<SessionInfo>, Error> {
+        let mut files: Vec<PathBuf> = match &setup.flat {
+            Some(flat) => files_in(flat),
+            None => folders_in(&setup.sessions)
+                .iter()
+                .flat_map(|folder| files_in(folder))
+                .collect(),
+        };
+        if setup.flat.is_some() {
+            files.sort_by_cached_key(|file| std::cmp::Reverse(Collation::of(&name(file))));
+        } else {
+            files.sort_by_cached_key(|file| {
+                let changed = fs::metadata(file).and_then(|there| there.modified()).ok();
+                std::cmp::Reverse((changed, Collation::of(&name(file))))
+            });
+        }
+        read_all(files, progress)
+    }
+}
+
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+/// What a folder holds; nothing where it cannot be read.
+fn in_folder(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    entries.flatten().map(|entry| entry.path()).collect()
+}
+
+fn folders_in(folder: &Path) -> Vec<PathBuf> {
+    let mut folders = in_folder(folder);
+    folders.retain(|path| path.is_dir());
+    folders
+}
+
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let mut files = in_folder(folder);
+    files.retain(|path| name(path).ends_with(".jsonl"));
+    files
+}
+
+fn read_all(files: Vec<PathBuf>, progress: Progress<'_>) -> Result<Vec<SessionInfo>, Error> {
+    let (done, given_up) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let all = files.len();
+    let read: Vec<Option<SessionInfo>> = files
+        .into_par_iter()
+        .map(|path| {
+            if given_up.load(Ordering::Relaxed) {
+                return None;
+            }
+            // A file that cannot be read is left out, as the agent leaves it out.
+            let info = info(path).ok().flatten();
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if progress(done, all).is_break() {
+                given_up.store(true, Ordering::Relaxed);
+            }
+            info
+        })
+        .collect();
+    if given_up.into_inner() {
+        return Err(Error::Cancelled);
+    }
+    let mut found: Vec<SessionInfo> = read.into_iter().flatten().collect();
+    // Stable: equal times keep their order.
+    found.sort_by_key(|info| std::cmp::Reverse(info.modified_ms));
+    Ok(found)
+}
+
+/// The row of a file; `None` where the agent hides it.
+fn info(path: PathBuf) -> std::io::Result<Option<SessionInfo>> {
+    let file = fs::File::open(&path)?;
+    let identity = Identity::of(&file.metadata()?);
+    let mut fold = Fold::default();
+    let mut texts: Vec<String> = Vec::new();
+    let mut add = |line: &[u8], facts: Facts| {
+        if facts.agent_sees && matches!(facts.role.as_deref(), Some("user" | "assistant")) {
+            texts.extend(Pi.listed_text(line).filter(|text| !text.is_empty()));
+        }
+        Pi.fold(&mut fold, &facts, 0);
+    };
+    let mut lines = Lines::new(file, Vec::new());
+    while let Some((block, _)) = lines.next_block()? {
+        for line in block.split(|byte| *byte == b'\n') {
+            if let Some(facts) = Pi.facts_of_line(line) {
+                add(line, facts);
+                continue;
+            }
+            for piece in split(line) {
+                // A line that holds more than one value is none to the agent.
+                if let PieceKind::Value { fused: false } = piece.kind {
+                    let value = &line[piece.range];
+                    add(value, Pi.facts(value));
+                }
+            }
+        }
+    }
+    let facts = Pi.session(&[SourceFacts {
+        relative: &path,
+        mtime_ms: identity.mtime_ms(),
+        fold: &fold,
+        part: Part::Main,
+        unlisted: None,
+        problems: (0, None),
+    }]);
+    Ok(facts.hidden.is_none().then(|| SessionInfo {
+        path,
+        id: facts.id,
+        cwd: facts.cwd,
+        name: facts.name,
+        parent_session_path: facts.parent_session,
+        created_ms: facts.created_ms,
+        modified_ms: facts.modified_ms,
+        message_count: facts.message_count,
+        first_message: facts.first_message,
+        all_messages_text: texts.join(" "),
+    }))
+}

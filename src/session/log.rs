@@ -1,0 +1,246 @@
+//! What do the entries of a session make together: which is meant by an id, the way to the root, the tree, labels, the name?
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use super::entry::Entry;
+use super::value::Value;
+use crate::format::json;
+
+/// Entries in file order, found by id. An id that several entries have means the last of them.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    entries: Vec<Entry>,
+    by_id: HashMap<Box<str>, usize>,
+    labels: HashMap<Box<str>, LabelOf>,
+    /// Labels set so far, those taken away too: their order.
+    labelled: u64,
+}
+
+/// The label that an entry has now.
+#[derive(Debug)]
+pub(super) struct LabelOf {
+    pub text: String,
+    /// The same in JSON, as it is written.
+    pub json: Box<str>,
+    /// When it was set, as the label entry says.
+    pub timestamp: Option<Box<str>>,
+    /// When it was set first since it was last taken away, among all labels.
+    order: u64,
+}
+
+/// A session's entries as a tree. Nodes stand in file order and name each other by position; nothing in it recurses.
+#[derive(Debug, Clone)]
+pub struct Tree<'a> {
+    /// One node an entry, in file order.
+    pub nodes: Vec<TreeNode<'a>>,
+    /// The roots, in file order: entries without a parent, those whose parent is not there, and of every cycle the first.
+    pub roots: Vec<usize>,
+}
+
+/// One entry of a [`Tree`] (pi: `SessionTreeNode`).
+#[derive(Debug, Clone)]
+pub struct TreeNode<'a> {
+    /// The entry.
+    pub entry: &'a Entry,
+    /// Its label.
+    pub label: Option<&'a str>,
+    /// When the label was set, as the label entry says.
+    pub label_timestamp: Option<&'a str>,
+    /// The entries below it, by time; ties in file order.
+    pub children: Vec<usize>,
+}
+
+impl<'a> Tree<'a> {
+    /// Every node once with its depth, parents before children: `(depth, node)`.
+    pub fn walk(&self) -> impl Iterator<Item = (usize, &TreeNode<'a>)> {
+        let mut open: Vec<(usize, usize)> = self.roots.iter().rev().map(|at| (0, *at)).collect();
+        std::iter::from_fn(move || {
+            let (depth, at) = open.pop()?;
+            let node = &self.nodes[at];
+            open.extend(node.children.iter().rev().map(|child| (depth + 1, *child)));
+            Some((depth, node))
+        })
+    }
+}
+
+impl Log {
+    pub(super) fn push(&mut self, entry: Entry) {
+        if entry.kind() == "label" {
+            self.set_label(&entry);
+        }
+        if let Some(id) = entry.id() {
+            match self.by_id.get_mut(id) {
+                Some(place) => *place = self.entries.len(),
+                None => {
+                    self.by_id.insert(id.into(), self.entries.len());
+                }
+            }
+        }
+        self.entries.push(entry);
+    }
+
+    fn set_label(&mut self, entry: &Entry) {
+        let Some(target) = entry.member("targetId").and_then(String::read) else {
+            return;
+        };
+        let json = entry.member("label").unwrap_or_default();
+        let Some(text) = String::read(json).filter(|label| !label.is_empty()) else {
+            self.labels.remove(&*target);
+            return;
+        };
+        let order = match self.labels.get(&*target) {
+            Some(label) => label.order,
+            None => {
+                self.labelled += 1;
+                self.labelled
+            }
+        };
+        let label = LabelOf {
+            text,
+            json: json.into(),
+            timestamp: entry.timestamp().map(Into::into),
+            order,
+        };
+        self.labels.insert(target.into(), label);
+    }
+
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub(super) fn entry(&self, id: &str) -> Option<&Entry> {
+        self.by_id.get(id).map(|at| &self.entries[*at])
+    }
+
+    /// The last entry that has an id.
+    pub(super) fn last_id(&self) -> Option<&str> {
+        self.entries.iter().rev().find_map(Entry::id)
+    }
+
+    /// From an entry up to its root, root first. A cycle ends before its first repeat.
+    pub(super) fn branch(&self, id: &str) -> Vec<&Entry> {
+        let mut seen = vec![false; self.entries.len()];
+        let mut path = Vec::new();
+        let mut next = self.by_id.get(id);
+        while let Some(at) = next {
+            if std::mem::replace(&mut seen[*at], true) {
+                break;
+            }
+            path.push(&self.entries[*at]);
+            next = self.parent_of(*at);
+        }
+        path.reverse();
+        path
+    }
+
+    fn parent_of(&self, at: usize) -> Option<&usize> {
+        self.by_id.get(self.entries[at].parent_id()?)
+    }
+
+    /// The entries that name this one as their parent, in file order; without an id those that name none.
+    pub(super) fn children<'a>(&'a self, of: Option<&'a str>) -> impl Iterator<Item = &'a Entry> {
+        self.entries
+            .iter()
+            .filter(move |entry| entry.parent_id() == of && (of.is_some() || entry.id().is_some()))
+    }
+
+    pub(super) fn label(&self, id: &str) -> Option<&LabelOf> {
+        self.labels.get(id)
+    }
+
+    /// Labels in the order in which they were set.
+    pub(super) fn labels(&self) -> Vec<(&str, &LabelOf)> {
+        let mut all: Vec<_> = self
+            .labels
+            .iter()
+            .map(|(target, label)| (&**target, label))
+            .collect();
+        all.sort_by_key(|(_, label)| label.order);
+        all
+    }
+
+    /// The name that the last entry of that kind gives, whatever branch it is on.
+    pub(super) fn name(&self) -> Option<String> {
+        let last = self
+            .entries
+            .iter()
+            .rfind(|entry| entry.kind() == "session_info")?;
+        let name = last.member("name").and_then(String::read)?;
+        let name = json::trim(&name);
+        (!name.is_empty()).then(|| name.to_owned())
+    }
+
+    pub(super) fn tree(&self) -> Tree<'_> {
+        let mut nodes: Vec<TreeNode<'_>> = self
+            .entries
+            .iter()
+            .map(|entry| {
+                let label = entry.id().and_then(|id| self.label(id));
+                TreeNode {
+                    entry,
+                    label: label.map(|label| &*label.text),
+                    label_timestamp: label.and_then(|label| label.timestamp.as_deref()),
+                    children: Vec::new(),
+                }
+            })
+            .collect();
+        let mut roots = self.roots();
+        roots.sort_unstable();
+        let mut next_root = roots.iter().peekable();
+        for at in 0..self.entries.len() {
+            if next_root.next_if_eq(&&at).is_some() {
+                continue;
+            }
+            if let Some(parent) = self.parent_of(at) {
+                nodes[*parent].children.push(at);
+            }
+        }
+        let times: Vec<Option<i64>> = self.entries.iter().map(Entry::time_ms).collect();
+        for node in &mut nodes {
+            // Stable; times that cannot be read come first, in file order.
+            node.children.sort_by(|a, b| times[*a].cmp(&times[*b]));
+        }
+        Tree { nodes, roots }
+    }
+
+    /// Entries that hang below none: without a parent that is there, and the first of every cycle.
+    fn roots(&self) -> Vec<usize> {
+        // 0: not looked at; else the number of the walk that came by.
+        let mut walk_of = vec![0u32; self.entries.len()];
+        let mut roots = Vec::new();
+        for start in 0..self.entries.len() {
+            let walk = u32::try_from(start).map_or(u32::MAX, |start| start.saturating_add(1));
+            let mut at = start;
+            while walk_of[at] == 0 {
+                walk_of[at] = walk;
+                match self.parent_of(at) {
+                    Some(parent) => at = *parent,
+                    None => {
+                        roots.push(at);
+                        break;
+                    }
+                }
+            }
+            if walk_of[at] == walk && self.parent_of(at).is_some() {
+                roots.push(self.first_of_cycle(at));
+            }
+        }
+        roots
+    }
+
+    fn first_of_cycle(&self, on_it: usize) -> usize {
+        let (mut first, mut at) = (on_it, on_it);
+        while let Some(parent) = self.parent_of(at) {
+            at = *parent;
+            match at.cmp(&first) {
+                Ordering::Less => first = at,
+                Ordering::Equal | Ordering::Greater => {}
+            }
+            if at == on_it {
+                break;
+            }
+        }
+        first
+    }
+}

@@ -1,0 +1,77 @@
+//! A session as its agent has it: open or begin one, read its branches, add to it, fork it.
+//!
+//! [`SessionManager`] is the counterpart of pi's class of that name, method by method, on the same files: what one writes
+//! the other reads. Where pi loses data or never comes back it does the safe thing instead; README and the methods say so.
+//!
+//! A session file is changed in two ways only: whole lines are appended under a lock, and a file of an old version is
+//! replaced once, by rename, after a copy of it was put away. Nothing here knows the index, reads the environment or
+//! prints: folders, [`Clock`] and [`Ids`] come from the caller.
+//!
+//! ```
+//! use sessionary::session::{Profile, SessionManager, Setup, UserMessage};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let home = tempfile::tempdir()?;
+//! # let sessions = home.path().join("sessions");
+//! let setup = Setup::new(Profile::PI, &sessions);
+//! let mut session = SessionManager::create(&setup, "/home/ada/work")?;
+//! let question = session.append_message(UserMessage {
+//!     content: "What is a monad?".into(),
+//!     timestamp: setup.clock.now_ms(),
+//!     ..Default::default()
+//! })?;
+//! session.append_label_change(&question, Some("the question"))?;
+//! let path = session.session_file().ok_or("in memory")?.to_path_buf();
+//!
+//! let again = SessionManager::open_read_only(&setup, &path)?;
+//! assert_eq!(again.label(&question), Some("the question"));
+//! assert_eq!(again.build_session_context().messages.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+
+mod append;
+mod chance;
+pub mod clido;
+mod content;
+mod context;
+mod disk;
+mod entry;
+mod error;
+mod fork;
+mod listing;
+mod log;
+mod manager;
+mod message;
+mod migrate;
+mod open;
+mod profile;
+mod splice;
+mod typed;
+mod value;
+
+pub use chance::{Clock, Ids, RandomIds, SystemClock};
+pub use content::{
+    Content, ContentBlock, Cost, ImageContent, StopReason, TextContent, ThinkingContent, ToolCall,
+    Usage,
+};
+pub use context::{ModelChoice, SessionContext, convert_to_llm};
+pub use entry::{Entry, FileEntry, SessionHeader, parse_session_entries};
+pub use error::Error;
+pub use listing::{Progress, SessionInfo};
+pub use log::{Tree, TreeNode};
+pub use manager::{NewSession, SessionManager, Setup};
+pub use message::{
+    AgentMessage, AssistantMessage, BashExecutionMessage, BranchSummaryMessage,
+    CompactionSummaryMessage, CustomMessage, Message, SystemMessage, ToolResultMessage,
+    UserMessage,
+};
+pub use profile::{Creation, FromId, Profile, SessionIds};
+pub use typed::{
+    BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
+    LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
+    UsageEntry,
+};
+pub use value::{Json, Members};
+
+/// The version of the files that are written (pi: `CURRENT_SESSION_VERSION`).
+pub const CURRENT_SESSION_VERSION: i64 = 3;

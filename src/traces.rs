@@ -1,0 +1,180 @@
+//! What did this program, in any version, ever write into an index directory? And how is all of it removed, and
+//! nothing else?
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::catalogue::APPLICATION_ID;
+use crate::index::{CACHE_TAG, Error};
+
+/// Names of what lies in the directory of a generation, beside the words.
+const FILES: [&str; 4] = [
+    "catalogue.sqlite",
+    "catalogue.sqlite-wal",
+    "catalogue.sqlite-shm",
+    "lock",
+];
+
+/// What lies in an index directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Traces {
+    /// Everything of ours: files, and directories that hold nothing else. What is in a directory comes before it.
+    pub ours: Vec<PathBuf>,
+    /// Length of all these files in bytes.
+    pub bytes: u64,
+    /// What is not ours: it stays.
+    pub foreign: Vec<PathBuf>,
+    locks: Vec<PathBuf>,
+}
+
+/// Look what is in an index directory. One that is not there holds nothing.
+///
+/// # Errors
+/// [`Error::Io`] when it cannot be read.
+pub fn traces(index_dir: &Path) -> Result<Traces, Error> {
+    let mut traces = Traces::default();
+    let entries = match fs::read_dir(index_dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(traces),
+        Err(error) => return Err(Error::io(index_dir, error)),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.map_err(|e| Error::io(index_dir, e))?.path());
+    }
+    paths.sort();
+    for path in paths {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if name == "CACHEDIR.TAG" && fs::read_to_string(&path).is_ok_and(|tag| tag == CACHE_TAG) {
+            traces.take(path);
+        } else if is_generation(&name) && is_directory(&path) && holds_catalogue(&path) {
+            traces
+                .generation(path)
+                .map_err(|e| Error::io(index_dir, e))?;
+        } else {
+            traces.foreign.push(path);
+        }
+    }
+    if traces.foreign.is_empty() && !traces.ours.is_empty() {
+        traces.ours.push(index_dir.to_path_buf());
+    }
+    Ok(traces)
+}
+
+impl Traces {
+    /// Remove what is ours.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when an index is being written: then nothing was removed.
+    pub fn remove(&self) -> Result<(), Error> {
+        let mut held = Vec::new();
+        for path in &self.locks {
+            // A directory that cannot be written has no writer; removing will tell.
+            let Ok(lock) = File::options().write(true).open(path) else {
+                continue;
+            };
+            match lock.try_lock() {
+                Err(TryLockError::WouldBlock) => {
+                    let index_dir = path.parent().and_then(Path::parent).unwrap_or(path);
+                    return Err(Error::Busy {
+                        index_dir: index_dir.to_path_buf(),
+                    });
+                }
+                _ => held.push(lock),
+            }
+        }
+        for path in &self.ours {
+            let gone = match is_directory(path) {
+                true => fs::remove_dir(path),
+                false => fs::remove_file(path),
+            };
+            match gone {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io(path, error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, path: PathBuf) {
+        self.bytes += fs::symlink_metadata(&path).map_or(0, |m| m.len());
+        self.ours.push(path);
+    }
+
+    fn generation(&mut self, directory: PathBuf) -> io::Result<()> {
+        let foreign = self.foreign.len();
+        for entry in fs::read_dir(&directory)? {
+            let path = entry?.path();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if name == "words" && is_directory(&path) {
+                self.words(path)?;
+            } else if FILES.contains(&name.as_str()) && !is_directory(&path) {
+                if name == "lock" {
+                    self.locks.push(path.clone());
+                }
+                self.take(path);
+            } else {
+                self.foreign.push(path);
+            }
+        }
+        if self.foreign.len() == foreign {
+            self.ours.push(directory);
+        }
+        Ok(())
+    }
+
+    /// Files of segments, of tantivy, and marks of ours: nothing of it has a name that a session has.
+    fn words(&mut self, directory: PathBuf) -> io::Result<()> {
+        let foreign = self.foreign.len();
+        for entry in fs::read_dir(&directory)? {
+            let path = entry?.path();
+            let is_session = path
+                .extension()
+                .is_some_and(|extension| extension == "jsonl");
+            if is_directory(&path) || is_session {
+                self.foreign.push(path);
+            } else {
+                self.take(path);
+            }
+        }
+        if self.foreign.len() == foreign {
+            self.ours.push(directory);
+        }
+        Ok(())
+    }
+}
+
+/// `v1`, `v2`, …
+fn is_generation(name: &str) -> bool {
+    name.strip_prefix('v').is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// A directory itself, not a link to one.
+fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Whether a catalogue of any version lies in the directory, or was to be made there: SQLite's header holds our id.
+fn holds_catalogue(directory: &Path) -> bool {
+    let mut header = [0; 72];
+    let read = File::open(directory.join("catalogue.sqlite"))
+        .and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        Ok(()) => header[68..] == APPLICATION_ID.to_be_bytes(),
+        // Killed before it was made, or cut.
+        Err(_) => directory.join("lock").is_file(),
+    }
+}

@@ -1,0 +1,253 @@
+//! Is nothing of what is excluded on the disk, whatever was there before?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use sessionary::index::{ListScope, SearchScope};
+use sessionary::{Config, Exclude, Freshness, Index, Indexer, RootSpec};
+
+/// A session of one message in a file below the root of pi.
+fn write(home: &Path, file: &str, cwd: &str, text: &str) {
+    let path = home.join("pi").join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let header = format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{file}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"{cwd}\"}}"
+    );
+    let mut lines = vec![header];
+    for at in 0..20 {
+        lines.push(format!(
+            "{{\"type\":\"message\",\"id\":\"e{at}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text} {at}\"}}}}"
+        ));
+    }
+    fs::write(path, lines.join("\n") + "\n").unwrap();
+}
+
+fn config(home: &Path, globs: &[&str]) -> Config {
+    let agentuse =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse/subagents/project");
+    let roots = [("pi", home.join("pi")), ("agentuse", agentuse)].map(|(name, path)| RootSpec {
+        agent: name.into(),
+        format: name.into(),
+        path,
+        label: None,
+        flat: false,
+        why: "test".into(),
+    });
+    Config {
+        exclude: Exclude::new(globs).unwrap(),
+        ..Config::new(home.join("index"), roots.to_vec())
+    }
+}
+
+fn sync(config: &Config) {
+    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+}
+
+/// In how many files of the index directory the word stands, forwards or backwards as a term dictionary may hold it.
+fn files_with(index: &Path, word: &str) -> usize {
+    let backwards: Vec<u8> = word.bytes().rev().collect();
+    walkdir::WalkDir::new(index)
+        .into_iter()
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().is_file())
+        .filter(|entry| {
+            let bytes = fs::read(entry.path()).unwrap().to_ascii_lowercase();
+            let holds = |word: &[u8]| memchr::memmem::find(&bytes, word).is_some();
+            holds(word.as_bytes()) || holds(&backwards)
+        })
+        .count()
+}
+
+/// Every term in the dictionaries of the words, deleted or not, and the files that are of no segment.
+fn terms(index: &Path) -> (BTreeSet<String>, Vec<String>) {
+    let folder = index.join("v1/words");
+    let words = tantivy::Index::open_in_dir(&folder).unwrap();
+    let segments = words.searchable_segments().unwrap();
+    let known: Vec<String> = segments.iter().map(|s| s.id().uuid_string()).collect();
+    let mut left = Vec::new();
+    for file in fs::read_dir(&folder).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let is_of_segment = name.split('.').next().is_some_and(|stem| stem.len() == 32);
+        if is_of_segment && !known.iter().any(|id| name.starts_with(id)) {
+            left.push(name);
+        }
+    }
+    let mut terms = BTreeSet::new();
+    for segment in segments {
+        let reader = tantivy::SegmentReader::open(&segment).unwrap();
+        for (field, entry) in words.schema().fields() {
+            if !entry.is_indexed() {
+                continue;
+            }
+            let inverted = reader.inverted_index(field).unwrap();
+            let mut stream = inverted.terms().stream().unwrap();
+            while stream.advance() {
+                terms.insert(String::from_utf8_lossy(stream.key()).into_owned());
+            }
+        }
+    }
+    (terms, left)
+}
+
+fn found(config: &Config, word: &str) -> u64 {
+    let index = Index::open(config, Freshness::Check).unwrap();
+    let found = index.search(word, &SearchScope::default()).unwrap();
+    assert!(found.complete);
+    found.total
+}
+
+fn paths(config: &Config) -> Vec<String> {
+    let index = Index::open(config, Freshness::Check).unwrap();
+    let rows = index.list(&ListScope::default()).unwrap().sessions;
+    let mut paths: Vec<String> = rows
+        .iter()
+        .map(|row| row.path.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn adding_a_glob_wipes_what_it_excludes() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path();
+    write(home, "--a--/open.jsonl", "/work/open", "harmless zanzibar");
+    write(
+        home,
+        "--a--/cwd.jsonl",
+        "/work/hush/deep",
+        "confidential quetzalcoatl",
+    );
+    write(
+        home,
+        "--a--/drafts/path.jsonl",
+        "/work/open",
+        "confidential popocatepetl",
+    );
+    let secrets = [
+        "quetzalcoatl",
+        "popocatepetl",
+        "cwd.jsonl",
+        "path.jsonl",
+        "hush",
+    ];
+    let all = config(home, &[]);
+    sync(&all);
+    // Rows that changed leave their older selves behind in the pages.
+    write(
+        home,
+        "--a--/cwd.jsonl",
+        "/work/hush/deep",
+        "confidential quetzalcoatl again",
+    );
+    sync(&all);
+    let index = home.join("index");
+    for secret in secrets.iter().chain(&["zanzibar"]) {
+        assert!(
+            files_with(&index, secret) > 0,
+            "{secret} is not there to be wiped"
+        );
+    }
+    let has = |word: &str| terms(&index).0.iter().any(|term| term.contains(word));
+    assert!(has("quetzalcoatl") && has("popocatepetl") && has("zanzibar"));
+    assert_eq!(found(&all, "quetzalcoatl"), 20);
+
+    let less = config(home, &["/work/hush", "drafts"]);
+    // Any command that looks does it; the words too.
+    assert_eq!(
+        paths(&less),
+        ["open.jsonl", "session.json", "session.json", "session.json"]
+    );
+    for secret in secrets {
+        assert_eq!(files_with(&index, secret), 0, "{secret}");
+    }
+    assert_eq!(terms(&index).1, Vec::<String>::new());
+    assert!(!has("quetzalcoatl") && !has("popocatepetl") && has("zanzibar"));
+    assert!(files_with(&index, "zanzibar") > 0);
+    assert_eq!(
+        (found(&less, "quetzalcoatl"), found(&less, "zanzibar")),
+        (0, 20)
+    );
+    let status = Index::open(&less, Freshness::Check)
+        .unwrap()
+        .status()
+        .unwrap();
+    assert_eq!((status.roots[0].excluded, status.roots[0].files), (2, 1));
+    assert!(status.roots[0].error.is_none() && status.problems == 0);
+
+    // It grows, and stays out; what a session is not yet known for is never stored.
+    write(
+        home,
+        "--a--/cwd.jsonl",
+        "/work/hush/deep",
+        "confidential quetzalcoatl and more of it",
+    );
+    write(
+        home,
+        "--b--/new.jsonl",
+        "/work/hush",
+        "confidential iztaccihuatl",
+    );
+    sync(&less);
+    for secret in secrets.iter().chain(&["iztaccihuatl", "new.jsonl"]) {
+        assert_eq!(files_with(&index, secret), 0, "{secret}");
+    }
+    let unchanged = Index::open(&less, Freshness::Check).unwrap();
+    assert_eq!(unchanged.report().unwrap().files_changed, 0);
+    assert_eq!(unchanged.verify(&mut |_| {}).unwrap().differences, []);
+    assert_eq!(unchanged.status().unwrap().roots[0].excluded, 3);
+    drop(unchanged);
+
+    // Without the globs all of it is there again.
+    let back = config(home, &[]);
+    assert_eq!(paths(&back).len(), 7);
+    assert_eq!(found(&back, "quetzalcoatl"), 20);
+    sync(&back);
+    let index = Index::open(&back, Freshness::AsCommitted).unwrap();
+    assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+}
+
+#[test]
+fn a_session_of_many_files_goes_as_a_whole() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path();
+    fs::create_dir_all(home.join("pi")).unwrap();
+    let all = config(home, &[]);
+    sync(&all);
+    assert_eq!(paths(&all).len(), 3);
+    let none = config(home, &["/home/ada"]);
+    for _ in 0..2 {
+        sync(&none);
+        let index = Index::open(&none, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.list(&ListScope::default()).unwrap().total, 0);
+        assert!(index.status().unwrap().roots[1].excluded > 3);
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.dump_words().unwrap(), []);
+    }
+}
+
+#[test]
+fn a_working_directory_that_is_told_late_is_swept() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path();
+    write(
+        home,
+        "--a--/late.jsonl",
+        "/work/hush",
+        "confidential quetzalcoatl",
+    );
+    let path = home.join("pi/--a--/late.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    // The header lies beyond what a look at the beginning reads.
+    let blank = " ".repeat(100 << 10);
+    fs::write(&path, format!("{blank}\n{text}")).unwrap();
+    let less = config(home, &["hush"]);
+    for _ in 0..2 {
+        sync(&less);
+        assert_eq!(files_with(&home.join("index"), "quetzalcoatl"), 0);
+        let index = Index::open(&less, Freshness::AsCommitted).unwrap();
+        assert_eq!(index.status().unwrap().roots[0].excluded, 1);
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+    }
+}

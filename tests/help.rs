@@ -1,0 +1,442 @@
+//! What does every `--help` teach? And what else describes the command: completions, manual pages, its version.
+
+use insta::assert_snapshot;
+
+use crate::sandbox::Sandbox;
+
+const VERBS: [&str; 15] = [
+    "list",
+    "search",
+    "tree",
+    "show",
+    "resume",
+    "sql",
+    "sync",
+    "rebuild",
+    "status",
+    "verify",
+    "config",
+    "clean",
+    "completions",
+    "man",
+    "help",
+];
+
+#[test]
+fn help_of_the_whole() {
+    assert_snapshot!(Sandbox::new().run(&["--help"]), @r#"
+    Find and read back every session you ever had with a coding agent
+
+    Without a command: a short overview of what is there.
+
+    Usage: sessionary [OPTIONS] [COMMAND]
+
+    Commands:
+      list         List the sessions of this directory, or all of them
+      search       Search everything that was said, thought, run and printed
+      tree         Show the tree of a session: branches, labels, the active leaf
+      show         Read a session back, or one entry of it
+      resume       Go on with a session: its agent, in its directory
+      sql          Ask the catalogue in SQL, read-only
+      sync         Bring the index up to date, words included
+      rebuild      Forget the index and make it anew from the session files
+      status       Show the roots, the stores, and how fresh they are
+      verify       Read all session files again and compare both stores with them
+      config       Show the settings and where each comes from
+      clean        Remove all that sessionary ever wrote; never a session
+      completions  Print completions for a shell
+      man          Print the manual page, of the whole or of one command
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Options for every command:
+          --index <DIR>
+              Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` of the configuration
+              file, else the user's cache folder]
+
+          --root <FORMAT:DIR[=LABEL]>
+              Also read the sessions in DIR; FORMAT is the name of an agent or a format
+
+          --no-default-roots
+              Read only what --root names, not the agents' usual places
+
+          --json
+              Print JSON
+
+          --color <WHEN>
+              Use colours; `auto`: on a terminal, unless NO_COLOR is set
+              
+              [default: auto]
+              [possible values: auto, always, never]
+
+    Examples:
+      sessionary                         what is there, and what to try
+      sessionary list --all              every session, newest first
+      sessionary search tokenizer bug    where was that said?
+      sessionary show last               read the newest session of this directory back
+      sessionary resume last             go on with it
+
+    Session files are only ever read. The index is a cache: delete it and nothing is lost.
+    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.
+    "#);
+}
+
+#[test]
+fn help_of_every_command() {
+    let sandbox = Sandbox::new();
+    let mut all = String::new();
+    for verb in &VERBS[..VERBS.len() - 1] {
+        let help = sandbox.run(&[verb, "--help"]);
+        let (own, shared) = help
+            .split_once("Options for every command:")
+            .expect("shared options");
+        let (_, after) = shared.split_once("\n\n").expect("what follows them");
+        let after = after.split_once("Examples:").expect("examples").1;
+        all.push_str(&format!(
+            "{}\n\nExamples:{}\n",
+            own.trim_end(),
+            after.trim_end()
+        ));
+        all.push_str("----\n");
+    }
+    assert_snapshot!(all, @r#"
+    List the sessions of this directory, or all of them
+
+    Usage: sessionary list [OPTIONS]
+
+    Options:
+          --all                 Sessions of every directory
+          --agent <NAME>        Only sessions of this agent
+          --project <TEXT|DIR>  Sessions of every directory whose name holds TEXT; a path stands for
+                                itself and all below
+          --named               Only sessions with a name
+          --errors              Only sessions in which something failed
+          --cost <USD>          Only sessions that cost at least so many US dollars
+          --since <WHEN>        Only sessions last modified in or after WHEN
+          --until <WHEN>        Only sessions last modified in or before WHEN
+          --subagents           Sessions of subagents as rows, not as a count on their parent
+          --sort <KEY>          Sort by KEY, largest or newest first [possible values: modified,
+                                created, messages, tokens, cost, size, errors]
+          --reverse             The other way round
+          --limit <N>           At most N sessions
+          --page <P>            The P-th N sessions [default: 1]
+          --jsonl               Print a JSON object a session
+          --provisional         While files are still being read, print what is known so far: a whole
+                                list a line, the last is the answer
+          --with-text           With the text of all messages (JSON only)
+      -h, --help                Print help
+
+    Examples:
+      sessionary list                              sessions that were started in this directory
+      sessionary list --all --limit 20 --page 2    the newest but twenty of all
+      sessionary list --all --since 2w --errors    what went wrong in the last two weeks
+      sessionary list --all --sort cost --limit 5  the dearest five
+      sessionary list --project app --named        sessions with a name in folders called like `app`
+      sessionary list --agent clido --json
+      sessionary list --all --jsonl | head -1      a session a line
+
+    First come the sessions that the agents themselves would list, in their order; then those they would
+    not list, marked with the reason. --sort puts all of them in one order.
+    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026, 2026-10, 2026-10-05 or 2026-10-05T14:30 (UTC).
+    ----
+    Search everything that was said, thought, run and printed
+
+    Usage: sessionary search [OPTIONS] <QUERY>...
+
+    Arguments:
+      <QUERY>...  Words, "phrases", -word, OR, prefix*, filters
+
+    Options:
+          --here       Only sessions of this directory
+          --newest     Newest first instead of best first
+          --limit <N>  At most N hits [default: 20]
+      -h, --help       Print help
+
+    Examples:
+      sessionary search tokenizer bug            both words in one passage
+      sessionary search '"off by one" -test'     a phrase, and without a word
+      sessionary search 'fold* OR unfold'
+      sessionary search --here --newest 'kind:user deploy'
+
+    Quote what the shell would change, and put -- before a word that begins with a hyphen. Filters:
+    agent: project: role: kind: tool: since: until: session:
+    `sessionary show ADDRESS` reads on from a hit.
+    ----
+    Show the tree of a session: branches, labels, the active leaf
+
+    Usage: sessionary tree [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>
+              Session id, the beginning of one, a path, or `last`
+
+    Options:
+          --filter <WHICH>
+              Which entries to show
+
+              Possible values:
+              - default:      What pi shows at first
+              - no-tools:     Without tool results
+              - user-only:    Only what the user said
+              - labeled-only: Only labelled entries
+              - all:          Every entry
+              
+              [default: default]
+
+          --ascii
+              Draw with ASCII characters
+
+      -h, --help
+              Print help (see a summary with '-h')
+
+    Examples:
+      sessionary tree last
+      sessionary tree 019b3f2a --filter user-only
+      sessionary tree ~/.pi/agent/sessions/--work--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all
+
+    A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf.
+    ----
+    Read a session back, or one entry of it
+
+    Usage: sessionary show [OPTIONS] <SESSION[:ENTRY]>
+
+    Arguments:
+      <SESSION[:ENTRY]>  Session id, the beginning of one, a path, or `last`; with `:ENTRY` one entry
+                         (an id or L<line>)
+
+    Options:
+          --context <N>    With N entries on either side of ENTRY [default: 0]
+          --branch <LEAF>  The branch that ends in this entry, instead of the active one
+          --all            All entries in the order of the file, with what is no entry
+          --raw            The exact bytes from the file
+          --full           Do not cut long tool output
+      -h, --help           Print help
+
+    Examples:
+      sessionary show last                        the active branch of the newest session here
+      sessionary show 019b3f2a:c1d2e3f4           one entry, as `search` prints its address
+      sessionary show 019b3f2a:L17 --context 3    line 17 and three entries on either side
+      sessionary show 019b3f2a --raw > copy.jsonl the exact bytes
+
+    On a terminal long tool output is cut; --full, a pipe or naming the entry shows all of it.
+    ----
+    Go on with a session: its agent, in its directory
+
+    Usage: sessionary resume [OPTIONS] <SESSION>
+
+    Arguments:
+      <SESSION>  Session id, the beginning of one, a path, or `last`
+
+    Options:
+          --print     Print the command for the shell instead of running it
+          --in <DIR>  Start in DIR instead of the session's directory
+      -h, --help      Print help
+
+    Examples:
+      sessionary resume last              go on with the newest session of this directory
+      sessionary resume 019b3f2a --print  print the command instead, quoted for the shell
+      sessionary resume 019b3f2a --in .   start it here, not where it was
+
+    Rows of `list --json`, `search --json` and `show --json` carry the same as `resume`.
+    ----
+    Ask the catalogue in SQL, read-only
+
+    Usage: sessionary sql [OPTIONS] [QUERY]
+
+    Arguments:
+      [QUERY]  One SELECT
+
+    Options:
+          --csv              Print CSV
+          --jsonl            Print an object a row
+          --snapshot <FILE>  Save the whole catalogue as one new, private file, for containers and other
+                             users
+      -h, --help             Print help
+
+    Examples:
+      sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'
+      sessionary sql "SELECT name FROM sqlite_schema WHERE type = 'view'"
+      sessionary sql --csv 'SELECT * FROM usage' > usage.csv
+      sessionary sql --jsonl 'SELECT id, cost FROM sessions'
+      sessionary --json sql 'SELECT * FROM problems'
+      sessionary sql --snapshot /srv/share/sessions.sqlite
+
+    CSV (RFC 4180): NULL is an empty field, an empty text is "". JSON Lines: an object a row.
+    Rows are printed as they are found; only the table waits for all of them, to line up.
+    migrations/README.md in the source describes every view and column. Tables whose names begin with _
+    may change at any time.
+    ----
+    Bring the index up to date, words included
+
+    Usage: sessionary sync [OPTIONS]
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary sync
+      sessionary sync --json
+      sessionary sync --root pi:~/backup/sessions=laptop
+    ----
+    Forget the index and make it anew from the session files
+
+    Usage: sessionary rebuild [OPTIONS]
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary rebuild
+      sessionary rebuild --json
+    ----
+    Show the roots, the stores, and how fresh they are
+
+    Usage: sessionary status [OPTIONS]
+
+    Options:
+          --roots  Only the places where sessions are looked for, after a look
+      -h, --help   Print help
+
+    Examples:
+      sessionary status
+      sessionary status --roots     every place where sessions could be, why, and what is there
+      sessionary status --json
+    ----
+    Read all session files again and compare both stores with them
+
+    Usage: sessionary verify [OPTIONS]
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary verify
+      sessionary verify --json
+    ----
+    Show the settings and where each comes from
+
+    Usage: sessionary config [OPTIONS] <COMMAND>
+
+    Commands:
+      show  Print every value and its source
+      path  Print where the file is, or would be
+      help  Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary config show
+      sessionary config show --json
+      sessionary config path
+    ----
+    Remove all that sessionary ever wrote; never a session
+
+    Usage: sessionary clean [OPTIONS]
+
+    Options:
+          --yes     Do not ask
+          --config  The configuration file too
+      -h, --help    Print help
+
+    Examples:
+      sessionary clean
+      sessionary clean --yes --config   without the question, and the configuration file too
+    ----
+    Print completions for a shell
+
+    Usage: sessionary completions [OPTIONS] <SHELL>
+
+    Arguments:
+      <SHELL>  Which shell [possible values: bash, elvish, fish, powershell, zsh]
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary completions bash > ~/.local/share/bash-completion/completions/sessionary
+      sessionary completions zsh > ~/.zfunc/_sessionary
+      sessionary completions fish > ~/.config/fish/completions/sessionary.fish
+      sessionary completions powershell >> $PROFILE
+      sessionary completions elvish >> ~/.config/elvish/rc.elv
+    ----
+    Print the manual page, of the whole or of one command
+
+    Usage: sessionary man [OPTIONS] [COMMAND]
+
+    Arguments:
+      [COMMAND]  Which command
+
+    Options:
+          --to <DIR>  Write the pages of all commands into DIR instead
+      -h, --help      Print help
+
+    Examples:
+      sessionary man | man -l -
+      sessionary man search | man -l -
+      sessionary man --to ~/.local/share/man/man1   a page for each command
+    ----
+    "#);
+}
+
+#[test]
+fn the_version_says_what_it_is_made_of() {
+    let version = Sandbox::new().run(&["--version"]);
+    let lines: Vec<&str> = version.lines().collect();
+    assert_eq!(lines[0], concat!("sessionary ", env!("CARGO_PKG_VERSION")));
+    let generation = format!(
+        "index generation {}, SQL contract {}, JSON schema 1",
+        sessionary::GENERATION,
+        sessionary::CONTRACT_VERSION
+    );
+    assert_eq!(lines[1], generation);
+    assert!(
+        lines[2].starts_with("SQLite 3.") && lines[2].contains("tantivy v0."),
+        "{version}"
+    );
+    assert_eq!(Sandbox::new().run(&["-V"]).trim(), lines[0]);
+}
+
+#[test]
+fn five_shells_and_a_manual() {
+    let home = Sandbox::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = home.run(&["completions", shell]);
+        for word in ["search", "no-default-roots", "resume"] {
+            assert!(script.contains(word), "{shell} knows no {word}");
+        }
+    }
+    let bash = home.output(&["completions", "bash"]).stdout;
+    let script = String::from_utf8(bash).expect("UTF-8");
+    let ask = format!(
+        "{script}\nCOMP_WORDS=(sessionary res); COMP_CWORD=1; _sessionary sessionary res sessionary; echo \"${{COMPREPLY[@]}}\""
+    );
+    if let Ok(said) = std::process::Command::new("bash")
+        .args(["-c", &ask])
+        .output()
+    {
+        assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "resume");
+    }
+    let page = home.run(&["man", "list"]);
+    assert!(
+        page.contains(".TH sessionary-list 1") && page.contains("--subagents")
+            || page.contains("\\-\\-subagents"),
+        "{page}"
+    );
+    assert!(home.run(&["man"]).contains(".SH SUBCOMMANDS"));
+    let _ = home.run(&["man", "--to", "man1"]);
+    for verb in &VERBS[..VERBS.len() - 1] {
+        assert!(
+            home.cwd.join(format!("man1/sessionary-{verb}.1")).is_file(),
+            "{verb}"
+        );
+    }
+    assert_eq!(home.output(&["man", "nope"]).status.code(), Some(2));
+    assert_eq!(home.output(&["completions", "cmd"]).status.code(), Some(2));
+}
