@@ -130,13 +130,13 @@ impl Branches {
 
     /// The next entry of the branch: the one on the active branch, else the last that goes on here.
     fn onward(&self, at: usize) -> Option<usize> {
-        let children = self
+        let mut children = self
             .outline
             .children(at as u32)
             .iter()
             .map(|child| *child as usize);
         let active = children.clone().find(|child| self.active.contains(child));
-        active.or(children.last())
+        active.or_else(|| children.next_back())
     }
 }
 
