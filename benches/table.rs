@@ -4,6 +4,7 @@
 
 mod corpus;
 mod process;
+mod relevance;
 mod rows;
 mod run;
 
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--relevance]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -30,7 +31,8 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --keep DIR       put corpora and index there and leave them (default: corpora stay in the temporary folder, the index goes)
   --pi             fail when pi's listAll cannot be run beside (it is run whenever Node and tests/oracle/node_modules are there)
   --json           print the table as JSON
-  --only-corpus    write the corpus, print what is in it, measure nothing";
+  --only-corpus    write the corpus, print what is in it, measure nothing
+  --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree";
 
 struct Options {
     size: u64,
@@ -42,6 +44,7 @@ struct Options {
     pi: bool,
     json: bool,
     only_corpus: bool,
+    relevance: bool,
     /// Internal: this process only writes the corpus, so that the memory it takes is not the measuring process's.
     write_into: Option<PathBuf>,
 }
@@ -67,6 +70,7 @@ fn options() -> Result<Option<Options>> {
         pi: false,
         json: false,
         only_corpus: false,
+        relevance: false,
         write_into: None,
     };
     let mut arguments = std::env::args().skip(1);
@@ -89,6 +93,7 @@ fn options() -> Result<Option<Options>> {
             "--pi" => options.pi = true,
             "--json" => options.json = true,
             "--only-corpus" => options.only_corpus = true,
+            "--relevance" => options.relevance = true,
             "--help" | "-h" => {
                 println!("{HELP}");
                 return Ok(None);
@@ -116,6 +121,9 @@ fn size(text: &str) -> Result<u64> {
 }
 
 fn bench(options: &Options) -> Result<()> {
+    if options.relevance {
+        return judge();
+    }
     let spec = corpus::Spec {
         bytes: options.size,
         files: options.files,
@@ -186,6 +194,42 @@ fn bench(options: &Options) -> Result<()> {
         );
         rows::print(&rows);
     }
+    Ok(())
+}
+
+/// Asks the judged queries with nothing indexed and with everything.
+fn judge() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let sessions = folder.path().join("sessions");
+    relevance::write(&sessions)?;
+    let config = |name: &str| {
+        let root = sessionary::RootSpec {
+            agent: "pi".to_owned(),
+            format: "pi".to_owned(),
+            path: sessions.clone(),
+            label: None,
+            flat: false,
+            why: "the benchmark".to_owned(),
+        };
+        sessionary::Config::new(folder.path().join(name), vec![root])
+    };
+    let (nothing, all) = relevance::states(&config("nothing"), &config("all"))?;
+    for (state, index) in [("overlay", &nothing), ("index", &all)] {
+        let mut late = Vec::new();
+        let figures = relevance::measure(index, |query, _| late.push(query.to_owned()))?;
+        println!(
+            "{state:>8}: {} queries, nDCG@10 {:.3}, MRR {:.3}; not first: {}",
+            figures.queries,
+            figures.ndcg,
+            figures.mrr,
+            late.join(" · ")
+        );
+    }
+    let agreement = relevance::agreement(&nothing, &all)?;
+    println!(
+        "both agree on {:.1} % of the first 20 hits",
+        agreement * 100.0
+    );
     Ok(())
 }
 

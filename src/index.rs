@@ -186,6 +186,9 @@ pub enum Error {
     /// The query cannot be read.
     #[error(transparent)]
     Query(#[from] crate::query::syntax::SyntaxError),
+    /// Not a cursor that an answer gave.
+    #[error("this is no cursor of a search")]
+    Cursor,
     /// A directory of another user.
     #[error("{} belongs to another user; name another directory with --index", .path.display())]
     NotOurs {

@@ -244,6 +244,8 @@ fn secrets_are_nowhere_in_the_index() {
             }
             let scope = SearchScope {
                 now_ms: 0,
+                exact: true,
+                every_copy: true,
                 ..SearchScope::default()
             };
             let quoted = format!("\"{secret}\"");
@@ -314,6 +316,8 @@ fn a_check_looks_at_directories() {
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let scope = SearchScope {
             now_ms: 0,
+            exact: true,
+            every_copy: true,
             ..SearchScope::default()
         };
         assert_eq!(index.search(word, &scope).unwrap().total, total, "{word}");

@@ -849,7 +849,7 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
     }
     assert_snapshot!(home.run(&["search", "kind:system", "careful"]), @r#"
     hello two  ~/work/parser · pi · 1d
-      system · 1d  two:s1
+      system · 1d · before a compaction  two:s1
         You are a careful engineer
     --- stderr
     1 match in 1 session. --here keeps to this directory.

@@ -83,6 +83,8 @@ impl Place {
     pub fn search(&self, index: &Index, query: &str) -> BTreeSet<Address> {
         let scope = SearchScope {
             limit: 100_000,
+            exact: true,
+            every_copy: true,
             ..SearchScope::default()
         };
         let answer = index

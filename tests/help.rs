@@ -167,22 +167,29 @@ fn help_of_every_command() {
     Usage: sessionary search [OPTIONS] <QUERY>...
 
     Arguments:
-      <QUERY>...  Words, "phrases", -word, OR, prefix*, filters
+      <QUERY>...  Words, "phrases", filters; see below
 
     Options:
-          --here       Only sessions of this directory
-          --newest     Newest first instead of best first
-          --limit <N>  At most N hits; 0 for all of them [default: 20]
-      -h, --help       Print help
+          --here             Only sessions of this directory
+          --newest           Newest first instead of best first
+          --limit <N>        At most N hits; 0 for all of them [default: 20]
+          --any              Passages that hold some of the words will do
+          --exact            No words with a typo, even where the words themselves are rare
+          --every-copy       Also show entries that repeat the text of a hit
+          --flat             Best hits first, each by itself, instead of by session
+          --context <N>      Show N entries before and after each hit, along its branch [default: 0]
+          --facets           Count what was found by agent, project, role and day
+          --explain          Tell of each hit why it stands where it does
+          --max-bytes <N>    Print at most N bytes of JSON; `cursor` asks for the rest
+          --cursor <CURSOR>  Go on behind the page whose JSON had this `cursor`
+      -h, --help             Print help
 
     Examples:
-      sessionary search tokenizer bug            both words in one passage
-      sessionary search '"off by one" -test'     a phrase, and without a word
-      sessionary search 'fold* OR unfold'
-      sessionary search --here --newest 'kind:user deploy'
+      sessionary search '"off by one" -test role:user'
+      sessionary search --here --newest 'tool:bash is:error since:2w'
+      sessionary search 'file:lexer.rs -is:branch'
 
-    Quote what the shell would change, and put -- before a word that begins with a hyphen. Filters:
-    agent: project: role: kind: tool: since: until: session:
+    Quote what the shell would change, and put -- before a word that begins with a hyphen.
     System prompts and tool schemas are found with kind:system only.
     `sessionary show ADDRESS` reads on from a hit.
     ----

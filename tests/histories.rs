@@ -188,6 +188,8 @@ fn history(seed: u64, log: &mut Vec<String>) {
     let scope = SearchScope {
         limit: 5,
         now_ms: 0,
+        exact: true,
+        every_copy: true,
         ..SearchScope::default()
     };
     let before = Index::open(&config, Freshness::AsCommitted)

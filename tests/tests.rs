@@ -1,6 +1,7 @@
 //! One binary for all integration tests.
 //!
 //! - `agentuse`: its folders against what was expected of them by hand
+//! - `answers`: order, pages, places and reasons of hits
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
@@ -11,6 +12,7 @@
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
@@ -19,10 +21,12 @@
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
 //! - `first_day`: what a new user meets
+//! - `searching`: what `search` prints
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
 //! - `writing`: what the commands that write a session write
 mod agentuse;
+mod answers;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;
@@ -45,10 +49,13 @@ mod reports;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod provisional;
+mod relevance;
 #[cfg(unix)]
 mod resume;
 #[cfg(unix)]
 mod sandbox;
+#[cfg(unix)]
+mod searching;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;

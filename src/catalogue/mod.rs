@@ -5,6 +5,7 @@ pub mod entries;
 pub mod excluded;
 mod folders;
 mod insert;
+pub mod marks;
 mod notes;
 mod open;
 pub mod outbox;

@@ -472,7 +472,7 @@ pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<Known> {
     })
 }
 
-fn numbers(list: &[i64]) -> String {
+pub(super) fn numbers(list: &[i64]) -> String {
     list.iter()
         .map(i64::to_string)
         .collect::<Vec<_>>()

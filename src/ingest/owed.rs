@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::sync::Event;
 use crate::catalogue::outbox::Item;
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
-use crate::model::Class;
+use crate::model::{Class, Standing};
 use crate::source::checkpoint::hash;
 use crate::words::{Facts, Owed, Part, Scan, Scope};
 
@@ -49,6 +50,7 @@ pub fn scan_owed<'a>(
     done: Option<i64>,
     scan: &'a Scan,
     scope: &Scope<'_>,
+    progress: &mut dyn FnMut(Event),
 ) -> Result<(Vec<Part<'a>>, u64), catalogue::Error> {
     let owed = owed_ranges(catalogue, done)?;
     let bytes: u64 = owed.iter().map(|(item, _)| item.bytes).sum();
@@ -62,8 +64,14 @@ pub fn scan_owed<'a>(
             .collect();
         let mut failed = 0;
         let mut places: HashMap<i64, Option<(Arc<PathBuf>, String)>> = HashMap::new();
+        let mut read = 0;
         let mut queue = || -> Result<(), catalogue::Error> {
             for (item, shares) in &owed {
+                progress(Event::Scanned {
+                    bytes: read,
+                    of: bytes,
+                });
+                read += item.bytes;
                 let place = match places.get(&item.source) {
                     Some(place) => place,
                     None => {
@@ -182,6 +190,7 @@ fn entries(
             owed: Owed {
                 key,
                 time_ms: row.time_ms,
+                standing: Standing::of(Class::Prose, facts.kind, facts.role),
                 admitted: scope.admits(&facts) && scope.allow.is_none_or(|allow| allow(key)),
                 // The hash knows nothing of the text: any share of its values is a fair sample.
                 sampled: row.hash % step == 0,

@@ -9,7 +9,7 @@ use super::reading::entry_bytes;
 use crate::catalogue::write::flag;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
-use crate::model::Class;
+use crate::model::{Class, Standing};
 use crate::source::checkpoint::hash;
 use crate::words::{Facts, Owed, Part, Scan, Scope};
 
@@ -70,6 +70,7 @@ pub fn scan_prompts<'a>(
             continue;
         }
         let owed = Owed {
+            standing: Standing::Prose,
             key,
             time_ms: entry.time_ms,
             admitted: true,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Class;
+use super::{Class, Standing};
 
 /// Version of the JSON that the command prints.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -115,10 +115,94 @@ pub struct Hit {
     pub tool: Option<String>,
     pub time: Option<String>,
     pub score: f32,
+    pub standing: Standing,
+    /// Where it stands in its session's tree; `null` in sessions that never branch.
+    pub place: Option<Place>,
+    /// Entries with the same text that were met on the way to this page and are not shown.
+    pub copies: u64,
     /// Decoded text around the best match.
     pub snippet: String,
     /// Byte ranges of the matches in `snippet`.
     pub highlights: Vec<(usize, usize)>,
+    /// Entries before and after it along its branch, oldest first; only when asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<Neighbour>,
+    /// Why it stands where it does; only when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+}
+
+/// Where in its session's tree an entry stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// On the branch that ends at the session's leaf, as the agent sees it.
+    Active,
+    /// On that branch, but a compaction has put a summary in its place.
+    Compacted,
+    /// On another branch.
+    Abandoned,
+}
+
+/// An entry beside a hit, along its branch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Neighbour {
+    pub entry: String,
+    /// Behind the hit, or before it.
+    pub after: bool,
+    pub kind: String,
+    pub role: Option<String>,
+    pub time: Option<String>,
+    /// The beginning of its text, on one line.
+    pub text: String,
+}
+
+/// The factors of a score: their product, to within rounding.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// How well the words fit: how rare they are, how often they stand there, in how short a text.
+    pub bm25: f32,
+    /// What the passage is: 2.5 a name or label, 1.5 typed, 1 other prose, 0.5 output.
+    pub standing: f32,
+    /// How new it is: from 1 down to 0.7.
+    pub recency: f32,
+    /// What its text tells: 0.2 put there by a program, or a search of this program; else 1.
+    pub text: f32,
+}
+
+/// A session or entry whose id was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Named {
+    /// What `show` takes.
+    pub address: String,
+    /// `null`: the session as a whole.
+    pub entry: Option<String>,
+    pub session: SessionRow,
+}
+
+/// How many entries share a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Count {
+    pub value: String,
+    pub count: u64,
+}
+
+/// How the entries that were found are spread. Most first, days in their order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Facets {
+    /// `false`: phrases in tool output were not verified, so there are at most so many.
+    pub exact: bool,
+    pub agents: Vec<Count>,
+    /// By the last folder of the working directory.
+    pub projects: Vec<Count>,
+    /// By role, or kind where there is none.
+    pub roles: Vec<Count>,
+    /// UTC; "" = without a time.
+    pub days: Vec<Count>,
 }
 
 /// The hits of one session, best first.
@@ -146,6 +230,23 @@ pub struct SearchAnswer {
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
+    /// Sessions and entries that the query is the id of.
+    pub named: Vec<Named>,
+    /// What may have been meant otherwise.
+    pub notes: Vec<String>,
+    /// Words, one letter off, that hits were found by because the words asked for are rare.
+    pub also: Vec<String>,
+    /// When nothing is found: the parts of the query that nothing holds, each by itself.
+    pub missing: Vec<String>,
+    /// When nothing is found that holds all parts of the query: how much holds some.
+    pub with_any: Option<u64>,
+    /// When nothing is found and there are filters: how much there is without them.
+    pub without_filters: Option<u64>,
+    /// What asks for the next page; `null` on the last one.
+    pub cursor: Option<String>,
+    /// Only when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facets: Option<Facets>,
     /// Why the words could not be read, if so: all text was read instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_damage: Option<String>,

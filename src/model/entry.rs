@@ -185,3 +185,19 @@ pub struct Passage {
     /// The decoded text, piece by piece, in the order of the record.
     pub pieces: Vec<String>,
 }
+
+/// What a passage is to somebody who searches: names before what was typed, that before what was
+/// answered, that before what tools printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// The name of a session, or a label.
+    Name,
+    /// What a person typed.
+    Typed,
+    /// What an agent said or thought, and whatever else is prose.
+    #[default]
+    Prose,
+    /// What tools were given and gave back.
+    Output,
+}

@@ -8,11 +8,12 @@ mod source;
 mod time;
 
 pub use answer::{
-    Difference, Hit, HitGroup, Listing, Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer,
-    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Unread, Verification,
+    Count, Difference, Explanation, Facets, Hit, HitGroup, Listing, Named, Neighbour, Place,
+    Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow, ShownEntry, StageMs,
+    Status, Transcript, Tree, TreeRow, Unread, Verification,
 };
 pub(crate) use entry::ARRIVAL_BITS;
-pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
+pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};
 pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};

@@ -7,7 +7,10 @@ use serde::{Deserialize, Serialize};
 /// The text of `Word`, `Phrase` and `Prefix` is as typed; the words room folds and segments it.
 /// `Word` and `Phrase` mean the same: the tokens of the text at consecutive positions, or, when
 /// the text is one identifier (`fooBar`, `1.2.3`), the token of the whole. `Prefix` lets the last
-/// of these tokens (and that of the whole) go on. A text without any token matches nothing.
+/// of these tokens (and that of the whole) go on, `Near` takes tokens that one edit makes of a
+/// single one. A text without any token matches nothing.
+///
+/// `Substring` and `Regex` look at the text as it is written, piece by piece; no index knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Expr {
@@ -17,12 +20,31 @@ pub enum Expr {
     Phrase(String),
     /// The beginning of a word.
     Prefix(String),
+    /// A word, or one with a letter added, dropped, replaced or swapped with its neighbour. Text
+    /// that is several words or parts is taken as [`Expr::Word`].
+    Near(String),
+    /// Any part of the text, whatever its case.
+    Substring(String),
+    /// A regular expression of the `regex` crate; `^` and `$` are ends of lines.
+    Regex(String),
     /// All of these; with no member: anything.
     And(Vec<Expr>),
     /// Any of these; with no member: nothing.
     Or(Vec<Expr>),
     /// Not this.
     Not(Box<Expr>),
+}
+
+impl Expr {
+    /// Whether a part of it is known from the text alone, so that all text must be read.
+    pub fn reads_text(&self) -> bool {
+        match self {
+            Expr::Substring(_) | Expr::Regex(_) => true,
+            Expr::Word(_) | Expr::Phrase(_) | Expr::Prefix(_) | Expr::Near(_) => false,
+            Expr::And(members) | Expr::Or(members) => members.iter().any(Expr::reads_text),
+            Expr::Not(inner) => inner.reads_text(),
+        }
+    }
 }
 
 /// By what a list is sorted.

@@ -75,7 +75,9 @@ impl Index {
                     page.pending_files = total.saturating_sub(loaded);
                     Listed::Page(Box::new(page))
                 }
-                Event::Readable | Event::Indexed { .. } | Event::Done => return,
+                Event::Readable | Event::Indexed { .. } | Event::Scanned { .. } | Event::Done => {
+                    return;
+                }
             };
             if on_progress(told).is_break() {
                 cancel.cancel();

@@ -1,6 +1,7 @@
 //! Questions: what the user types, and what answers it.
 
 mod dump;
+mod filter;
 mod list;
 mod list_json;
 mod listed;

@@ -154,7 +154,8 @@ impl<'a> Reading<'a> {
 }
 
 impl Outline {
-    fn children(&self, at: u32) -> &[u32] {
+    /// The entries that go on from one, oldest first.
+    pub fn children(&self, at: u32) -> &[u32] {
         &self.children[self.begin[at as usize] as usize..self.begin[at as usize + 1] as usize]
     }
 

@@ -1,19 +1,27 @@
 //! What was said about it? Words and overlay ranked as one, then hydrated, cut to snippets and grouped.
 
-use std::collections::{HashMap, HashSet};
-use std::fs::File;
+use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 
-use super::list::{Places, canonical};
+use super::filter::Left;
 use super::syntax::{self, Filters, Now};
 use crate::catalogue::Catalogue;
-use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::read::StoredSession;
-use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::{Error, Index};
-use crate::ingest::{Found, entry_bytes, open_words, scan_owed, scan_prompts};
-use crate::model::{Hit, HitGroup, SCHEMA_VERSION, SearchAnswer, iso};
-use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope};
+use crate::ingest::{Event, Found, open_words, scan_owed, scan_prompts};
+use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
+use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope, Words};
+
+mod cursor;
+mod facets;
+mod injected;
+mod named;
+mod page;
+mod place;
+mod relax;
+mod snippet;
+
+use cursor::Shown;
+use page::Page;
 
 /// How a search is asked.
 #[derive(Debug, Clone)]
@@ -24,8 +32,26 @@ pub struct SearchScope {
     pub newest_first: bool,
     /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
-    /// The moment that `since:2w` counts from, in ms.
+    /// The moment that `since:2w` and ages count from, in ms.
     pub now_ms: i64,
+    /// Passages with some of the words will do.
+    pub any: bool,
+    /// Words that are found too seldom are not looked for with a typo.
+    pub exact: bool,
+    /// Text that several entries repeat is shown as often.
+    pub every_copy: bool,
+    /// Each hit by itself, instead of all hits of a session together.
+    pub flat: bool,
+    /// Entries shown before and after each hit, along its branch.
+    pub context: usize,
+    /// Count what was found by agent, project, role and day.
+    pub facets: bool,
+    /// Tell of each hit why it stands where it does.
+    pub explain: bool,
+    /// Bytes of the answer's JSON at most; there is at least one hit. 0 = any number.
+    pub max_bytes: usize,
+    /// Go on behind the page that gave this [`SearchAnswer::cursor`].
+    pub cursor: Option<String>,
 }
 
 impl Default for SearchScope {
@@ -36,432 +62,344 @@ impl Default for SearchScope {
             newest_first: false,
             limit: 20,
             now_ms: 0,
+            any: false,
+            exact: false,
+            every_copy: false,
+            flat: false,
+            context: 0,
+            facets: false,
+            explain: false,
+            max_bytes: 0,
+            cursor: None,
         }
     }
 }
 
-/// Characters of a snippet before and after the first match.
-const BEFORE: usize = 60;
-const AFTER: usize = 140;
-/// Rounds of asking for more when hits had to be dropped.
-const ROUNDS: usize = 4;
+/// Fewer hits than this are too few: words with a typo are looked for as well.
+const FEW: u64 = 3;
 
 impl Index {
     /// All passages that `query` matches in the scope, best first, grouped by session.
     ///
     /// # Errors
-    /// [`Error::Query`] when the query cannot be read.
+    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot.
     pub fn search(&self, query: &str, scope: &SearchScope) -> Result<SearchAnswer, Error> {
+        self.search_with(query, scope, &mut |_| {})
+    }
+
+    /// The same with progress, for queries that read all text through.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn search_with(
+        &self,
+        query: &str,
+        scope: &SearchScope,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<SearchAnswer, Error> {
         let query = syntax::parse(query, Now::utc(scope.now_ms))?;
+        let shown = Shown::read(scope.cursor.as_deref())?;
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
             pending_files: self.pending_files,
             total_exact: true,
+            notes: query.notes.clone(),
             ..SearchAnswer::default()
         };
         let Some(catalogue) = &self.catalogue else {
             return Ok(answer);
         };
         catalogue.snapshot()?;
-        let result = self.search_snapshot(catalogue, &query, scope, &mut answer);
+        let mut ask = |found| -> Result<Option<String>, Error> {
+            let search = Search::new(self, catalogue, &query, scope, &shown, progress, found)?;
+            search.answer_or_damage(&mut answer)
+        };
+        let result = match ask(None) {
+            // The words are damaged: all text is read instead.
+            Ok(Some(why)) => ask(Some(Found {
+                damage: Some(why),
+                ..Found::default()
+            })),
+            done => done,
+        };
         catalogue.end_snapshot();
-        result.map(|()| answer)
+        progress(Event::Done);
+        result.map(|_| answer)
     }
+}
 
-    fn search_snapshot(
-        &self,
-        catalogue: &Catalogue,
-        query: &syntax::Query,
-        scope: &SearchScope,
-        answer: &mut SearchAnswer,
-    ) -> Result<(), Error> {
-        // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
-        let words_dir = self.config.words_dir();
-        let mut found = open_words(catalogue, &words_dir)?;
-        if let Some(words) = &found.words {
-            match self.search_in(catalogue, &found, query, scope, answer) {
-                Err(Error::Words(error)) if error.asks_for_rebuild() => {
-                    found = Found {
-                        damage: Some(words.diagnosis(&error)),
-                        ..Found::default()
-                    };
-                }
-                done => return done,
-            }
-        }
-        if let Some(why) = &found.damage {
-            words::condemn(&words_dir, why);
-            answer.words_damage = Some(why.clone());
-        }
-        self.search_in(catalogue, &found, query, scope, answer)
+/// One search on one snapshot of the catalogue.
+struct Search<'a> {
+    index: &'a Index,
+    catalogue: &'a Catalogue,
+    query: &'a syntax::Query,
+    filters: &'a Filters,
+    scope: &'a SearchScope,
+    shown: &'a Shown,
+    left: Left<'a>,
+    /// What is left in all directories, where only one was asked for.
+    wide: Option<Left<'a>>,
+    /// The words, once they were asked for.
+    found: OnceCell<Found>,
+    progress: RefCell<&'a mut dyn FnMut(Event)>,
+}
+
+/// An expression, asked of everything.
+struct Asked<'a> {
+    expr: Option<&'a Expr>,
+    matcher: Option<Matcher>,
+    disk: Option<&'a Words>,
+    overlay: &'a Overlay<'a>,
+    scope: Scope<'a>,
+    /// Items that could not be read.
+    failed: u64,
+}
+
+impl Asked<'_> {
+    fn hits(&self, scope: &Scope<'_>, order: Order, most: usize) -> Result<words::Answer, Error> {
+        let overlay = Some(self.overlay);
+        Ok(words::search(
+            self.disk, overlay, self.expr, scope, order, most,
+        )?)
     }
+}
 
-    /// Search the words that were found, and all the text that they lack.
-    fn search_in(
-        &self,
-        catalogue: &Catalogue,
-        found: &Found,
-        query: &syntax::Query,
-        scope: &SearchScope,
-        answer: &mut SearchAnswer,
-    ) -> Result<(), Error> {
-        let (disk, done) = (found.words.as_ref(), found.done);
-        let matcher = query.expr.as_ref().map(Matcher::new);
-        let mut dead: Vec<(u64, u64)> = catalogue
-            .dead(done)?
-            .iter()
-            .map(|d| (d.first as u64, d.last as u64))
-            .collect();
-        dead.sort_unstable();
-        let allowed = self.allowed_sessions(catalogue, &query.filters, scope)?;
-        let allow = |key: u64| {
-            allowed
-                .as_ref()
-                .is_none_or(|sessions| sessions.contains(&((key >> ARRIVAL_BITS) as i64)))
-        };
-        let f = &query.filters;
-        let asked = Scope {
-            allow: allowed.is_some().then_some(&allow as &dyn Fn(u64) -> bool),
-            dead: &dead,
-            class: None,
-            kinds: Pick {
-                any: &f.kind.any,
-                none: &f.kind.none,
-            },
-            roles: Pick {
-                any: &f.role.any,
-                none: &f.role.none,
-            },
-            tools: Pick {
-                any: &f.tool.any,
-                none: &f.tool.none,
-            },
-            error: f.error,
-            since_ms: f.since_ms,
-            until_ms: f.until_ms,
-        };
-        let scan = Scan::new(query.expr.as_ref());
-        // What is elsewhere is counted as well.
-        let read = Scope {
-            allow: asked.allow.filter(|_| scope.cwd.is_none()),
-            ..asked
-        };
-        let (mut parts, mut failed) = scan_owed(
+impl<'a> Search<'a> {
+    fn new(
+        index: &'a Index,
+        catalogue: &'a Catalogue,
+        query: &'a syntax::Query,
+        scope: &'a SearchScope,
+        shown: &'a Shown,
+        progress: &'a mut dyn FnMut(Event),
+        found: Option<Found>,
+    ) -> Result<Self, Error> {
+        let filters = &query.filters;
+        let left = |cwd| Left::new(index, catalogue, filters, cwd);
+        Ok(Self {
+            index,
             catalogue,
-            &self.config.formats,
-            disk.map(|_| done),
-            &scan,
-            &read,
-        )?;
-        if query.filters.asks_for_prompts() {
-            let prompts = Scope {
-                kinds: Pick::default(),
-                ..read
-            };
-            let (part, changed) = scan_prompts(catalogue, &self.config.formats, &scan, &prompts)?;
-            parts.push(part);
-            failed += changed;
-        }
-        answer.complete = self.complete && failed == 0;
-        answer.pending_files = self.pending_files + failed;
-        let overlay = Overlay::new(&scan, parts);
-        let order = if scope.newest_first {
-            Order::Newest
-        } else {
-            Order::Ranked
+            query,
+            filters,
+            scope,
+            shown,
+            left: left(scope.cwd.as_deref())?,
+            wide: scope.cwd.as_ref().map(|_| left(None)).transpose()?,
+            found: found.map_or_else(OnceCell::new, OnceCell::from),
+            progress: RefCell::new(progress),
+        })
+    }
+
+    /// The answer, or what is wrong with the words. What an earlier search has filled in is replaced.
+    fn answer_or_damage(&self, answer: &mut SearchAnswer) -> Result<Option<String>, Error> {
+        let mut fresh = SearchAnswer {
+            schema_version: SCHEMA_VERSION,
+            total_exact: true,
+            notes: self.query.notes.clone(),
+            ..SearchAnswer::default()
         };
-        let limit = match scope.limit {
-            0 => usize::MAX,
-            limit => limit,
-        };
-        let mut want = limit;
-        for round in 0..ROUNDS {
-            let found = words::search(
-                disk,
-                Some(&overlay),
-                query.expr.as_ref(),
-                &asked,
-                order,
-                want,
-            )?;
-            let exhausted = found.hits.len() >= found.total;
-            let mut page = Page {
-                matcher: matcher.as_ref(),
-                with_prompts: query.filters.asks_for_prompts(),
-                ..Page::new(self, catalogue)
-            };
-            let mut dropped = 0;
-            for hit in &found.hits {
-                if page.count == limit {
-                    break;
-                }
-                if !page.add(hit)? {
-                    dropped += 1;
-                }
+        match self.answer(&mut fresh) {
+            Ok(()) => {}
+            Err(Error::Words(error)) if error.asks_for_rebuild() => {
+                return match self.found.get().and_then(|found| found.words.as_ref()) {
+                    Some(words) => Ok(Some(words.diagnosis(&error))),
+                    None => Err(error.into()),
+                };
             }
-            answer.total = (found.total - dropped) as u64;
-            answer.total_exact = !found.total_is_bound || exhausted;
-            answer.total_sessions = match exhausted {
-                true => page.order.len(),
-                false => found.sessions,
-            } as u64;
-            answer.complete &= !page.stale;
-            let full = page.count == limit;
-            if full || exhausted || round + 1 == ROUNDS {
-                answer.sessions = page.into_groups()?;
-                break;
-            }
-            want = want.saturating_mul(4);
+            Err(error) => return Err(error),
         }
-        if scope.cwd.is_some() {
-            let mut wider = asked;
-            wider.allow = None;
-            let all = words::search(disk, Some(&overlay), query.expr.as_ref(), &wider, order, 1)?;
-            answer.elsewhere = Some((all.total as u64).saturating_sub(answer.total));
+        if let Some(why) = self.found.get().and_then(|found| found.damage.as_ref()) {
+            words::condemn(&self.index.config.words_dir(), why);
+            fresh.words_damage = Some(why.clone());
+        }
+        *answer = fresh;
+        Ok(None)
+    }
+
+    fn answer(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
+        let expr = match &self.query.expr {
+            Some(expr) if self.scope.any => Some(relax::any(expr)),
+            expr => expr.clone(),
+        };
+        self.fill(expr.as_ref(), answer)?;
+        let near = expr
+            .as_ref()
+            .filter(|_| !self.scope.exact && answer.total < FEW);
+        if let Some(near) = near.and_then(relax::near) {
+            let mut wider = answer.clone();
+            self.fill(Some(&near), &mut wider)?;
+            if wider.total > answer.total {
+                *answer = wider;
+                answer.also = relax::also(&near, &answer.sessions);
+            }
+        }
+        if answer.total == 0
+            && let Some(expr) = &expr
+        {
+            self.explain_nothing(expr, answer)?;
+        }
+        if self.scope.cursor.is_none() {
+            answer.named = self.named(self.query)?;
         }
         Ok(())
     }
 
-    /// Sessions that the filters on sessions leave; `None` = all.
-    fn allowed_sessions(
-        &self,
-        catalogue: &Catalogue,
-        f: &Filters,
-        scope: &SearchScope,
-    ) -> Result<Option<HashSet<i64>>, Error> {
-        let names = [&f.agent, &f.project, &f.cwd, &f.session];
-        let filtered = scope.cwd.is_some()
-            || names
-                .iter()
-                .any(|n| !n.any.is_empty() || !n.none.is_empty());
-        let ours = self.root_numbers(catalogue)?;
-        if !filtered && catalogue.root_numbers()?.iter().all(|r| ours.contains(r)) {
-            return Ok(None);
-        }
-        let mut places = Places::default();
-        let cwd = scope.cwd.as_deref().map(canonical);
-        let passes = |names: &syntax::Names, is: &dyn Fn(&str) -> bool| {
-            (names.any.is_empty() || names.any.iter().any(|n| is(n)))
-                && !names.none.iter().any(|n| is(n))
-        };
-        let mut allowed = HashSet::new();
-        for s in catalogue.sessions(&ours)? {
-            let row = &s.row;
-            let folder = row
-                .cwd
-                .trim_end_matches(['/', '\\'])
-                .rsplit(['/', '\\'])
-                .next()
-                .unwrap_or("");
-            let keep = passes(&f.agent, &|n| row.agent == n)
-                && passes(&f.project, &|n| {
-                    folder.to_lowercase().contains(&n.to_lowercase())
-                })
-                && passes(&f.cwd, &|n| {
-                    let n = n.trim_end_matches('/');
-                    row.cwd == n
-                        || row
-                            .cwd
-                            .strip_prefix(n)
-                            .is_some_and(|rest| rest.starts_with(['/', '\\']))
-                })
-                && passes(&f.session, &|n| {
-                    row.id.starts_with(n) || row.path.to_string_lossy() == n
-                })
-                && cwd.as_ref().is_none_or(|cwd| places.is_here(row, cwd));
-            if keep {
-                allowed.insert(s.session);
-            }
-        }
-        Ok(Some(allowed))
-    }
-}
-
-/// Hits on their way into groups.
-struct Page<'a> {
-    index: &'a Index,
-    catalogue: &'a Catalogue,
-    matcher: Option<&'a Matcher>,
-    /// System prompts are among what was searched.
-    with_prompts: bool,
-    order: Vec<i64>,
-    hits: HashMap<i64, Vec<(StoredEntry, Hit)>>,
-    open: HashMap<i64, Option<(PathBuf, String, Option<File>)>>,
-    count: usize,
-    /// Some bytes were no longer what was catalogued.
-    stale: bool,
-}
-
-impl<'a> Page<'a> {
-    fn new(index: &'a Index, catalogue: &'a Catalogue) -> Page<'a> {
-        Page {
-            index,
-            catalogue,
-            matcher: None,
-            with_prompts: false,
-            order: Vec::new(),
-            hits: HashMap::new(),
-            open: HashMap::new(),
-            count: 0,
-            stale: false,
-        }
-    }
-
-    /// Read the hit's line again. `false`: it does not count after all.
-    fn add(&mut self, hit: &words::Hit) -> Result<bool, Error> {
-        let Some(entry) = self.catalogue.entry(hit.key as i64)? else {
-            return Ok(false);
-        };
-        let place = match self.open.entry(entry.source) {
-            std::collections::hash_map::Entry::Occupied(open) => open.into_mut(),
-            std::collections::hash_map::Entry::Vacant(new) => new.insert(
-                self.catalogue
-                    .source_place(entry.source)?
-                    .map(|(path, format)| (path, format, None)),
-            ),
-        };
-        let Some((path, format, file)) = place else {
-            return Ok(false);
-        };
-        let record = match entry_bytes(path, file, entry.start, entry.length, entry.hash) {
-            Ok(Some(record)) => record,
-            // Changed since it was catalogued: what it says now is for the next check to find.
-            Ok(None) | Err(_) => {
-                self.stale = true;
-                return Ok(false);
-            }
-        };
-        let Some(format) = self.index.config.format(format) else {
-            return Ok(false);
-        };
-        let mut pieces = Vec::new();
-        if self.with_prompts && entry.flags & flag::PROMPT != 0 {
-            pieces = format.prompts_at(path, &record);
-        }
-        pieces.extend(
-            format
-                .passages_at(path, &record)
-                .into_iter()
-                .filter(|p| p.class == hit.class)
-                .flat_map(|p| p.pieces),
-        );
-        if hit.needs_check && self.matcher.is_some_and(|m| !m.matches(&pieces)) {
-            return Ok(false);
-        }
-        let (snippet, highlights) = snippet(self.matcher, &pieces);
-        let tool = self.catalogue.tools(entry.key)?.into_iter().next();
-        let session = entry.key >> ARRIVAL_BITS;
-        if !self.hits.contains_key(&session) {
-            self.order.push(session);
-        }
-        let shown = Hit {
-            address: String::new(),
-            entry: String::new(),
-            class: hit.class,
-            kind: entry.kind.clone(),
-            role: entry.role.clone(),
-            tool,
-            time: entry.time_ms.and_then(iso),
-            score: hit.score,
-            snippet,
-            highlights,
-        };
-        self.hits.entry(session).or_default().push((entry, shown));
-        self.count += 1;
-        Ok(true)
-    }
-
-    fn into_groups(mut self) -> Result<Vec<HitGroup>, Error> {
-        let mut sessions: HashMap<i64, StoredSession> = self
-            .catalogue
-            .sessions_by_number(&self.order)?
-            .into_iter()
-            .map(|s| (s.session, s))
-            .collect();
-        let mut groups = Vec::new();
-        for number in &self.order {
-            let Some(session) = sessions.remove(number) else {
-                continue;
+    /// The page, the total and whatever else was asked for.
+    fn fill(&self, expr: Option<&Expr>, answer: &mut SearchAnswer) -> Result<(), Error> {
+        self.ask(expr, &self.left, |asked| {
+            answer.complete = self.index.complete && asked.failed == 0;
+            answer.pending_files = self.index.pending_files + asked.failed;
+            let order = match self.scope.newest_first {
+                true => Order::Newest,
+                false => Order::Ranked,
             };
-            let mut hits = Vec::new();
-            for (entry, mut hit) in self.hits.remove(number).unwrap_or_default() {
-                hit.entry = super::show::address(&entry);
-                hit.address = format!("{}:{}", session.row.id, hit.entry);
-                hits.push(hit);
+            let limit = match self.scope.limit {
+                0 => usize::MAX,
+                limit => limit,
+            };
+            let mut page = Page::new(self, asked.matcher.as_ref(), order, limit);
+            let mut want = limit.saturating_add(self.shown.len());
+            loop {
+                let found = asked.hits(&asked.scope, order, want)?;
+                let all = found.hits.len() >= found.total;
+                let full = page.take(&found.hits, all)?;
+                if full || all {
+                    answer.total = (found.total - page.dropped) as u64;
+                    answer.total_sessions = match all && page.has_seen(&found.hits) {
+                        true => page.matched.len(),
+                        false => found.sessions,
+                    } as u64;
+                    answer.total_exact =
+                        !found.total_is_bound || (all && page.has_seen(&found.hits));
+                    break;
+                }
+                want = want.saturating_mul(4);
             }
-            groups.push(HitGroup {
-                session: session.row,
-                hits,
-            });
+            answer.complete &= !page.stale;
+            page.finish(answer)?;
+            if self.scope.facets {
+                answer.facets = Some(self.facets(asked)?);
+            }
+            if self.wide.is_some() {
+                let wide = |key: u64| self.holds_widely(key);
+                let wider = Scope {
+                    allow: Some(&wide),
+                    ..asked.scope
+                };
+                let all = asked.hits(&wider, order, 1)?.total as u64;
+                answer.elsewhere = Some(all.saturating_sub(answer.total));
+            }
+            Ok(())
+        })
+    }
+
+    fn holds_widely(&self, key: u64) -> bool {
+        self.wide.as_ref().unwrap_or(&self.left).holds(key)
+    }
+
+    /// How many passages match, of those that `left` leaves.
+    fn count(&self, expr: &Expr, left: &Left<'_>, filters: &Filters) -> Result<u64, Error> {
+        self.ask_of(Some(expr), left, filters, |asked| {
+            Ok(asked.hits(&asked.scope, Order::Newest, 1)?.total as u64)
+        })
+    }
+
+    fn ask<R>(
+        &self,
+        expr: Option<&Expr>,
+        left: &Left<'_>,
+        then: impl FnOnce(&Asked<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        self.ask_of(expr, left, self.filters, then)
+    }
+
+    /// Ask `expr` of the words and of all that they lack.
+    fn ask_of<R>(
+        &self,
+        expr: Option<&Expr>,
+        left: &Left<'_>,
+        f: &Filters,
+        then: impl FnOnce(&Asked<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
+        let (disk, done) = match expr {
+            // Only the text itself tells.
+            Some(expr) if expr.reads_text() => (None, 0),
+            _ => {
+                if self.found.get().is_none() {
+                    let found = open_words(self.catalogue, &self.index.config.words_dir())?;
+                    self.found.get_or_init(|| found);
+                }
+                let found = self.found.get();
+                let words = found.and_then(|found| found.words.as_ref());
+                (words, found.map_or(0, |found| found.done))
+            }
+        };
+        let mut dead = Vec::new();
+        if disk.is_some() {
+            let gone = self.catalogue.dead(done)?;
+            dead.extend(gone.iter().map(|d| (d.first as u64, d.last as u64)));
+            dead.sort_unstable();
         }
-        Ok(groups)
+        let allow = |key: u64| left.holds(key);
+        let scope = Scope {
+            allow: (!left.is_all()).then_some(&allow as &dyn Fn(u64) -> bool),
+            dead: &dead,
+            class: None,
+            kinds: pick(&f.kind),
+            roles: pick(&f.role),
+            tools: pick(&f.tool),
+            error: f.error,
+            since_ms: f.since_ms,
+            until_ms: f.until_ms,
+            outside_ms: &f.outside_ms,
+            now_ms: self.scope.now_ms,
+        };
+        let wide = |key: u64| self.holds_widely(key);
+        // What is elsewhere is counted as well.
+        let read = Scope {
+            allow: scope.allow.map(|allow| match self.wide {
+                Some(_) => &wide as &dyn Fn(u64) -> bool,
+                None => allow,
+            }),
+            ..scope
+        };
+        let scan = Scan::new(expr);
+        let mut progress = self.progress.borrow_mut();
+        let (mut parts, mut failed) = scan_owed(
+            self.catalogue,
+            &self.index.config.formats,
+            disk.map(|_| done),
+            &scan,
+            &read,
+            *progress,
+        )?;
+        drop(progress);
+        if f.asks_for_prompts() {
+            let prompts = Scope {
+                kinds: Pick::default(),
+                ..read
+            };
+            let formats = &self.index.config.formats;
+            let (part, changed) = scan_prompts(self.catalogue, formats, &scan, &prompts)?;
+            parts.push(part);
+            failed += changed;
+        }
+        then(&Asked {
+            expr,
+            matcher: expr.map(Matcher::new),
+            disk,
+            overlay: &Overlay::new(&scan, parts),
+            scope,
+            failed,
+        })
     }
 }
 
-/// The text around the first match, on one line, and where the matches are in it.
-fn snippet(matcher: Option<&Matcher>, pieces: &[String]) -> (String, Vec<(usize, usize)>) {
-    let first = pieces
-        .iter()
-        .map(|piece| {
-            (
-                piece,
-                matcher.map(|m| m.highlights(piece)).unwrap_or_default(),
-            )
-        })
-        .find(|(_, found)| !found.is_empty());
-    let Some((piece, found)) = first.or_else(|| pieces.first().map(|piece| (piece, Vec::new())))
-    else {
-        return (String::new(), Vec::new());
-    };
-    let middle = found.first().map_or(0, |r| r.start);
-    let start = piece[..middle]
-        .char_indices()
-        .rev()
-        .take(BEFORE)
-        .last()
-        .map_or(middle, |(at, _)| at);
-    let end = piece[middle..]
-        .char_indices()
-        .nth(AFTER)
-        .map_or(piece.len(), |(at, _)| middle + at);
-    let mut text = String::new();
-    if start > 0 {
-        text.push('…');
+fn pick(names: &syntax::Names) -> Pick<'_> {
+    Pick {
+        any: &names.any,
+        none: &names.none,
     }
-    let mut marks = Vec::new();
-    let mut open: Option<usize> = None;
-    let mut found = found
-        .iter()
-        .filter(|r| r.end <= end && r.start >= start)
-        .peekable();
-    let mut blank = false;
-    for (offset, c) in piece[start..end].char_indices() {
-        let at = start + offset;
-        if found.peek().is_some_and(|r| r.end <= at)
-            && let Some(from) = open.take()
-        {
-            marks.push((from, text.len()));
-            found.next();
-        }
-        if open.is_none() && found.peek().is_some_and(|r| r.start == at) {
-            open = Some(text.len());
-        }
-        if c.is_whitespace() || c.is_control() {
-            if !blank {
-                text.push(' ');
-            }
-            blank = true;
-        } else {
-            text.push(c);
-            blank = false;
-        }
-    }
-    if let Some(from) = open {
-        marks.push((from, text.len()));
-    }
-    if end < piece.len() {
-        text.push('…');
-    }
-    (text, marks)
 }

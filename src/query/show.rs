@@ -26,6 +26,9 @@ pub struct ShowScope {
     pub all: bool,
 }
 
+/// An entry's pieces of text by class.
+pub(super) type Text = Vec<(Class, Vec<String>)>;
+
 /// How an entry is named: its id, else its line.
 pub(super) fn address(entry: &StoredEntry) -> String {
     match &entry.id {
@@ -260,21 +263,40 @@ impl<'a> Reader<'a> {
     }
 
     /// The text by class; empty when the bytes changed.
-    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Vec<(Class, Vec<String>)>, Error> {
-        let Some(record) = self.bytes(entry)? else {
-            return Ok(Vec::new());
-        };
-        let Some((path, format, _)) = self.open.get(&entry.source).and_then(Option::as_ref) else {
-            return Ok(Vec::new());
-        };
-        let Some(format) = self.index.config.format(format) else {
-            return Ok(Vec::new());
-        };
-        let passages = format.passages_at(path, &record);
+    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Text, Error> {
+        let record = self.bytes(entry)?;
+        Ok(record
+            .and_then(|record| self.passages_of(entry, &record))
+            .unwrap_or_default())
+    }
+
+    /// The same; `None` when the bytes changed or cannot be read any more.
+    pub(super) fn passages(&mut self, entry: &StoredEntry) -> Result<Option<Text>, Error> {
+        match self.bytes(entry) {
+            Ok(Some(record)) => Ok(self.passages_of(entry, &record)),
+            Ok(None) | Err(Error::Io { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The system prompts and tool schemas in an entry.
+    pub(super) fn prompts(&mut self, entry: &StoredEntry) -> Result<Vec<String>, Error> {
+        let record = self.bytes(entry)?;
+        let prompts = record.and_then(|record| {
+            let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
+            Some(self.index.config.format(format)?.prompts_at(path, &record))
+        });
+        Ok(prompts.unwrap_or_default())
+    }
+
+    fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
+        let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
+        let format = self.index.config.format(format)?;
+        let passages = format.passages_at(path, record);
         // A message of the system's says nothing else; in others the prompt is not what a reader looks for.
         if passages.is_empty() && entry.role.as_deref() == Some("system") {
-            return Ok(vec![(Class::Prose, format.prompts_at(path, &record))]);
+            return Some(vec![(Class::Prose, format.prompts_at(path, record))]);
         }
-        Ok(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
+        Some(passages.into_iter().map(|p| (p.class, p.pieces)).collect())
     }
 }

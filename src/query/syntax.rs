@@ -1,26 +1,34 @@
 //! What does the user's query say? Text in, expression and filters out.
 //!
 //! ```text
-//! foo bar            both, in one passage          "foo bar"   next to each other
-//! foo OR bar         either; binds less than AND   -foo        not in that passage
-//! (a OR b) c         groups                        foo*        words that begin so
-//! role:user          a filter; -role:user its opposite; role:user,assistant either
-//! since:2w until:2026-10-05 is:error
+//! foo bar, foo AND bar   both, in one passage          "foo bar"    next to each other
+//! foo OR bar             either; binds less than AND   -foo, NOT foo   not in that passage
+//! (a OR b) c             groups                        foo*         words that begin so
+//! foo~                   words one edit away           *foo*        any part of the text
+//! /fo+ba[rz]/            a regular expression; /…/i whatever the case
+//! role:user              a filter; -role:user its opposite; role:user,assistant either
+//! since:2w until:2026-10-05 on:yesterday is:error has:image
 //! ```
-//! Filters: `agent project cwd role kind tool session` take names, `since until after before`
-//! times, `is` only `error`. They hold for the whole query and stand outside of parentheses.
+//! Filters: see [`Filters`]. They hold for the whole query and stand outside of parentheses.
 //! `since` and `until` include the moment, day, month or year they name; `after` and `before` do
-//! not. What looks like a field but has an unknown name is an error, unless it looks like code: see
-//! `looks_like_code`. In quotes everything is text, and so it is after the two characters `\:`.
+//! not. What looks like a field but has an unknown name is text; where its name is nearly that of a
+//! field a note says so. In quotes everything is text, and so it is after the two characters `\:`.
+//! A word that looks like the hash of a commit finds longer and shorter forms of it.
 
 use crate::model::Expr;
+use crate::words::regex_error;
 use crate::words::tokenizer::segment;
 
+mod field;
 mod lex;
 mod time;
+mod word;
 
+#[cfg(test)]
+use field::FIELDS;
 use lex::{Lexeme, Piece, lex};
 pub use time::Now;
+use word::word;
 
 /// A query, read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +37,8 @@ pub struct Query {
     pub expr: Option<Expr>,
     /// Where to look.
     pub filters: Filters,
+    /// What may have been meant otherwise.
+    pub notes: Vec<String>,
 }
 
 /// Names wanted and not wanted.
@@ -45,24 +55,46 @@ pub struct Names {
 pub struct Filters {
     /// Agents.
     pub agent: Names,
-    /// Projects.
+    /// Projects, by a part of the last folder of the working directory.
     pub project: Names,
-    /// Working directories.
+    /// Working directories and what is below them.
     pub cwd: Names,
+    /// Roots, by label or path.
+    pub root: Names,
+    /// Sessions, by id, prefix of an id, or path.
+    pub session: Names,
+    /// Sessions, by a part of their name.
+    pub name: Names,
+    /// Entries with a label, by a part of it.
+    pub label: Names,
     /// Roles.
     pub role: Names,
     /// Kinds of entries. `system` asks for system prompts and tool schemas as well, which nothing else finds.
     pub kind: Names,
     /// Tools.
     pub tool: Names,
-    /// Sessions, by id, prefix of an id, or path.
-    pub session: Names,
+    /// Entries that read, write or name a file, by its path, a part of that, or `*.rs`.
+    pub file: Names,
+    /// Sessions that used a model, by a part of its name.
+    pub model: Names,
+    /// Sessions that used a provider, by a part of its name.
+    pub provider: Names,
+    /// Sessions of a status, and entries that ended so.
+    pub status: Names,
     /// From this time on, ms.
     pub since_ms: Option<i64>,
     /// Before this time, ms.
     pub until_ms: Option<i64>,
+    /// Not within these times: from the first ms until before the second.
+    pub outside_ms: Vec<(i64, i64)>,
     /// Entries that report an error, or those that do not.
     pub error: Option<bool>,
+    /// Entries that are not on their session's active branch, or those that are.
+    pub branch: Option<bool>,
+    /// Entries of sessions with a name, or of those without.
+    pub named: Option<bool>,
+    /// Entries that hold an image, or those that do not.
+    pub image: Option<bool>,
 }
 
 impl Filters {
@@ -94,11 +126,6 @@ impl SyntaxError {
     }
 }
 
-const FIELDS: [&str; 12] = [
-    "agent", "project", "cwd", "role", "kind", "tool", "session", "since", "until", "after",
-    "before", "is",
-];
-
 /// Deeper groups are refused: every level costs stack in whoever walks the tree.
 const MAX_DEPTH: usize = 50;
 
@@ -107,7 +134,7 @@ const MAX_DEPTH: usize = 50;
 /// # Errors
 /// Says where and why; the message is fit to be shown.
 pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
-    let lexemes = lex(text)?;
+    let (lexemes, notes) = lex(text)?;
     let mut parser = Parser {
         lexemes: &lexemes,
         at: 0,
@@ -129,7 +156,11 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
         let hint = (!lexemes.is_empty()).then(|| "only letters and digits are searched".to_owned());
         return Err(SyntaxError::new(1, "a word to search for", hint));
     }
-    Ok(Query { expr, filters })
+    Ok(Query {
+        expr,
+        filters,
+        notes,
+    })
 }
 
 struct Parser<'a> {
@@ -188,9 +219,32 @@ impl<'a> Parser<'a> {
     fn all(&mut self, depth: usize) -> Result<Part, SyntaxError> {
         let mut members = Vec::new();
         let mut filter_at = None;
+        // A NOT that stands before the next lexeme.
+        let mut not_at = None;
         while let Some(lexeme) = self.peek() {
             let expr = match &lexeme.piece {
                 Piece::Or | Piece::Close => break,
+                Piece::And => {
+                    let is_first = members.is_empty() && filter_at.is_none();
+                    self.at += 1;
+                    if is_first || not_at.is_some() || !self.begins_member() {
+                        let hint = "to search for the word itself, write \"and\"".to_owned();
+                        return Err(SyntaxError::new(
+                            lexeme.column,
+                            "a word on both sides of AND",
+                            Some(hint),
+                        ));
+                    }
+                    continue;
+                }
+                Piece::Not => {
+                    not_at = Some(lexeme.column);
+                    self.at += 1;
+                    if !self.begins_member() {
+                        break;
+                    }
+                    continue;
+                }
                 Piece::Open => {
                     self.at += 1;
                     if depth == MAX_DEPTH {
@@ -219,16 +273,28 @@ impl<'a> Parser<'a> {
                     inner.found
                 }
                 Piece::Phrase(text) => searchable(text).then(|| Expr::Phrase(text.clone())),
-                Piece::Word(text) => self.word(text),
+                Piece::Word(text) => word(text),
+                Piece::Regex { pattern, column } => {
+                    if let Some((at, message)) = regex_error(pattern) {
+                        let hint = format!("to search for the text, write \"/{pattern}/\"");
+                        return Err(SyntaxError::new(
+                            column + at,
+                            format!("a regular expression ({message})"),
+                            Some(hint),
+                        ));
+                    }
+                    Some(Expr::Regex(pattern.clone()))
+                }
                 Piece::Filter { name, values } => {
                     filter_at = filter_at.or(Some(lexeme.column));
-                    self.filter(lexeme, name, values)?;
+                    let negated = lexeme.negated ^ not_at.take().is_some();
+                    self.filter(lexeme, negated, name, values)?;
                     self.at += 1;
                     continue;
                 }
             };
             self.at += 1;
-            let negated = lexeme.negated;
+            let negated = lexeme.negated ^ not_at.take().is_some();
             members.extend(expr.map(|expr| {
                 if negated {
                     Expr::Not(Box::new(expr))
@@ -236,6 +302,10 @@ impl<'a> Parser<'a> {
                     expr
                 }
             }));
+        }
+        if let Some(column) = not_at {
+            let hint = "to search for the word itself, write \"not\"".to_owned();
+            return Err(SyntaxError::new(column, "a word after NOT", Some(hint)));
         }
         let found = match members.len() {
             0 => None,
@@ -245,143 +315,16 @@ impl<'a> Parser<'a> {
         Ok(Part { found, filter_at })
     }
 
-    fn word(&self, text: &str) -> Option<Expr> {
-        if !searchable(text) {
-            return None;
-        }
-        Some(match text.strip_suffix('*') {
-            Some(stem) if stem.ends_with(|last: char| last.is_alphanumeric() || last == '_') => {
-                Expr::Prefix(stem.to_owned())
-            }
-            _ => Expr::Word(text.to_owned()),
-        })
-    }
-
-    fn filter(
-        &mut self,
-        lexeme: &Lexeme,
-        name: &str,
-        values: &[String],
-    ) -> Result<(), SyntaxError> {
-        let value_column = lexeme.column + name.chars().count() + 1 + usize::from(lexeme.negated);
-        let names = match name {
-            "agent" => &mut self.filters.agent,
-            "project" => &mut self.filters.project,
-            "cwd" => &mut self.filters.cwd,
-            "role" => &mut self.filters.role,
-            "kind" => &mut self.filters.kind,
-            "tool" => &mut self.filters.tool,
-            "session" => &mut self.filters.session,
-            "is" => {
-                if values.iter().any(|value| value != "error") {
-                    return Err(SyntaxError::new(value_column, "`error` after `is:`", None));
-                }
-                let wanted = !lexeme.negated;
-                if self.filters.error.is_some_and(|before| before != wanted) {
-                    return Err(SyntaxError::new(
-                        lexeme.column,
-                        "either is:error or -is:error",
-                        None,
-                    ));
-                }
-                self.filters.error = Some(wanted);
-                return Ok(());
-            }
-            _ => return self.time(lexeme, name, values, value_column),
-        };
-        let list = if lexeme.negated {
-            &mut names.none
-        } else {
-            &mut names.any
-        };
-        list.extend(values.iter().cloned());
-        Ok(())
-    }
-
-    fn time(
-        &mut self,
-        lexeme: &Lexeme,
-        name: &str,
-        values: &[String],
-        column: usize,
-    ) -> Result<(), SyntaxError> {
-        let [value] = values else {
-            return Err(SyntaxError::new(column, "one time", None));
-        };
-        let span = time::span(value, self.now).ok_or_else(|| {
-            let hint = "such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, 3d, 2w";
-            SyntaxError::new(column, "a date or a length of time", Some(hint.to_owned()))
-        })?;
-        // Without the minus, from `start`; with it, before what it would be from.
-        let (is_lower, bound) = match name {
-            "since" => (true, span.start),
-            "after" => (true, span.end),
-            "before" => (false, span.start),
-            _ => (false, span.end),
-        };
-        if is_lower != lexeme.negated {
-            let since = &mut self.filters.since_ms;
-            *since = Some(since.map_or(bound, |before| before.max(bound)));
-        } else {
-            let until = &mut self.filters.until_ms;
-            *until = Some(until.map_or(bound, |before| before.min(bound)));
-        }
-        Ok(())
+    /// Whether a word, group or filter comes next.
+    fn begins_member(&self) -> bool {
+        self.peek()
+            .is_some_and(|next| !matches!(next.piece, Piece::Or | Piece::And | Piece::Close))
     }
 }
 
 /// Whether `text` holds any word at all.
 fn searchable(text: &str) -> bool {
     segment(text, |_| {}) > 0
-}
-
-/// Whether `name:value`, with a name that is no field, is plain text: an address or code
-/// (`http://x`, `std::fmt`, `C:\x`), a place in a file or a port (`localhost:8080`), a name with
-/// capitals (`TypeError:x`), one letter, or a `:` at the end.
-fn looks_like_code(name: &str, value: &str) -> bool {
-    name.chars().count() < 2
-        || value.is_empty()
-        || value.starts_with([':', '/', '\\'])
-        || value.starts_with(|first: char| first.is_ascii_digit())
-        || name.contains(|letter: char| !letter.is_ascii_lowercase())
-}
-
-/// The field nearest to `name`, if any is near.
-fn nearest(name: &str) -> Option<&'static str> {
-    let synonym = match name {
-        "in" | "path" | "dir" | "folder" => Some("cwd"),
-        "from" | "by" | "author" => Some("role"),
-        "type" => Some("kind"),
-        "repo" => Some("project"),
-        "date" => Some("since"),
-        "id" => Some("session"),
-        _ => None,
-    };
-    synonym.or_else(|| {
-        FIELDS
-            .iter()
-            .map(|field| (distance(name, field), *field))
-            .filter(|(distance, field)| *distance <= 1 + field.len() / 4)
-            .min()
-            .map(|(_, field)| field)
-    })
-}
-
-/// Letters to add, remove or replace between two ASCII words.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let above = row[j + 1];
-            row[j + 1] = (above + 1)
-                .min(row[j] + 1)
-                .min(diagonal + usize::from(x != y));
-            diagonal = above;
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 use std::ops::Bound;
 
 use tantivy::query::{
-    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, ConstScoreQuery, EmptyQuery,
+    Bm25StatisticsProvider, Bm25Weight, BooleanQuery, ConstScoreQuery, EmptyQuery, FuzzyTermQuery,
     InvertedIndexRangeQuery, Occur, PhraseQuery, Query, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
@@ -41,6 +41,10 @@ pub(super) enum Leaf {
     Token(String),
     /// It holds a token that begins so; scored alike, whichever and how often.
     Prefix(String),
+    /// It holds the token or one that is an edit away; scored alike, whichever and how often.
+    Near(String),
+    /// Its text holds something that no index knows; scored alike wherever it does.
+    Scanned(Expr),
     /// It holds the tokens at their distances; scored by how often.
     Phrase(Vec<(u32, String)>),
 }
@@ -95,6 +99,20 @@ impl Compiled {
                 self.pattern(&Pattern::new(text, false), bounds)
             }
             Expr::Prefix(text) => self.pattern(&Pattern::new(text, true), bounds),
+            Expr::Near(text) => {
+                let pattern = Pattern::new(text, false);
+                match pattern.only_word() {
+                    Some(word) => self.leaf(Leaf::Near(word.to_owned())),
+                    None => self.pattern(&pattern, bounds),
+                }
+            }
+            Expr::Substring(_) | Expr::Regex(_) => {
+                self.exact = false;
+                match bounds {
+                    Bounds::Outer => self.leaf(Leaf::Scanned(expr.clone())),
+                    Bounds::Inner => Node::Nothing,
+                }
+            }
             Expr::And(members) => self.all(members.iter(), bounds),
             Expr::Not(_) => self.all(std::iter::once(expr), bounds),
             Expr::Or(members) => any_of(
@@ -182,7 +200,10 @@ impl Compiled {
         match node {
             Node::Nothing => Box::new(EmptyQuery),
             Node::Everything => all_of(self.class, fields),
-            Node::Leaf(number) => self.leaves[*number].query(fields.text(self.class)),
+            Node::Leaf(number) => match &self.leaves[*number] {
+                Leaf::Scanned(_) => all_of(self.class, fields),
+                leaf => leaf.query(fields.text(self.class)),
+            },
             Node::All { of, but } => {
                 let of = of
                     .iter()
@@ -271,6 +292,13 @@ impl Leaf {
                     Bound::Excluded(upper),
                 ))
             }
+            // One automaton for all letters; a swap of neighbours is one edit.
+            Leaf::Near(text) => Box::new(FuzzyTermQuery::new(
+                Term::from_field_text(field, text),
+                1,
+                true,
+            )),
+            Leaf::Scanned(_) => Box::new(EmptyQuery),
             Leaf::Phrase(parts) => {
                 let terms = parts
                     .iter()
@@ -287,7 +315,7 @@ impl Leaf {
     fn terms(&self, field: Field) -> Vec<Term> {
         match self {
             Leaf::Token(text) => vec![Term::from_field_text(field, text)],
-            Leaf::Prefix(_) => Vec::new(),
+            Leaf::Prefix(_) | Leaf::Near(_) | Leaf::Scanned(_) => Vec::new(),
             Leaf::Phrase(parts) => parts
                 .iter()
                 .map(|(_, text)| Term::from_field_text(field, text))

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::pattern::Pattern;
-use super::tally::{Tally, Terms};
+use super::scanned::Scanned;
+use super::tally::{Kind, Tally, Terms, is_near};
 use super::tokenizer::Segmenter;
 use crate::model::Expr;
 
@@ -25,12 +26,15 @@ pub fn highlights(expr: &Expr, text: &str) -> Vec<Range<usize>> {
 pub struct Matcher {
     root: Node,
     patterns: Vec<Asked>,
+    /// What only the text itself tells, and whether it is wanted.
+    scanned: Vec<(Scanned, bool)>,
     pub(super) terms: Terms,
 }
 
 #[derive(Debug)]
 enum Node {
     Pattern(usize),
+    Scanned(usize),
     All(Vec<Node>),
     Any(Vec<Node>),
     Not(Box<Node>),
@@ -59,6 +63,7 @@ impl Matcher {
         let mut matcher = Self {
             root: Node::All(Vec::new()),
             patterns: Vec::new(),
+            scanned: Vec::new(),
             terms: Terms::default(),
         };
         matcher.root = matcher.node(expr, true);
@@ -69,6 +74,23 @@ impl Matcher {
         match expr {
             Expr::Word(text) | Expr::Phrase(text) => self.pattern(text, false, wanted),
             Expr::Prefix(text) => self.pattern(text, true, wanted),
+            Expr::Near(text) => match Pattern::new(text, false).only_word() {
+                Some(word) => {
+                    let term = self.terms.add(word, Kind::Near, false);
+                    self.patterns.push(Asked {
+                        parts: Vec::new(),
+                        whole: Some(term),
+                        wanted,
+                    });
+                    Node::Pattern(self.patterns.len() - 1)
+                }
+                None => self.pattern(text, false, wanted),
+            },
+            Expr::Substring(_) | Expr::Regex(_) => {
+                self.scanned
+                    .extend(Scanned::new(expr).map(|scanned| (scanned, wanted)));
+                Node::Scanned(self.scanned.len() - 1)
+            }
             Expr::And(members) => Node::All(
                 members
                     .iter()
@@ -96,10 +118,12 @@ impl Matcher {
             .enumerate()
             .map(|(index, (distance, text))| {
                 let open = prefix && index == last;
-                (*distance, terms.add(text, open, placed))
+                (*distance, terms.add(text, Kind::of(open), placed))
             })
             .collect();
-        let whole = pattern.whole.map(|text| terms.add(&text, prefix, false));
+        let whole = pattern
+            .whole
+            .map(|text| terms.add(&text, Kind::of(prefix), false));
         self.patterns.push(Asked {
             parts,
             whole,
@@ -112,24 +136,29 @@ impl Matcher {
     pub fn matches<T: AsRef<str>>(&self, pieces: &[T]) -> bool {
         let mut tally = Tally::default();
         tally.count(&self.terms, pieces);
-        self.holds(&tally)
+        self.holds(&tally, pieces)
     }
 
-    /// Whether a passage matches whose tokens have been counted.
-    pub(super) fn holds(&self, tally: &Tally) -> bool {
-        self.node_holds(&self.root, tally)
+    /// Whether a passage of these pieces matches, whose tokens have been counted.
+    pub(super) fn holds<T: AsRef<str>>(&self, tally: &Tally, pieces: &[T]) -> bool {
+        self.node_holds(&self.root, tally, pieces)
     }
 
-    fn node_holds(&self, node: &Node, tally: &Tally) -> bool {
+    fn node_holds<T: AsRef<str>>(&self, node: &Node, tally: &Tally, pieces: &[T]) -> bool {
+        let holds = |node: &Node| self.node_holds(node, tally, pieces);
         match node {
+            Node::Scanned(number) => {
+                let scanned = &self.scanned[*number].0;
+                pieces.iter().any(|piece| scanned.is_in(piece.as_ref()))
+            }
             Node::Pattern(number) => {
                 let pattern = &self.patterns[*number];
                 pattern.whole.is_some_and(|whole| tally.times(whole) > 0)
                     || tally.runs(&pattern.parts) > 0
             }
-            Node::All(members) => members.iter().all(|member| self.node_holds(member, tally)),
-            Node::Any(members) => members.iter().any(|member| self.node_holds(member, tally)),
-            Node::Not(inner) => !self.node_holds(inner, tally),
+            Node::All(members) => members.iter().all(holds),
+            Node::Any(members) => members.iter().any(holds),
+            Node::Not(inner) => !holds(inner),
         }
     }
 
@@ -151,6 +180,9 @@ impl Matcher {
             let whole = pattern.whole.map(|whole| found[whole].as_slice());
             ranges.extend(whole.unwrap_or_default().iter().map(|at| at.start..at.end));
             ranges.extend(runs(&pattern.parts, &found));
+        }
+        for (scanned, _) in self.scanned.iter().filter(|(_, wanted)| *wanted) {
+            ranges.extend(scanned.places(text));
         }
         ranges.sort_unstable_by_key(|range| (range.start, range.end));
         let mut disjoint: Vec<Range<usize>> = Vec::new();
@@ -181,4 +213,17 @@ fn runs(parts: &[(u32, usize)], found: &[Vec<Place>]) -> Vec<Range<usize>> {
         Some(head.start..end)
     };
     found[*head].iter().filter_map(run).collect()
+}
+
+/// The tokens of `text` that are one edit away from one of these words, but not a word itself.
+pub fn near_tokens(words: &[&str], text: &str) -> Vec<String> {
+    let asked: Vec<Pattern> = words.iter().map(|word| Pattern::new(word, false)).collect();
+    let asked: Vec<&str> = asked.iter().filter_map(Pattern::only_word).collect();
+    let mut near = Vec::new();
+    Segmenter::default().run(text, |token| {
+        if !asked.contains(&token.text) && asked.iter().any(|word| is_near(word, token.text)) {
+            near.push(token.text.to_owned());
+        }
+    });
+    near
 }

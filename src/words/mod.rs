@@ -18,25 +18,31 @@ mod overlay;
 mod pattern;
 mod postings;
 mod prefilter;
+mod rank;
+mod scanned;
 mod schema;
+mod scope;
 mod search;
 mod segment;
 mod tally;
 pub mod tokenizer;
+mod top;
 mod write;
 
 pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
 pub use matcher::Matcher;
+pub use matcher::near_tokens;
 #[cfg(test)]
 pub use matcher::{highlights, matches_text};
 pub use overlay::{Overlay, Owed, Part, Scan};
 #[cfg(test)]
 pub use prefilter::Prefilter;
+pub use rank::recency;
+pub use scanned::regex_error;
 pub use schema::{Doc, SCHEMA_REVISION};
-#[cfg(test)]
-pub use search::Answer;
-pub use search::{Facts, Hit, Order, Pick, Scope, Words, search};
+pub use scope::{Facts, Pick, Scope};
+pub use search::{Answer, Hit, Order, Words, search};
 pub use write::{Added, Adder, WordsWriter};
 
 #[cfg(test)]

@@ -17,9 +17,10 @@ use tantivy::schema::Field;
 use super::compile::{Compiled, Leaf};
 use super::matcher::Matcher;
 use super::prefilter::Prefilter;
+use super::scanned::Scanned;
 use super::schema::{NO_TIME, schema};
-use super::tally::Tally;
-use crate::model::{Class, Expr};
+use super::tally::{Kind, Tally};
+use crate::model::{Class, Expr, Standing};
 
 /// Bytes of one token and what is between tokens, where nothing was sampled.
 const TOKEN_BYTES: u64 = 8;
@@ -31,6 +32,8 @@ pub struct Owed {
     pub key: u64,
     /// Its time.
     pub time_ms: Option<i64>,
+    /// What its prose is.
+    pub standing: Standing,
     /// The scope admits it.
     pub admitted: bool,
     /// It stands for others: read it whatever it says.
@@ -58,6 +61,7 @@ struct Asked {
 enum Frequency {
     Term(usize),
     Run(Vec<(u32, usize)>),
+    Text(Scanned),
 }
 
 impl Scan {
@@ -73,12 +77,19 @@ impl Scan {
                     .leaves
                     .iter()
                     .map(|leaf| match leaf {
-                        Leaf::Token(text) => Frequency::Term(terms.add(text, false, false)),
-                        Leaf::Prefix(text) => Frequency::Term(terms.add(text, true, false)),
+                        Leaf::Token(text) => Frequency::Term(terms.add(text, Kind::Whole, false)),
+                        Leaf::Prefix(text) => Frequency::Term(terms.add(text, Kind::Prefix, false)),
+                        Leaf::Near(text) => Frequency::Term(terms.add(text, Kind::Near, false)),
+                        Leaf::Scanned(expr) => match Scanned::new(expr) {
+                            Some(scanned) => Frequency::Text(scanned),
+                            None => Frequency::Run(Vec::new()),
+                        },
                         Leaf::Phrase(parts) => Frequency::Run(
                             parts
                                 .iter()
-                                .map(|(distance, text)| (*distance, terms.add(text, false, true)))
+                                .map(|(distance, text)| {
+                                    (*distance, terms.add(text, Kind::Whole, true))
+                                })
                                 .collect(),
                         ),
                     })
@@ -134,6 +145,7 @@ impl Share {
 struct Found {
     keys: Vec<u64>,
     times: Vec<i64>,
+    standings: Vec<Standing>,
     norms: Vec<u8>,
     /// As many for each passage as there are leaves.
     frequencies: Vec<u32>,
@@ -218,9 +230,14 @@ impl Part<'_> {
         seen.passages += 1;
         let tally = &mut self.tally;
         let mut matches = entry.admitted;
-        if let Some(matcher) = &scan.matcher {
+        if let Some(matcher) = &scan.matcher
+            && matcher.terms.len() == 0
+        {
+            // Only the text decides, and no word is scored: there is nothing to count.
+            matches = matches && matcher.holds(tally, pieces);
+        } else if let Some(matcher) = &scan.matcher {
             tally.count(&matcher.terms, pieces);
-            matches &= matcher.holds(tally);
+            matches = matches && matcher.holds(tally, pieces);
             for term in 0..matcher.terms.len() {
                 let holds = u64::from(tally.times(term) > 0);
                 seen.with[term] += holds;
@@ -239,6 +256,10 @@ impl Part<'_> {
         let found = &mut self.found[class as usize];
         found.keys.push(entry.key);
         found.times.push(entry.time_ms.unwrap_or(NO_TIME));
+        found.standings.push(match class {
+            Class::Prose => entry.standing,
+            Class::Output => Standing::Output,
+        });
         found
             .norms
             .push(FieldNormReader::fieldnorm_to_id(tally.tokens));
@@ -248,6 +269,9 @@ impl Part<'_> {
             .extend(leaves.iter().map(|leaf| match leaf {
                 Frequency::Term(term) => tally.times(*term),
                 Frequency::Run(parts) => tally.runs(parts),
+                Frequency::Text(scanned) => {
+                    u32::from(pieces.iter().any(|piece| scanned.is_in(piece.as_ref())))
+                }
             }));
     }
 }
@@ -260,7 +284,7 @@ pub struct Overlay<'a> {
     covered: [Vec<(u64, u64)>; 2],
     passages: u64,
     tokens: [u64; 2],
-    /// How many passages hold a term.
+    /// How many passages hold a term, that of their class among them.
     with: Vec<(Term, u64)>,
 }
 
@@ -269,6 +293,7 @@ pub struct Overlay<'a> {
 pub(super) struct Match<'a> {
     pub key: u64,
     pub time: i64,
+    pub standing: Standing,
     pub norm: u8,
     pub frequencies: &'a [u32],
 }
@@ -303,6 +328,11 @@ impl<'a> Overlay<'a> {
         let fields = schema().1;
         for class in [Class::Prose, Class::Output] {
             let seen = &seen[class as usize];
+            let sampled = records.of_all(seen.sampled_passages);
+            with.push((
+                Term::from_field_u64(fields.class, class as u64),
+                seen.passages.max(sampled.unwrap_or(0)),
+            ));
             let whole = scan.matcher.iter().flat_map(|m| m.terms.whole());
             with.extend(whole.map(|(number, text)| {
                 let sampled = records.of_all(seen.sampled_with[number]);
@@ -339,6 +369,7 @@ impl<'a> Overlay<'a> {
             (0..found.keys.len()).map(move |at| Match {
                 key: found.keys[at],
                 time: found.times[at],
+                standing: found.standings[at],
                 norm: found.norms[at],
                 frequencies: &found.frequencies[at * leaves..(at + 1) * leaves],
             })
@@ -359,7 +390,7 @@ impl<'a> Overlay<'a> {
             .map_or(0, |class| self.tokens[class as usize])
     }
 
-    /// How many of them hold a term that is asked for, estimated.
+    /// How many of them hold a term that is asked for, or are of a class; estimated.
     pub(super) fn doc_freq(&self, term: &Term) -> u64 {
         let found = self.with.iter().find(|(known, _)| known == term);
         found.map_or(0, |(_, passages)| *passages)

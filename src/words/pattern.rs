@@ -34,6 +34,14 @@ impl Pattern {
         }
     }
 
+    /// The token, if the text is one and no more.
+    pub fn only_word(&self) -> Option<&str> {
+        match (self.parts.as_slice(), &self.whole) {
+            ([(_, word)], None) => Some(word),
+            _ => None,
+        }
+    }
+
     /// ASCII text that the text of a match must contain, up to case, before folding.
     /// A whole is its parts put together, so its parts are in it as well.
     pub fn literals(&self) -> Vec<&[u8]> {

@@ -16,6 +16,7 @@ use memchr::memmem::Finder;
 
 use super::literal::Literal;
 use super::pattern::Pattern;
+use super::scanned::Need;
 use super::tokenizer::hides_ascii;
 use crate::model::Expr;
 
@@ -41,6 +42,14 @@ fn node(expr: &Expr) -> Option<Node> {
     match expr {
         Expr::Word(text) | Expr::Phrase(text) => pattern(&Pattern::new(text, false)),
         Expr::Prefix(text) => pattern(&Pattern::new(text, true)),
+        Expr::Near(text) => {
+            let pattern_of = Pattern::new(text, false);
+            match pattern_of.only_word() {
+                Some(word) => near(word),
+                None => pattern(&pattern_of),
+            }
+        }
+        Expr::Substring(_) | Expr::Regex(_) => Need::of(expr).map(needed),
         Expr::And(members) => all(members.iter().filter_map(node).collect()),
         Expr::Or(members) => members
             .iter()
@@ -60,6 +69,25 @@ fn pattern(pattern: &Pattern) -> Option<Node> {
     let literals = literals.map(|literal| Node::Literal(Literal::new(literal)));
     let is_wide = pattern.parts.iter().any(|(_, text)| !text.is_ascii());
     all(literals.chain(is_wide.then_some(Node::Wide)).collect())
+}
+
+/// An edit changes one letter, or two next to each other: of three parts of a word one is left.
+fn near(word: &str) -> Option<Node> {
+    let third = word.len() / 3;
+    if third == 0 || !word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return None;
+    }
+    let parts = [0..third, third..2 * third, 2 * third..word.len()];
+    let literals = parts.map(|part| Node::Literal(Literal::new(&word.as_bytes()[part])));
+    Some(Node::Any(literals.into()))
+}
+
+fn needed(need: Need) -> Node {
+    match need {
+        Need::Run(letters) => Node::Literal(Literal::new(&letters)),
+        Need::All(needs) => Node::All(needs.into_iter().map(needed).collect()),
+        Need::Any(needs) => Node::Any(needs.into_iter().map(needed).collect()),
+    }
 }
 
 fn all(mut nodes: Vec<Node>) -> Option<Node> {

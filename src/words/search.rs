@@ -1,7 +1,5 @@
 //! Which passages match, and which of them come first?
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashSet};
 use std::path::Path;
 
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
@@ -12,9 +10,11 @@ use super::compile::{Compiled, term_query, unscored};
 use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
+use super::scope::Scope;
+use super::top::{Passage, Standings, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
-use crate::model::{ARRIVAL_BITS, Class, Expr};
+use crate::model::{Class, Expr, Standing};
 
 /// The index on disk as one commit left it. Reading takes no lock that a writer holds for long.
 pub struct Words {
@@ -87,84 +87,6 @@ impl Words {
     }
 }
 
-/// Which values of a field are wanted.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Pick<'a> {
-    /// One of these, unless empty.
-    pub any: &'a [String],
-    /// None of these.
-    pub none: &'a [String],
-}
-
-/// Which passages are asked at all.
-#[derive(Clone, Copy, Default)]
-pub struct Scope<'a> {
-    /// Asked with the key of each match; its session is `key >> ARRIVAL_BITS`.
-    pub allow: Option<&'a dyn Fn(u64) -> bool>,
-    /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
-    /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.
-    pub dead: &'a [(u64, u64)],
-    /// Prose or output alone.
-    pub class: Option<Class>,
-    /// Raw kinds.
-    pub kinds: Pick<'a>,
-    /// Raw roles. A passage without role is not of any.
-    pub roles: Pick<'a>,
-    /// Tools.
-    pub tools: Pick<'a>,
-    /// Entries that report an error, or those that do not.
-    pub error: Option<bool>,
-    /// From this time on, in ms. Passages without a time are left out as soon as a time is asked for.
-    pub since_ms: Option<i64>,
-    /// Before this time, in ms.
-    pub until_ms: Option<i64>,
-}
-
-/// What an entry says of itself, as far as searches filter by it.
-#[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
-    /// The entry's time in ms.
-    pub time_ms: Option<i64>,
-    /// The raw kind.
-    pub kind: &'a str,
-    /// The raw role.
-    pub role: Option<&'a str>,
-    /// Tools called by the entry or answering in it.
-    pub tools: &'a [String],
-    /// Whether the entry reports an error.
-    pub is_error: bool,
-}
-
-impl Pick<'_> {
-    /// Whether values of a field are wanted: `restrict` says the same to tantivy.
-    fn admits<T: AsRef<str>>(&self, values: &[T]) -> bool {
-        let among = |list: &[String]| {
-            list.iter()
-                .any(|one| values.iter().any(|v| v.as_ref() == one))
-        };
-        (self.any.is_empty() || among(self.any)) && !among(self.none)
-    }
-}
-
-impl Scope<'_> {
-    /// Whether an entry is asked at all. [`Scope::allow`] and [`Scope::dead`] are not looked at.
-    pub fn admits(&self, entry: &Facts<'_>) -> bool {
-        self.kinds.admits(&[entry.kind])
-            && self.roles.admits(entry.role.as_slice())
-            && self.tools.admits(entry.tools)
-            && self.error.is_none_or(|error| entry.is_error == error)
-            && self.admits_time(entry.time_ms)
-    }
-
-    fn admits_time(&self, time_ms: Option<i64>) -> bool {
-        (self.since_ms.is_none() && self.until_ms.is_none())
-            || time_ms.is_some_and(|time| {
-                self.since_ms.is_none_or(|since| time >= since)
-                    && self.until_ms.is_none_or(|until| time < until)
-            })
-    }
-}
-
 /// What comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -181,8 +103,12 @@ pub struct Hit {
     pub key: u64,
     /// The passage's class.
     pub class: Class,
-    /// BM25, to the nearest 1/1024; 0 when ordered by time.
+    /// BM25 weighed by standing and age, to the nearest 1/1024; 0 when ordered by time.
     pub score: f32,
+    /// BM25 alone.
+    pub bm25: f32,
+    /// What the passage is.
+    pub standing: Standing,
     /// The entry's time.
     pub time_ms: Option<i64>,
     /// The index could not tell for certain: ask [`super::Matcher`] with the passage's text.
@@ -204,6 +130,9 @@ pub struct Answer {
 
 /// Search the disk, the overlay or both as if they were one index. The overlay is of the same
 /// `expr`, and of entries that the scope [admits](Scope::admits).
+///
+/// On disk whatever [reads text](Expr::reads_text) needs a check of every passage, and scores nothing:
+/// ask such an `expr` of an overlay of everything.
 ///
 /// `expr` is `None` when only the scope decides. Scores rest on the statistics of both sides.
 ///
@@ -240,15 +169,7 @@ fn search_undamaged(
         disk: disk.map(|words| &words.searcher),
         overlay,
     };
-    let mut top = Top {
-        order,
-        limit,
-        heap: BinaryHeap::new(),
-        total: 0,
-        sessions: HashSet::new(),
-        last_session: None,
-        bound: false,
-    };
+    let mut top = Top::new(order, limit, scope.now_ms);
     if let Some(searcher) = both.disk {
         let mut inexact = [false; 2];
         let mut sides: Vec<Box<dyn Query>> = Vec::new();
@@ -281,17 +202,16 @@ fn search_undamaged(
                 Order::Ranked => compiled.score(found.frequencies, found.norm, &weights),
                 Order::Newest => None,
             };
-            top.take(found.key, class, score.unwrap_or(0.0), found.time, false);
+            let found = Passage {
+                key: found.key,
+                class,
+                standing: found.standing,
+                time: found.time,
+            };
+            top.take(found, score.unwrap_or(0.0), false);
         }
     }
-    let mut hits: Vec<_> = top.heap.into_iter().map(|Reverse(ranked)| ranked).collect();
-    hits.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(Answer {
-        hits: hits.into_iter().map(|ranked| ranked.0).collect(),
-        total: top.total,
-        sessions: top.sessions.len(),
-        total_is_bound: top.bound,
-    })
+    Ok(top.into_answer())
 }
 
 /// Add the parts of the scope that are terms of the index.
@@ -337,11 +257,30 @@ struct Both<'a> {
     overlay: Option<&'a Overlay<'a>>,
 }
 
+impl Both<'_> {
+    fn doc_freq_of(&self, term: &Term) -> tantivy::Result<u64> {
+        let disk = self.disk.map(|disk| disk.doc_freq(term));
+        let owed = self.overlay.map(|owed| owed.doc_freq(term));
+        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+    }
+}
+
 impl Bm25StatisticsProvider for Both<'_> {
+    /// As many as there would be if every passage were of the field's class: divided by all
+    /// passages that is the mean length of those of the class.
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
         let disk = self.disk.map(|disk| disk.total_num_tokens(field));
         let owed = self.overlay.map(|owed| owed.total_num_tokens(field));
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+        let tokens = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
+        let fields = schema().1;
+        let class = match field == fields.output {
+            true => Class::Output,
+            false => Class::Prose,
+        };
+        let of_class = self.doc_freq_of(&Term::from_field_u64(fields.class, class as u64))?;
+        let whole = u128::from(tokens) * u128::from(self.total_num_docs()?);
+        let whole = whole.checked_div(u128::from(of_class)).unwrap_or(0);
+        Ok(u64::try_from(whole).unwrap_or(u64::MAX))
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
@@ -350,10 +289,19 @@ impl Bm25StatisticsProvider for Both<'_> {
         Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
     }
 
+    /// Passages that hold the word, of either class: a word is as rare in output as it is in prose.
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.doc_freq(term));
-        let owed = self.overlay.map(|owed| owed.doc_freq(term));
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+        let fields = schema().1;
+        let value = term.value();
+        let Some(text) = value.as_str() else {
+            return self.doc_freq_of(term);
+        };
+        [Class::Prose, Class::Output]
+            .into_iter()
+            .map(|class| self.doc_freq_of(&Term::from_field_text(fields.text(class), text)))
+            .sum::<tantivy::Result<u64>>()
+            // Both are estimates where the overlay is sampled.
+            .and_then(|passages| Ok(passages.min(self.total_num_docs()?)))
     }
 }
 
@@ -407,6 +355,7 @@ fn collect(
     for reader in searcher.segment_readers() {
         let columns = Columns::open(reader)?;
         let alive = reader.alive_bitset();
+        let mut standings = Standings::open(reader)?;
         let mut take = |doc: u32, score: f32| {
             if alive.is_some_and(|alive| !alive.is_alive(doc)) {
                 return;
@@ -420,7 +369,13 @@ fn collect(
             if !scope.admits_time((time != NO_TIME).then_some(time)) {
                 return;
             }
-            top.take(key, class, score, time, inexact[class as usize]);
+            let passage = Passage {
+                key,
+                class,
+                standing: standings.of(doc, class),
+                time,
+            };
+            top.take(passage, score, inexact[class as usize]);
         };
         if scored {
             weight.for_each(reader, &mut take)?;
@@ -431,67 +386,4 @@ fn collect(
         }
     }
     Ok(())
-}
-
-/// The first `limit` hits so far.
-struct Top {
-    order: Order,
-    limit: usize,
-    heap: BinaryHeap<Reverse<Ranked>>,
-    total: usize,
-    sessions: HashSet<u64>,
-    last_session: Option<u64>,
-    bound: bool,
-}
-
-impl Top {
-    fn take(&mut self, key: u64, class: Class, score: f32, time: i64, needs_check: bool) {
-        self.total += 1;
-        // Matches of a session mostly follow each other.
-        let session = key >> ARRIVAL_BITS;
-        if self.last_session.replace(session) != Some(session) {
-            self.sessions.insert(session);
-        }
-        self.bound |= needs_check;
-        // The order in which a query's parts are summed up differs between segments.
-        let score = (score * 1024.0).round() / 1024.0;
-        let time_ms = (time != NO_TIME).then_some(time);
-        let ranked = Ranked(Hit {
-            key,
-            class,
-            score,
-            time_ms,
-            needs_check,
-        });
-        if self.heap.len() < self.limit {
-            self.heap.push(Reverse(ranked));
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && worst.0 < ranked
-        {
-            *worst = Reverse(ranked);
-        }
-    }
-}
-
-/// A hit; the greater one comes first. With order by time all scores are equal.
-#[derive(PartialEq)]
-struct Ranked(Hit);
-
-impl Eq for Ranked {}
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let (a, b) = (&self.0, &other.0);
-        a.score
-            .total_cmp(&b.score)
-            .then(a.time_ms.cmp(&b.time_ms))
-            .then(a.key.cmp(&b.key))
-            .then(b.class.cmp(&a.class))
-    }
 }

@@ -10,10 +10,28 @@ struct Term {
     text: String,
     /// ASCII letters and digits that ASCII text must hold for it; `None` where it cannot hold it.
     literal: Option<Literal>,
-    /// Any token that begins so.
-    prefix: bool,
+    /// Which tokens it is.
+    kind: Kind,
     /// Its positions are asked for as well.
     placed: bool,
+}
+
+/// Which tokens a text stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// That token.
+    Whole,
+    /// Any token that begins so.
+    Prefix,
+    /// That token, and those that one edit makes of it.
+    Near,
+}
+
+impl Kind {
+    /// Of a token that may go on, or may not.
+    pub fn of(prefix: bool) -> Self {
+        if prefix { Self::Prefix } else { Self::Whole }
+    }
 }
 
 /// The tokens that are asked for, numbered.
@@ -22,15 +40,17 @@ pub(super) struct Terms {
     list: Vec<Term>,
     /// Numbers of the terms by their first byte; nearly all tokens of a text end here.
     by_first: Vec<Vec<usize>>,
+    /// Those that a token of any first byte may be.
+    near: Vec<usize>,
 }
 
 impl Terms {
     /// The number of a token, which is asked for from now on. No token is empty.
-    pub fn add(&mut self, text: &str, prefix: bool, placed: bool) -> usize {
+    pub fn add(&mut self, text: &str, kind: Kind, placed: bool) -> usize {
         let known = self
             .list
             .iter()
-            .position(|term| term.prefix == prefix && term.text == text);
+            .position(|term| term.kind == kind && term.text == text);
         if let Some(number) = known {
             self.list[number].placed |= placed;
             return number;
@@ -43,11 +63,13 @@ impl Terms {
             literal: longest
                 .filter(|letters| !letters.is_empty() && text.is_ascii())
                 .map(|letters| Literal::new(letters.as_bytes())),
-            prefix,
+            kind,
             placed,
         });
         self.by_first.resize(256, Vec::new());
-        if let Some(first) = text.as_bytes().first() {
+        if kind == Kind::Near {
+            self.near.push(number);
+        } else if let Some(first) = text.as_bytes().first() {
             self.by_first[usize::from(*first)].push(number);
         }
         number
@@ -57,12 +79,13 @@ impl Terms {
     pub fn of<'a>(&'a self, token: &'a str) -> impl Iterator<Item = usize> + 'a {
         let first = token.as_bytes().first().copied().unwrap_or_default();
         let near = self.by_first.get(usize::from(first));
-        near.into_iter().flatten().copied().filter(move |number| {
+        let near = near.into_iter().flatten().chain(&self.near).copied();
+        near.filter(move |number| {
             let term = &self.list[*number];
-            if term.prefix {
-                token.starts_with(term.text.as_str())
-            } else {
-                token == term.text
+            match term.kind {
+                Kind::Whole => token == term.text,
+                Kind::Prefix => token.starts_with(term.text.as_str()),
+                Kind::Near => is_near(&term.text, token),
             }
         })
     }
@@ -77,8 +100,30 @@ impl Terms {
         self.list
             .iter()
             .enumerate()
-            .filter(|(_, term)| !term.prefix)
+            .filter(|(_, term)| term.kind == Kind::Whole)
             .map(|(number, term)| (number, term.text.as_str()))
+    }
+}
+
+/// Whether at most one edit leads from one word to the other: a letter added, dropped, replaced, or
+/// swapped with its neighbour.
+pub(super) fn is_near(one: &str, other: &str) -> bool {
+    if one.len().abs_diff(other.len()) > 4 {
+        return false;
+    }
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let (short, long) = match one.len() <= other.len() {
+        true => (&one, &other),
+        false => (&other, &one),
+    };
+    let same = |(a, b): &(&char, &char)| a == b;
+    let head = short.iter().zip(long).take_while(same).count();
+    let (short, long) = (&short[head..], &long[head..]);
+    match (short, long) {
+        ([], [] | [_]) => true,
+        ([a, b, ..], [c, d, ..]) if a == d && b == c && short[2..] == long[2..] => true,
+        ([_, ..], [_, ..]) if short.len() == long.len() => short[1..] == long[1..],
+        _ => short.len() + 1 == long.len() && *short == long[1..],
     }
 }
 
@@ -129,7 +174,7 @@ impl Tally {
             let chunk = chunk(bytes, at);
             let is_here = |next: &Option<usize>| next.is_some_and(|place| place < chunk.end);
             match chunk.count {
-                Some(count) if !next.iter().any(is_here) => {
+                Some(count) if terms.near.is_empty() && !next.iter().any(is_here) => {
                     *tokens += count.tokens;
                     first += count.positions;
                 }
@@ -176,5 +221,35 @@ impl Tally {
             })
         };
         self.places[*head].iter().filter(stand).count() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_near;
+
+    #[test]
+    fn one_edit_is_near_and_two_are_not() {
+        for (other, near) in [
+            ("word", true),
+            ("wrod", true),
+            ("wodr", true),
+            ("owrd", true),
+            ("wor", true),
+            ("ord", true),
+            ("words", true),
+            ("sword", true),
+            ("woord", true),
+            ("w\u{f6}rd", true),
+            ("wort", true),
+            ("wo", false),
+            ("drow", false),
+            ("wrods", false),
+            ("rwdo", false),
+            ("", false),
+        ] {
+            assert_eq!(is_near("word", other), near, "{other}");
+            assert_eq!(is_near(other, "word"), near, "{other}");
+        }
     }
 }

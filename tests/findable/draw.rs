@@ -17,13 +17,16 @@ pub struct Query {
 /// A query drawn from the corpus.
 pub fn query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query {
     loop {
-        let kind = random.random_range(0..9);
+        let kind = random.random_range(0..12);
         let drawn = match kind {
             0 | 1 => term(oracle, random),
             2 => part(oracle, random).map(quoted),
             3 => adjacent(oracle, random).map(quoted),
             4 => prefix(oracle, random),
             5 => cjk(oracle, random).map(quoted),
+            9 => near(oracle, random),
+            10 => substring(oracle, random),
+            11 => regex(oracle, random),
             _ => {
                 let (Some(one), Some(two)) = (term(oracle, random), term(oracle, random)) else {
                     continue;
@@ -121,9 +124,84 @@ fn term(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
         1 => chunk.to_uppercase(),
         _ => chunk,
     };
-    (chunk != "OR").then(|| Query {
+    let keyword = ["OR", "AND", "NOT"].contains(&chunk.as_str());
+    let slashed = chunk.starts_with('/') && chunk.ends_with('/');
+    (!keyword && !slashed).then(|| Query {
         typed: chunk.clone(),
-        meant: Expr::Word(chunk),
+        meant: bare_word(&chunk),
+    })
+}
+
+/// What a bare word means: the hash of a commit stands for its longer and shorter forms.
+fn bare_word(word: &str) -> Expr {
+    let is_hash = (7..=40).contains(&word.len())
+        && word.chars().all(|c| "0123456789abcdef".contains(c))
+        && word.contains(|c: char| c.is_ascii_digit())
+        && word.contains(|c: char| c.is_ascii_lowercase());
+    if !is_hash {
+        return Expr::Word(word.to_owned());
+    }
+    let mut forms = vec![Expr::Prefix(word.to_owned())];
+    forms.extend((7..word.len().min(13)).map(|length| Expr::Word(word[..length].to_owned())));
+    Expr::Or(forms)
+}
+
+/// A word with one letter dropped, doubled, replaced or swapped with the next.
+fn near(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
+    let mut word: Vec<char> = part(oracle, random)?.chars().collect();
+    let at = random.random_range(0..word.len());
+    match random.random_range(0..5) {
+        0 => {
+            word.remove(at);
+        }
+        1 => word.insert(at, word[at]),
+        2 => word[at] = 'q',
+        3 if at > 0 => word.swap(at - 1, at),
+        _ => {}
+    }
+    let word: String = word.into_iter().collect();
+    let plain = word.chars().all(char::is_alphanumeric) && !word.is_empty();
+    plain.then(|| Query {
+        typed: format!("{word}~"),
+        meant: Expr::Near(word),
+    })
+}
+
+/// Any characters beside each other, without white space.
+fn run(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<String> {
+    let chunk: Vec<char> = chunk(oracle, random)?.chars().collect();
+    let from = random.random_range(0..chunk.len());
+    let to = (from + random.random_range(1..12)).min(chunk.len());
+    // Letters whose other case is several letters have no one answer.
+    Some(chunk[from..to].iter().collect())
+        .filter(|run: &String| !run.contains(['*', '"', 'İ', 'ß', 'ﬁ', 'ﬂ', '(', ')', ':', '\\']))
+}
+
+fn substring(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
+    let run = run(oracle, random)?;
+    Some(Query {
+        typed: format!("*{run}*"),
+        meant: Expr::Substring(run),
+    })
+}
+
+fn regex(oracle: &Oracle, random: &mut ChaCha8Rng) -> Option<Query> {
+    let run = run(oracle, random)?;
+    let escaped = regex::escape(&run).replace('/', r"\/");
+    let pattern = match random.random_range(0..4) {
+        0 => format!(r"\b{escaped}"),
+        1 => format!("({escaped}|zzzz+)"),
+        2 => format!("{escaped}.?$"),
+        _ => escaped,
+    };
+    let any_case = random.random_bool(0.3);
+    Some(Query {
+        typed: format!("/{pattern}/{}", if any_case { "i" } else { "" }),
+        meant: Expr::Regex(if any_case {
+            format!("(?i){pattern}")
+        } else {
+            pattern
+        }),
     })
 }
 

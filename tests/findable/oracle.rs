@@ -79,6 +79,11 @@ enum Asked {
         reading: rules::Reading,
         prefix: bool,
     },
+    /// A word with at most one edit.
+    Near(String),
+    /// A part of the text.
+    Substring(Expr),
+    Regex(regex::Regex),
     All(Vec<Asked>),
     Any(Vec<Asked>),
     Not(Box<Asked>),
@@ -95,6 +100,15 @@ impl Asked {
                 reading: rules::read(text),
                 prefix: true,
             },
+            Expr::Near(text) => match rules::single(text) {
+                Some(word) => Asked::Near(word),
+                None => Asked::new(&Expr::Word(text.clone())),
+            },
+            Expr::Substring(_) => Asked::Substring(expr.clone()),
+            Expr::Regex(pattern) => {
+                let mut regex = regex::RegexBuilder::new(pattern);
+                Asked::Regex(regex.multi_line(true).build().unwrap())
+            }
             Expr::And(members) => Asked::All(members.iter().map(Asked::new).collect()),
             Expr::Or(members) => Asked::Any(members.iter().map(Asked::new).collect()),
             Expr::Not(inner) => Asked::Not(Box::new(Asked::new(inner))),
@@ -104,6 +118,15 @@ impl Asked {
     fn holds(&self, passage: &Passage) -> bool {
         match self {
             Asked::Text { reading, prefix } => said(reading, *prefix, passage),
+            Asked::Near(word) => passage
+                .tokens
+                .keys()
+                .any(|token| rules::edits(word, token) <= 1),
+            Asked::Regex(regex) => passage.pieces.iter().any(|piece| regex.is_match(piece)),
+            Asked::Substring(expr) => passage
+                .pieces
+                .iter()
+                .any(|piece| rules::in_text(expr, piece)),
             Asked::All(members) => members.iter().all(|member| member.holds(passage)),
             Asked::Any(members) => members.iter().any(|member| member.holds(passage)),
             Asked::Not(inner) => !inner.holds(passage),

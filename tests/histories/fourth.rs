@@ -147,6 +147,8 @@ fn a_fourth_format_needs_the_public_api_alone() {
         let index = Index::open(&config, Freshness::Check).unwrap();
         let scope = SearchScope {
             now_ms: 0,
+            exact: true,
+            every_copy: true,
             ..SearchScope::default()
         };
         for (word, total) in words {

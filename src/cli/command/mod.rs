@@ -167,7 +167,7 @@ fn here() -> Result<PathBuf, Failure> {
 }
 
 /// A session's title: its name, else its first message.
-fn title(row: &SessionRow) -> (Tone, String) {
+pub fn title(row: &SessionRow) -> (Tone, String) {
     match row
         .name
         .as_deref()

@@ -5,26 +5,42 @@ use std::path::Path;
 use clap::Args;
 use sessionary::Config;
 use sessionary::index::SearchScope;
-use sessionary::model::{Hit, HitGroup, SearchAnswer};
+use sessionary::model::SearchAnswer;
 
 use crate::failure::{Failure, Outcome};
-use crate::output::Screen;
-use crate::output::style::{Style, Tone};
-use crate::output::text::{char_columns, columns, fit, plain_line, plain_line_marked};
+use crate::output::progress::Progress;
+use crate::output::text::{fit, plain_line};
 use crate::output::time::count;
+use crate::output::{Screen, hits};
 
 /// Search everything that was said, thought, run and printed
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    sessionary search tokenizer bug            both words in one passage\n  \
-    sessionary search '\"off by one\" -test'     a phrase, and without a word\n  \
-    sessionary search 'fold* OR unfold'\n  \
-    sessionary search --here --newest 'kind:user deploy'\n\n\
-    Quote what the shell would change, and put -- before a word that begins with a hyphen. Filters: agent: project: role: kind: tool: since: until: session:\n\
-    System prompts and tool schemas are found with kind:system only.\n\
-    `sessionary show ADDRESS` reads on from a hit.")]
+#[command(after_help = "The language:
+  tokenizer bug          both words in one passage, in any order; AND says the same
+  \"off by one\"           next to each other, also in paths and code: \"src/main.rs\"
+  fold OR unfold         either; (a OR b) c groups
+  -test, NOT test        not in that passage
+  token*                 words that begin so
+  tokenzier~             words one letter off
+  *midd*                 any part of the text        these two read all
+  /error\\[E\\d+\\]/        a regular expression; /…/i  text through
+Filters, each also with a minus; values in quotes where they hold blanks, several with commas:
+  agent: project: cwd: root: session: name: model: provider: status:     which sessions
+  role: kind: tool: file: label: is:error has:image                      which entries
+  is:branch (not on the active branch)  is:named (sessions with a name)
+  since: until: after: before: on:   2w, 3d, yesterday, monday, 2026-10, 2026-10-05T14:30
+A name that is no field is text: http://x, std::io, foo:bar. \\: makes text of any other.
+
+Examples:
+  sessionary search '\"off by one\" -test role:user'
+  sessionary search --here --newest 'tool:bash is:error since:2w'
+  sessionary search 'file:lexer.rs -is:branch'
+
+Quote what the shell would change, and put -- before a word that begins with a hyphen.
+System prompts and tool schemas are found with kind:system only.
+`sessionary show ADDRESS` reads on from a hit.")]
 pub struct Search {
-    /// Words, "phrases", -word, OR, prefix*, filters
+    /// Words, "phrases", filters; see below
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Only sessions of this directory
@@ -36,6 +52,33 @@ pub struct Search {
     /// At most N hits; 0 for all of them
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
+    /// Passages that hold some of the words will do
+    #[arg(long)]
+    any: bool,
+    /// No words with a typo, even where the words themselves are rare
+    #[arg(long)]
+    exact: bool,
+    /// Also show entries that repeat the text of a hit
+    #[arg(long)]
+    every_copy: bool,
+    /// Best hits first, each by itself, instead of by session
+    #[arg(long)]
+    flat: bool,
+    /// Show N entries before and after each hit, along its branch
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    context: usize,
+    /// Count what was found by agent, project, role and day
+    #[arg(long)]
+    facets: bool,
+    /// Tell of each hit why it stands where it does
+    #[arg(long)]
+    explain: bool,
+    /// Print at most N bytes of JSON; `cursor` asks for the rest
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    max_bytes: usize,
+    /// Go on behind the page whose JSON had this `cursor`
+    #[arg(long, value_name = "CURSOR")]
+    cursor: Option<String>,
 }
 
 pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -51,17 +94,26 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         newest_first: args.newest,
         limit: args.limit,
         now_ms: screen.now_ms,
+        any: args.any,
+        exact: args.exact,
+        every_copy: args.every_copy,
+        flat: args.flat,
+        context: args.context,
+        facets: args.facets,
+        explain: args.explain,
+        max_bytes: args.max_bytes,
+        cursor: args.cursor.clone(),
     };
-    let answer = index.search(&query, &scope)?;
+    let mut progress = Progress::new();
+    let answer = index.search_with(&query, &scope, &mut |event| progress.event(event))?;
+    drop(progress);
     if screen.json {
         screen.json(&answer)?;
     } else {
-        let groups: Vec<String> = answer
-            .sessions
-            .iter()
-            .map(|group| printed(group, screen))
-            .collect();
-        screen.print(&groups.join("\n"))?;
+        screen.print(&printed(&answer, screen))?;
+    }
+    for note in &answer.notes {
+        screen.say(&plain_line(note));
     }
     super::say_pending(screen, &index, answer.complete, Some(answer.pending_files));
     if let Some(damage) = &answer.words_damage {
@@ -72,199 +124,108 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
     super::afterwards(&mut index);
-    Ok(Outcome::found(!answer.sessions.is_empty()))
+    let found = !answer.sessions.is_empty() || !answer.named.is_empty();
+    Ok(Outcome::found(found))
 }
 
-/// How much there is, and what the other scope would add.
+fn printed(answer: &SearchAnswer, screen: &Screen) -> String {
+    let named: String = answer
+        .named
+        .iter()
+        .map(|named| hits::named(named, screen))
+        .collect();
+    let groups = answer
+        .sessions
+        .iter()
+        .map(|group| hits::group(group, screen));
+    let facets = answer
+        .facets
+        .iter()
+        .map(|facets| hits::facets(facets, screen));
+    let parts: Vec<String> = std::iter::once(named)
+        .chain(groups)
+        .chain(facets)
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join("\n")
+}
+
+/// How much there is, and what else could be asked.
 fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
     let shown: usize = answer.sessions.iter().map(|group| group.hits.len()).sum();
-    let mut line = if shown == 0 {
-        let place = cwd
-            .map(|cwd| format!(" in {}", screen.path(cwd)))
-            .unwrap_or_default();
-        format!("Nothing found for {}{place}.", fit(&plain_line(query), 60))
-    } else {
-        let place = cwd
-            .map(|cwd| format!(" of {}", screen.path(cwd)))
-            .unwrap_or_default();
-        let most = if answer.total_exact { "" } else { "at most " };
-        let matches = count(answer.total, "match");
-        let sessions = count(answer.total_sessions, "session");
-        if answer.total > shown as u64 {
-            let of = match answer.sessions.len() as u64 {
-                all if all == answer.total_sessions => String::new(),
-                some => format!("{some} of {most}"),
-            };
-            format!("{shown} of {most}{matches}, in {of}{sessions}{place}; --limit 0 shows all.")
-        } else {
-            format!("{matches} in {sessions}{place}.")
+    if shown == 0 {
+        return nothing(query, answer, cwd, screen);
+    }
+    let place = cwd
+        .map(|cwd| format!(" of {}", screen.path(cwd)))
+        .unwrap_or_default();
+    let sessions = count(answer.total_sessions, "session");
+    let most = if answer.total_exact { "" } else { "at most " };
+    let matches = count(answer.total, "match");
+    let mut line = match answer.cursor {
+        Some(_) => {
+            format!("{shown} of {most}{matches}, in {sessions}{place}; --limit 0 shows all.")
         }
+        None => format!("{matches} in {sessions}{place}."),
     };
+    if !answer.also.is_empty() {
+        let also: Vec<String> = answer.also.iter().map(|word| plain_line(word)).collect();
+        line.push_str(&format!(
+            " Also: {}; --exact leaves them out.",
+            also.join(", ")
+        ));
+    }
     match (cwd, answer.elsewhere) {
         (Some(_), Some(elsewhere)) if elsewhere > 0 => {
             line.push_str(&format!(" {elsewhere} more elsewhere: without --here."));
         }
-        (None, _) if shown > 0 => line.push_str(" --here keeps to this directory."),
+        (None, _) => line.push_str(" --here keeps to this directory."),
         _ => {}
     }
     line
 }
 
-/// One session and its hits.
-fn printed(group: &HitGroup, screen: &Screen) -> String {
-    let row = &group.session;
-    let mut about = Vec::new();
-    if !row.cwd.is_empty() {
-        about.push(screen.path(Path::new(&row.cwd)));
+/// Why nothing was found, and what would be.
+fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
+    let query = fit(&plain_line(query), 60);
+    if !answer.named.is_empty() {
+        return format!("{query} is an id; no text holds it.");
     }
-    about.push(plain_line(&row.agent));
-    about.extend(row.label.as_deref().map(plain_line));
-    about.push(screen.age(row.modified.as_deref()));
-    about.retain(|part| !part.is_empty());
-    let about = about.join(" · ");
-    let room = screen.width.map_or(100, |width| {
-        width.saturating_sub(columns(&about) + 2).max(20)
-    });
-    let mut out = format!(
-        "{}  {}\n",
-        screen
-            .style
-            .paint(Tone::Strong, &fit(&super::title(row).1, room)),
-        screen.style.paint(Tone::Quiet, &about)
-    );
-    for hit in &group.hits {
-        out.push_str(&hit_lines(hit, screen));
+    if answer.total > 0 {
+        return "That was the last page.".to_owned();
     }
-    out
-}
-
-fn hit_lines(hit: &Hit, screen: &Screen) -> String {
-    let mut said = vec![plain_line(hit.role.as_deref().unwrap_or(&hit.kind))];
-    said.extend(hit.tool.as_deref().map(plain_line));
-    said.push(screen.age(hit.time.as_deref()));
-    said.retain(|part| !part.is_empty());
-    format!(
-        "  {}  {}\n    {}\n",
-        screen.style.paint(Tone::Quiet, &said.join(" · ")),
-        screen.style.paint(Tone::Name, &plain_line(&hit.address)),
-        snippet(
-            &hit.snippet,
-            &hit.highlights,
-            screen.width.map(|width| width.saturating_sub(4)),
-            screen.style
-        )
-    )
-}
-
-/// The snippet on one line, its matches marked, cut around the first match where it is too wide.
-fn snippet(
-    text: &str,
-    highlights: &[(usize, usize)],
-    width: Option<usize>,
-    style: Style,
-) -> String {
-    let (line, marks) = plain_line_marked(text, highlights);
-    let (from, to) = window(&line, marks.first().copied(), width);
-    let marked = |offset: usize| marks.iter().any(|&(from, to)| (from..to).contains(&offset));
-    let mut out = String::new();
-    if from > 0 {
-        out.push('…');
+    let place = cwd
+        .map(|cwd| format!(" in {}", screen.path(cwd)))
+        .unwrap_or_default();
+    let mut line = format!("Nothing found for {query}{place}.");
+    let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
+    let filtered = answer.without_filters.is_some();
+    if !missing.is_empty() && (filtered || answer.with_any.is_some()) {
+        let left = if filtered {
+            " that the filters leave"
+        } else {
+            ""
+        };
+        line.push_str(&format!(
+            " No passage{left} holds {}.",
+            missing.join(", nor ")
+        ));
     }
-    let mut run = String::new();
-    let mut strong = false;
-    let mut flush = |run: &mut String, strong: bool| {
-        out.push_str(&style.paint(if strong { Tone::Match } else { Tone::Plain }, run));
-        run.clear();
-    };
-    for (offset, character) in line[from..to].char_indices() {
-        if marked(from + offset) != strong {
-            flush(&mut run, strong);
-            strong = !strong;
-        }
-        run.push(character);
+    if let Some(some) = answer.with_any.filter(|some| *some > 0) {
+        let some = count(some, "match");
+        line.push_str(&match missing.is_empty() {
+            true => format!(" No passage holds all of it; --any: {some}."),
+            false => format!(" --any: {some}."),
+        });
     }
-    flush(&mut run, strong);
-    if to < line.len() {
-        out.push('…');
+    if let Some(without) = answer.without_filters.filter(|without| *without > 0) {
+        line.push_str(&format!(
+            " Without the filters: {}.",
+            count(without, "match")
+        ));
     }
-    out
-}
-
-/// The part of `line` that fits: a third of the room before the first match.
-fn window(line: &str, first: Option<(usize, usize)>, width: Option<usize>) -> (usize, usize) {
-    let Some(width) = width.filter(|width| columns(line) > *width) else {
-        return (0, line.len());
-    };
-    // Both ends may get an ellipsis.
-    let room = width.saturating_sub(2).max(1);
-    let target = first.map_or(0, |(from, _)| from);
-    let mut from = target;
-    let mut before = 0;
-    for (offset, character) in line[..target].char_indices().rev() {
-        before += char_columns(character);
-        if before > room / 3 {
-            break;
-        }
-        from = offset;
+    if let Some(elsewhere) = answer.elsewhere.filter(|elsewhere| *elsewhere > 0) {
+        line.push_str(&format!(" {elsewhere} more elsewhere: without --here."));
     }
-    let mut end = from;
-    let mut taken = 0;
-    for character in line[from..].chars() {
-        taken += char_columns(character);
-        if taken > room {
-            break;
-        }
-        end += character.len_utf8();
-    }
-    // Room left at the end is given to the beginning.
-    for (offset, character) in line[..from].char_indices().rev() {
-        taken += char_columns(character);
-        if taken > room {
-            break;
-        }
-        from = offset;
-    }
-    (from, end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn snippets_keep_the_match_in_view() {
-        let text = format!("{}日本語 needle\n{}", "a ".repeat(300), "é ".repeat(300));
-        let at = text.find("needle").unwrap_or(0);
-        for width in 12..100 {
-            let shown = snippet(&text, &[(at, at + 6)], Some(width), Style::new(false));
-            assert!(shown.contains("needle"), "{width}: {shown}");
-            assert!(columns(&shown) <= width, "{width}: {shown}");
-        }
-        let at_end = snippet(
-            "one two three four needle",
-            &[(19, 25)],
-            Some(15),
-            Style::new(false),
-        );
-        assert_eq!(at_end, "…e four needle");
-    }
-
-    #[test]
-    fn matches_are_marked() {
-        let shown = snippet(
-            "a needle, a\tneedle",
-            &[(2, 8), (12, 18)],
-            None,
-            Style::new(true),
-        );
-        assert_eq!(
-            shown,
-            "a \u{1b}[1;33mneedle\u{1b}[0m, a \u{1b}[1;33mneedle\u{1b}[0m"
-        );
-        // Ranges that do not lie on characters mark nothing wrong and break nothing.
-        assert_eq!(
-            snippet("日本", &[(1, 2), (90, 99)], None, Style::new(false)),
-            "日本"
-        );
-    }
+    line
 }

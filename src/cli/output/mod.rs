@@ -2,6 +2,7 @@
 
 pub mod branches;
 pub mod csv;
+pub mod hits;
 pub mod progress;
 pub mod provisional;
 pub mod quote;

@@ -43,6 +43,7 @@ impl Progress {
                 self.draw(bytes, of, &message);
             }
             Event::Indexed { bytes, of } => self.draw(bytes, of, "indexing words"),
+            Event::Scanned { bytes, of } => self.draw(bytes, of, "reading all text"),
             Event::Readable => {}
             Event::Done => self.clear(),
         }

@@ -1,6 +1,7 @@
 //! Which words, quotes, filters and parentheses does a query consist of?
 
-use super::{FIELDS, SyntaxError, looks_like_code, nearest};
+use super::SyntaxError;
+use super::field::{FIELDS, looks_like_code, nearest};
 
 /// One piece of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,30 +17,43 @@ pub(super) struct Lexeme {
 pub(super) enum Piece {
     Word(String),
     Phrase(String),
-    Filter { name: String, values: Vec<String> },
+    /// Between two `/`; `column` is where it starts.
+    Regex {
+        pattern: String,
+        column: usize,
+    },
+    Filter {
+        name: String,
+        values: Vec<String>,
+    },
     Open,
     Close,
     Or,
+    And,
+    Not,
 }
 
-pub(super) fn lex(text: &str) -> Result<Vec<Lexeme>, SyntaxError> {
+/// The lexemes, and what may have been meant otherwise.
+pub(super) fn lex(text: &str) -> Result<(Vec<Lexeme>, Vec<String>), SyntaxError> {
     let characters: Vec<char> = text.chars().collect();
     let mut lexer = Lexer {
         characters: &characters,
         at: 0,
         depth: 0,
+        notes: Vec::new(),
     };
     let mut lexemes = Vec::new();
     while let Some(lexeme) = lexer.next()? {
         lexemes.push(lexeme);
     }
-    Ok(lexemes)
+    Ok((lexemes, lexer.notes))
 }
 
 struct Lexer<'a> {
     characters: &'a [char],
     at: usize,
     depth: usize,
+    notes: Vec<String>,
 }
 
 impl Lexer<'_> {
@@ -74,6 +88,10 @@ impl Lexer<'_> {
                 self.depth -= 1;
                 Piece::Close
             }
+            '/' => match self.regex() {
+                Some(regex) => regex,
+                None => self.word(negated)?,
+            },
             _ => self.word(negated)?,
         };
         Ok(Some(Lexeme {
@@ -102,6 +120,54 @@ impl Lexer<'_> {
         Err(SyntaxError::new(column, "a second `\"` for this one", None))
     }
 
+    /// `/…/` and its flags, where both ends stand alone and no blank is beside them: `/usr/bin` is a
+    /// path. A `/` within is written `\/` or stands in `[…]`.
+    fn regex(&mut self) -> Option<Piece> {
+        let column = self.at + 2;
+        let mut pattern = String::new();
+        let mut in_class = false;
+        let mut at = self.at + 1;
+        loop {
+            match *self.characters.get(at)? {
+                '/' if !in_class => break,
+                '\\' => {
+                    pattern.push('\\');
+                    at += 1;
+                    pattern.push(*self.characters.get(at)?);
+                }
+                next => {
+                    in_class = next == '[' || in_class && next != ']';
+                    pattern.push(next);
+                }
+            }
+            at += 1;
+        }
+        let blank = |end: Option<char>| end.is_none_or(char::is_whitespace);
+        if blank(pattern.chars().next()) || blank(pattern.chars().next_back()) {
+            return None;
+        }
+        let flags: String = self.characters[at + 1..]
+            .iter()
+            .take_while(|next| matches!(next, 'i' | 's' | 'x' | 'U'))
+            .collect();
+        let end = at + 1 + flags.len();
+        let ends_here = match self.characters.get(end) {
+            Some(')') => self.depth > 0,
+            next => next.is_none_or(|next| next.is_whitespace()),
+        };
+        if !ends_here {
+            return None;
+        }
+        self.at = end;
+        Some(Piece::Regex {
+            pattern: match flags.as_str() {
+                "" => pattern,
+                flags => format!("(?{flags}){pattern}"),
+            },
+            column,
+        })
+    }
+
     fn word(&mut self, negated: bool) -> Result<Piece, SyntaxError> {
         let start = self.at;
         let name: String = self.characters[start..]
@@ -126,15 +192,13 @@ impl Lexer<'_> {
                     .iter()
                     .take_while(|next| !next.is_whitespace())
                     .collect();
-                if !looks_like_code(&name, &value) {
-                    let column = start + 1;
-                    let quoted = format!("to search for the text, write \"{name}:{value}\"");
-                    let hint = match nearest(&lower) {
-                        Some(field) => format!("did you mean {field}:? {quoted}"),
-                        None => quoted,
-                    };
-                    let expected = format!("one of the fields {}", FIELDS.join(", "));
-                    return Err(SyntaxError::new(column, expected, Some(hint)));
+                if !looks_like_code(&name, &value)
+                    && let Some(field) = nearest(&lower)
+                {
+                    self.notes.push(format!(
+                        "column {}: {name}: is no field, so {name}:{value} is searched as text; did you mean {field}:{value}?",
+                        start + 1
+                    ));
                 }
             }
         }
@@ -156,16 +220,21 @@ impl Lexer<'_> {
             text.push(next);
             self.at += 1;
         }
-        if text == "OR" && !negated {
-            return Ok(Piece::Or);
-        }
-        Ok(Piece::Word(text))
+        Ok(match text.as_str() {
+            "OR" if !negated => Piece::Or,
+            "AND" if !negated => Piece::And,
+            "NOT" if !negated => Piece::Not,
+            _ => Piece::Word(text),
+        })
     }
 
     /// The values after `name:`. `None` when this is code after all (`is::x`, `session://x`).
     fn values(&mut self, name: &str) -> Result<Option<Vec<String>>, SyntaxError> {
         let column = self.at + 1;
-        let is_path = matches!(name, "cwd" | "project" | "session");
+        let is_path = matches!(
+            name,
+            "cwd" | "project" | "root" | "session" | "name" | "label" | "file" | "model"
+        );
         if self.peek(0) == Some(':') || (self.peek(0) == Some('/') && !is_path) {
             return Ok(None);
         }

@@ -26,6 +26,9 @@ fn show(expr: &Expr) -> String {
         Expr::Word(text) => text.clone(),
         Expr::Phrase(text) => format!("\"{text}\""),
         Expr::Prefix(text) => format!("{text}*"),
+        Expr::Near(text) => format!("{text}~"),
+        Expr::Substring(text) => format!("*{text}*"),
+        Expr::Regex(text) => format!("/{text}/"),
         Expr::And(members) => list(members, " & "),
         Expr::Or(members) => list(members, " | "),
         Expr::Not(inner) => format!("!{}", show(inner)),
@@ -55,6 +58,30 @@ fn expressions() {
         ("--flag", "--flag"),
         ("well-known", "well-known"),
         ("日本 語", "(日本 & 語)"),
+        ("foo AND bar", "(foo & bar)"),
+        ("foo AND (bar OR baz)", "(foo & (bar | baz))"),
+        ("foo NOT bar", "(foo & !bar)"),
+        ("foo AND NOT (bar baz)", "(foo & !(bar & baz))"),
+        ("NOT -foo", "foo"),
+        ("foo and not bar", "(foo & and & not & bar)"),
+        ("tokenzier~", "tokenzier~"),
+        ("*midd*", "*midd*"),
+        ("*->*", "*->*"),
+        ("-*midd* foo", "(!*midd* & foo)"),
+        ("*self", "*self"),
+        ("**bold**", "**bold**"),
+        ("/fo+/", "/fo+/"),
+        ("/a b/i x", "(/(?i)a b/ & x)"),
+        ("/[^/]+\\/x/", "/[^/]+\\/x/"),
+        ("(/a|b/ OR c)", "(/a|b/ | c)"),
+        ("-/a/", "!/a/"),
+        ("/usr/bin /tmp", "(/usr/bin & /tmp)"),
+        ("/home and / x", "(/home & and & x)"),
+        ("3f2b8c1", "3f2b8c1*"),
+        ("3f2b8c1e", "(3f2b8c1e* | 3f2b8c1)"),
+        ("3f2b8c1ed", "(3f2b8c1ed* | 3f2b8c1 | 3f2b8c1e)"),
+        ("deadbeef", "deadbeef"),
+        ("12345678", "12345678"),
     ] {
         let query = read(text);
         assert_eq!(
@@ -82,6 +109,12 @@ fn what_looks_like_code_is_text() {
         "foo_bar:baz",
         "role\\:user",
         "tool://x",
+        "file:///x",
+        "foo:bar",
+        "error[E0502]",
+        "std::io",
+        "rol:user",
+        "banana:y",
     ] {
         let query = read(text);
         assert_eq!(query.filters, Filters::default(), "{text}");
@@ -107,6 +140,48 @@ fn filters() {
     assert_eq!(query.filters.cwd.any, ["/home/x"]);
     assert_eq!(query.filters.session.any, ["abc"]);
     assert_eq!(query.filters.error, Some(true));
+}
+
+#[test]
+fn a_name_that_is_nearly_a_field_is_text_and_noted() {
+    for (text, note) in [
+        (
+            "rol:user",
+            "column 1: rol: is no field, so rol:user is searched as text; did you mean role:user?",
+        ),
+        (
+            "x projct:y",
+            "column 3: projct: is no field, so projct:y is searched as text; did you mean project:y?",
+        ),
+    ] {
+        assert_eq!(read(text).notes, [note], "{text}");
+    }
+    for text in ["banana:y", "http://x", "role:user", "localhost:80"] {
+        assert!(read(text).notes.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn every_field_can_be_negated_and_quoted() {
+    for field in FIELDS {
+        let value = match field {
+            "is" => "error",
+            "has" => "image",
+            "since" | "until" | "after" | "before" | "on" => "2026-10-01",
+            _ => "a b",
+        };
+        let plain = read(&format!("{field}:\"{value}\""));
+        let negated = read(&format!("-{field}:\"{value}\""));
+        assert!(plain.expr.is_none() && negated.expr.is_none(), "{field}");
+        assert_ne!(plain.filters, Filters::default(), "{field}");
+        assert_ne!(negated.filters, Filters::default(), "{field}");
+        assert_ne!(plain.filters, negated.filters, "{field}");
+        assert_eq!(
+            read(&format!("NOT {field}:\"{value}\"")),
+            negated,
+            "{field}"
+        );
+    }
 }
 
 #[test]
@@ -146,6 +221,28 @@ fn times() {
     assert_eq!(bounds("since:1mo"), (Some(NOW - 31 * DAY), None));
     assert_eq!(bounds("since:1y"), (Some(NOW - 365 * DAY), None));
     assert_eq!(bounds("since:2026"), (Some(october - 273 * DAY), None));
+    assert_eq!(
+        bounds("on:yesterday"),
+        (Some(MIDNIGHT - DAY), Some(MIDNIGHT))
+    );
+    assert_eq!(
+        bounds("on:3d"),
+        (Some(MIDNIGHT - 3 * DAY), Some(MIDNIGHT - 2 * DAY))
+    );
+    assert_eq!(
+        bounds("on:2026-10"),
+        (Some(october), Some(october + 31 * DAY))
+    );
+    // It is a Saturday.
+    assert_eq!(
+        bounds("on:saturday"),
+        (Some(MIDNIGHT), Some(MIDNIGHT + DAY))
+    );
+    assert_eq!(bounds("since:sun"), (Some(MIDNIGHT - 6 * DAY), None));
+    assert_eq!(
+        read("-on:2026-10").filters.outside_ms,
+        [(october, october + 31 * DAY)]
+    );
     let east = Now {
         ms: NOW,
         offset_s: 3600,
@@ -163,15 +260,22 @@ fn errors_say_where_and_what() {
         ("foo (bar", 5, "a `)`"),
         ("foo OR", 5, "both sides"),
         ("OR foo", 1, "both sides"),
-        ("rol:user", 1, "did you mean role:"),
-        ("x projct:y", 3, "did you mean project:"),
-        ("banana:y", 1, "\"banana:y\""),
         ("role:", 6, "a value"),
         ("role:user,", 6, "a value"),
         ("since:soon", 7, "a date"),
         ("-since:soon", 8, "a date"),
         ("since:2026-13", 7, "a date"),
         ("is:fine", 4, "`error`"),
+        ("is:image", 4, "did you mean has:image?"),
+        ("has:error", 5, "did you mean is:error?"),
+        ("on:soon", 4, "a date"),
+        ("a AND", 3, "both sides of AND"),
+        ("AND a", 1, "both sides of AND"),
+        ("a AND OR b", 3, "both sides of AND"),
+        ("a NOT", 3, "a word after NOT"),
+        ("(a NOT) b", 4, "a word after NOT"),
+        ("foo /a(b/", 7, "unclosed group"),
+        ("/a{2,1}/", 3, "repetition"),
         ("is:error -is:error", 10, "either"),
         ("a OR role:user", 6, "no filter beside OR"),
         ("(role:user a)", 2, "no filter inside"),
@@ -189,7 +293,7 @@ fn any_text_is_read_or_refused() {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let atoms = [
         "(", ")", "\"", "-", "*", ":", ",", " ", "OR", "a", "é", "日", "role:", "since:", "1",
-        "\\", "/", "2w", "\u{301}",
+        "\\", "/", "2w", "\u{301}", "AND", "NOT", "~", "[", "on:", "has:", "i",
     ];
     for _ in 0..20_000 {
         let length = random.random_range(0..12);

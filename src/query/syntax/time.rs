@@ -1,6 +1,6 @@
 //! Which moments does `2w`, `yesterday` or `2026-10` mean?
 
-use jiff::civil::{Date, DateTime, Time, date};
+use jiff::civil::{Date, DateTime, Time, Weekday, date};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 
@@ -59,6 +59,11 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
         "yesterday" => return days(local.date().yesterday().ok()?, now),
         _ => {}
     }
+    if let Some(weekday) = weekday(&text) {
+        // The last one that has begun.
+        let back = local.date().weekday().since(weekday);
+        return days(local.date().checked_sub(i64::from(back).days()).ok()?, now);
+    }
     if let Some(start) = ago(&text, local, now) {
         return Some(Span { start, end: start });
     }
@@ -91,6 +96,33 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
         }
         _ => moment(&text, now),
     }
+}
+
+/// The span, or the day that a moment lies in.
+pub(super) fn whole_day(span: Span, now: Now) -> Span {
+    if span.start < span.end {
+        return span;
+    }
+    let moment = Timestamp::from_millisecond(span.start).ok();
+    moment
+        .and_then(|moment| days(moment.to_zoned(now.zone()).date(), now))
+        .unwrap_or(span)
+}
+
+/// A day of the week, whole or its first three letters.
+fn weekday(text: &str) -> Option<Weekday> {
+    const DAYS: [(&str, Weekday); 7] = [
+        ("monday", Weekday::Monday),
+        ("tuesday", Weekday::Tuesday),
+        ("wednesday", Weekday::Wednesday),
+        ("thursday", Weekday::Thursday),
+        ("friday", Weekday::Friday),
+        ("saturday", Weekday::Saturday),
+        ("sunday", Weekday::Sunday),
+    ];
+    DAYS.into_iter()
+        .find(|(name, _)| *name == text || name[..3] == *text)
+        .map(|(_, day)| day)
 }
 
 fn midnight(day: Date) -> DateTime {

@@ -294,7 +294,7 @@ fn a_sample_stands_for_what_the_raw_bytes_rule_out() {
         let answer = search(None, Some(&overlay), Some(&expr), &scope, Order::Ranked, 9);
         let hits = answer.unwrap().hits;
         assert_eq!(hits.iter().map(|hit| hit.key).collect::<Vec<_>>(), [501]);
-        hits[0].score
+        hits[0].bm25
     };
     let exact = score(&|_| true);
     assert!(exact > 8.0, "{exact}");

@@ -7,6 +7,8 @@ mod random;
 mod segments;
 mod tokens;
 
+use crate::model::Standing;
+
 use super::{Doc, Facts, Overlay, Owed, Scan, Scope};
 
 /// Read passages into `scan` as if the disk lacked them, each a sample of itself, and ask
@@ -25,6 +27,7 @@ fn overlaid<R>(
         let owed = Owed {
             key: doc.key,
             time_ms: doc.time_ms,
+            standing: Standing::of(doc.class, &doc.kind, doc.role.as_deref()),
             admitted: scope.admits(&Facts {
                 time_ms: doc.time_ms,
                 kind: &doc.kind,

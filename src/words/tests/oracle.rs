@@ -354,14 +354,81 @@ pub fn read_pieces(pieces: &[String]) -> Vec<(u32, String)> {
     tokens
 }
 
-/// Whether a passage with these tokens matches.
-pub fn holds(expr: &Expr, tokens: &[(u32, String)]) -> bool {
+/// Whether a passage with these tokens and this text matches.
+pub fn holds(expr: &Expr, tokens: &[(u32, String)], pieces: &[String]) -> bool {
     match expr {
         Expr::Word(text) | Expr::Phrase(text) => said(text, false, tokens),
         Expr::Prefix(text) => said(text, true, tokens),
-        Expr::And(members) => members.iter().all(|member| holds(member, tokens)),
-        Expr::Or(members) => members.iter().any(|member| holds(member, tokens)),
-        Expr::Not(inner) => !holds(inner, tokens),
+        Expr::Near(text) => match single(text) {
+            Some(word) => tokens.iter().any(|(_, token)| edits(&word, token) <= 1),
+            None => said(text, false, tokens),
+        },
+        Expr::Substring(_) | Expr::Regex(_) => pieces.iter().any(|piece| in_text(expr, piece)),
+        Expr::And(members) => members.iter().all(|member| holds(member, tokens, pieces)),
+        Expr::Or(members) => members.iter().any(|member| holds(member, tokens, pieces)),
+        Expr::Not(inner) => !holds(inner, tokens, pieces),
+    }
+}
+
+/// The token of a text that is one word of one part.
+pub fn single(text: &str) -> Option<String> {
+    let asked = read(text);
+    match (asked.spelled.as_slice(), asked.whole) {
+        ([(_, word)], None) => Some(word.clone()),
+        _ => None,
+    }
+}
+
+/// Edits between two words, 2 for more; a swap of neighbours is one.
+pub fn edits(one: &str, other: &str) -> usize {
+    if one.len().abs_diff(other.len()) > 8 {
+        return 2;
+    }
+    let (a, b): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    if a.len().abs_diff(b.len()) > 1 {
+        return 2;
+    }
+    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            table[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let differs = usize::from(a[i - 1] != b[j - 1]);
+                let mut least = (table[i - 1][j] + 1)
+                    .min(table[i][j - 1] + 1)
+                    .min(table[i - 1][j - 1] + differs);
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    least = least.min(table[i - 2][j - 2] + 1);
+                }
+                least
+            };
+        }
+    }
+    table[a.len()][b.len()].min(2)
+}
+
+/// Whether a piece of text holds what only the text tells.
+pub fn in_text(expr: &Expr, text: &str) -> bool {
+    match expr {
+        Expr::Substring(part) => {
+            let (text, part): (Vec<char>, Vec<char>) =
+                (text.chars().collect(), part.chars().collect());
+            let same = |a: char, b: char| {
+                let lower = |c: char| c.to_lowercase().collect::<String>();
+                let upper = |c: char| c.to_uppercase().collect::<String>();
+                a == b
+                    || lower(a) == lower(b) && lower(a).chars().count() == 1
+                    || upper(a) == upper(b) && upper(a).chars().count() == 1
+            };
+            text.windows(part.len())
+                .any(|window| window.iter().zip(&part).all(|(a, b)| same(*a, *b)))
+        }
+        Expr::Regex(pattern) => regex::RegexBuilder::new(pattern)
+            .multi_line(true)
+            .build()
+            .is_ok_and(|regex| regex.is_match(text)),
+        _ => false,
     }
 }
 

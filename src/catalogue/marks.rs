@@ -1,0 +1,198 @@
+//! What do filters ask of entries that the words do not know: files, labels, models, images?
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::open::{Catalogue, Error};
+use super::read::{SESSION, StoredSession, numbers, stored_session};
+use super::write::key_range;
+
+/// A tool call or its result, as far as files are concerned.
+#[derive(Debug)]
+pub struct CallRow<'a> {
+    /// The entry.
+    pub key: i64,
+    /// By which call and result find each other.
+    pub call_id: Option<&'a str>,
+    /// The path or command of a call.
+    pub subject: Option<&'a str>,
+}
+
+impl Catalogue {
+    /// Show every call and result, in the order of their entries.
+    pub fn each_call(&self, mut each: impl FnMut(CallRow<'_>)) -> Result<(), Error> {
+        self.each("SELECT key, call_id, subject FROM _calls", |row| {
+            each(CallRow {
+                key: row.get(0)?,
+                call_id: row.get_ref(1)?.as_str_or_null()?,
+                subject: row.get_ref(2)?.as_str_or_null()?,
+            });
+            Ok(())
+        })
+    }
+
+    /// Show every file that an entry says was read or modified.
+    pub fn each_file(&self, mut each: impl FnMut(i64, &str)) -> Result<(), Error> {
+        self.each("SELECT key, path FROM _files", |row| {
+            each(row.get(0)?, row.get_ref(1)?.as_str()?);
+            Ok(())
+        })
+    }
+
+    /// Show why answers stopped and how runs ended, where that is recorded.
+    pub fn each_stop(&self, mut each: impl FnMut(i64, &str)) -> Result<(), Error> {
+        let query = "SELECT key, stop_reason FROM _entries WHERE stop_reason IS NOT NULL";
+        self.each(query, |row| {
+            each(row.get(0)?, row.get_ref(1)?.as_str()?);
+            Ok(())
+        })
+    }
+
+    /// Show each provider and model that recorded tokens in a session.
+    pub fn each_model(&self, mut each: impl FnMut(i64, &str, &str)) -> Result<(), Error> {
+        let query =
+            "SELECT DISTINCT key >> 24, coalesce(provider, ''), coalesce(model, '') FROM _usage";
+        self.each(query, |row| {
+            each(
+                row.get(0)?,
+                row.get_ref(1)?.as_str()?,
+                row.get_ref(2)?.as_str()?,
+            );
+            Ok(())
+        })
+    }
+
+    /// Sessions in which a label was ever set.
+    pub fn labelled_sessions(&self) -> Result<Vec<i64>, Error> {
+        let mut sessions = Vec::new();
+        self.each("SELECT DISTINCT key >> 24 FROM _labels", |row| {
+            sessions.push(row.get(0)?);
+            Ok(())
+        })?;
+        Ok(sessions)
+    }
+
+    /// Entries with one of these bits in their flags.
+    pub fn flagged(&self, flags: i64) -> Result<Vec<i64>, Error> {
+        let mut keys = Vec::new();
+        let query = format!("SELECT key FROM _entries WHERE flags & {flags}");
+        self.each(&query, |row| {
+            keys.push(row.get(0)?);
+            Ok(())
+        })?;
+        Ok(keys)
+    }
+
+    /// The compactions of a session, and the id of the first entry that each kept.
+    pub fn compactions(&self, session: i64) -> Result<Vec<(i64, Option<String>)>, Error> {
+        let (low, high) = key_range(session);
+        let run = || -> rusqlite::Result<Vec<(i64, Option<String>)>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT key, first_kept FROM _compactions WHERE key BETWEEN ?1 AND ?2",
+                )?
+                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// The entry of that id in a session; of several the last, as agents resolve them.
+    pub fn key_of_id(&self, session: i64, id: &str) -> Result<Option<i64>, Error> {
+        let (low, high) = key_range(session);
+        self.told(
+            self.connection
+                .prepare_cached(
+                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND id = ?3 ORDER BY source DESC, start DESC LIMIT 1",
+                )
+                .and_then(|mut s| s.query_row(params![low, high, id], |r| r.get(0)).optional()),
+        )
+    }
+
+    /// Sessions of these roots whose id begins so, whatever its case; the newest first.
+    pub fn sessions_by_id(
+        &self,
+        roots: &[i64],
+        id: &str,
+        most: usize,
+    ) -> Result<Vec<StoredSession>, Error> {
+        let query = format!(
+            "{SESSION} WHERE s.root IN ({}) AND lower(substr(s.id, 1, length(?1))) = lower(?1)
+             ORDER BY s.modified_ms DESC LIMIT ?2",
+            numbers(roots)
+        );
+        let run = || -> rusqlite::Result<Vec<StoredSession>> {
+            self.connection
+                .prepare_cached(&query)?
+                .query_map(params![id, most as i64], stored_session)?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Entries with this id, or whose id begins so; the newest first.
+    pub fn keys_of_id(&self, id: &str, most: usize) -> Result<Vec<i64>, Error> {
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT key FROM _entries WHERE id >= ?1 AND id < ?1 || char(1114111)
+                     ORDER BY id = ?1 DESC, time_ms DESC LIMIT ?2",
+                )?
+                .query_map(params![id, most as i64], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Calls of this program in a session, and the entries that answer them.
+    pub fn own_calls(&self, session: i64) -> Result<Vec<i64>, Error> {
+        let (low, high) = key_range(session);
+        // Hardly any session has such calls; only then their answers are looked for.
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            let calls: Vec<(i64, Option<String>)> = self
+                .connection
+                .prepare_cached(
+                    "SELECT key, call_id FROM _calls WHERE key BETWEEN ?1 AND ?2
+                       AND (instr(tool, 'sessionary') OR instr(subject, 'sessionary search')
+                         OR instr(subject, 'sessionary show') OR instr(subject, 'sessionary --'))",
+                )?
+                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
+                .collect::<Result<_, _>>()?;
+            let mut keys: Vec<i64> = calls.iter().map(|(key, _)| *key).collect();
+            let mut answers = self.connection.prepare_cached(
+                "SELECT key FROM _calls WHERE key BETWEEN ?1 AND ?2 AND call_id = ?3 AND is_result",
+            )?;
+            for id in calls.iter().filter_map(|(_, id)| id.as_ref()) {
+                for key in answers.query_map(params![low, high, id], |r| r.get(0))? {
+                    keys.push(key?);
+                }
+            }
+            Ok(keys)
+        };
+        self.told(run())
+    }
+
+    /// An entry's role, or its kind where it has none; `None` when there is no such entry.
+    pub fn role(&self, key: i64) -> Result<Option<String>, Error> {
+        self.told(
+            self.connection
+                .prepare_cached("SELECT coalesce(role, kind) FROM _entries WHERE key = ?1")
+                .and_then(|mut s| s.query_row([key], |r| r.get(0)).optional()),
+        )
+    }
+
+    fn each(
+        &self,
+        query: &str,
+        mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), Error> {
+        let mut run = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(query)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                each(row)?;
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+}

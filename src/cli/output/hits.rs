@@ -1,0 +1,248 @@
+//! How do hits look: a session's title, below it each hit with its address and snippet?
+
+use std::path::Path;
+
+use sessionary::model::{Count, Facets, Hit, HitGroup, Named, Place};
+
+use crate::command::title;
+use crate::output::Screen;
+use crate::output::style::{Style, Tone};
+use crate::output::text::{char_columns, columns, fit, plain_line, plain_line_marked};
+
+/// One session and its hits.
+pub fn group(group: &HitGroup, screen: &Screen) -> String {
+    let mut out = heading(&group.session, screen);
+    for hit in &group.hits {
+        out.push_str(&hit_lines(hit, screen));
+    }
+    out
+}
+
+/// A session or entry that was asked for by its id.
+pub fn named(named: &Named, screen: &Screen) -> String {
+    let what = if named.entry.is_some() {
+        "entry"
+    } else {
+        "session"
+    };
+    format!(
+        "{}  {}  {}\n",
+        screen.style.paint(Tone::Name, &plain_line(&named.address)),
+        screen.style.paint(Tone::Quiet, what),
+        heading(&named.session, screen).trim_end()
+    )
+}
+
+/// How many entries there are of each agent, project, role and day.
+pub fn facets(facets: &Facets, screen: &Screen) -> String {
+    let mut out = String::new();
+    for (name, counts) in [
+        ("agents", &facets.agents),
+        ("projects", &facets.projects),
+        ("roles", &facets.roles),
+        ("days", &facets.days),
+    ] {
+        let shown = |one: &Count| {
+            let value = match one.value.as_str() {
+                "" => "(none)".to_owned(),
+                value => plain_line(value),
+            };
+            format!("{value} {}", one.count)
+        };
+        let list: Vec<String> = counts.iter().map(shown).collect();
+        let label = screen.style.paint(Tone::Quiet, &format!("{name:<8}"));
+        out.push_str(&format!("{label}  {}\n", list.join(" · ")));
+    }
+    out
+}
+
+fn heading(row: &sessionary::model::SessionRow, screen: &Screen) -> String {
+    let mut about = Vec::new();
+    if !row.cwd.is_empty() {
+        about.push(screen.path(Path::new(&row.cwd)));
+    }
+    about.push(plain_line(&row.agent));
+    about.extend(row.label.as_deref().map(plain_line));
+    about.push(screen.age(row.modified.as_deref()));
+    about.retain(|part| !part.is_empty());
+    let about = about.join(" · ");
+    let room = screen.width.map_or(100, |width| {
+        width.saturating_sub(columns(&about) + 2).max(20)
+    });
+    format!(
+        "{}  {}\n",
+        screen.style.paint(Tone::Strong, &fit(&title(row).1, room)),
+        screen.style.paint(Tone::Quiet, &about)
+    )
+}
+
+fn hit_lines(hit: &Hit, screen: &Screen) -> String {
+    let mut said = vec![plain_line(hit.role.as_deref().unwrap_or(&hit.kind))];
+    said.extend(hit.tool.as_deref().map(plain_line));
+    said.push(screen.age(hit.time.as_deref()));
+    match hit.place {
+        Some(Place::Abandoned) => said.push("abandoned branch".to_owned()),
+        Some(Place::Compacted) => said.push("before a compaction".to_owned()),
+        Some(Place::Active) | None => {}
+    }
+    if hit.copies > 0 {
+        said.push(match hit.copies {
+            1 => "1 copy".to_owned(),
+            copies => format!("{copies} copies"),
+        });
+    }
+    said.retain(|part| !part.is_empty());
+    let mut out = format!(
+        "  {}  {}\n",
+        screen.style.paint(Tone::Quiet, &said.join(" · ")),
+        screen.style.paint(Tone::Name, &plain_line(&hit.address)),
+    );
+    out.push_str(&neighbours(hit, false, screen));
+    let width = screen.width.map(|width| width.saturating_sub(4));
+    let shown = snippet(&hit.snippet, &hit.highlights, width, screen.style);
+    out.push_str(&format!("    {shown}\n"));
+    out.push_str(&neighbours(hit, true, screen));
+    if let Some(why) = &hit.explanation {
+        let line = format!(
+            "score {:.2} = words {:.2} × standing {} × recency {:.2} × text {}",
+            hit.score, why.bm25, why.standing, why.recency, why.text
+        );
+        out.push_str(&format!("    {}\n", screen.style.paint(Tone::Quiet, &line)));
+    }
+    out
+}
+
+/// The entries before a hit, or those behind it.
+fn neighbours(hit: &Hit, after: bool, screen: &Screen) -> String {
+    let mut out = String::new();
+    for one in hit.context.iter().filter(|one| one.after == after) {
+        let who = plain_line(one.role.as_deref().unwrap_or(&one.kind));
+        let line = format!(
+            "{who} {}: {}",
+            plain_line(&one.entry),
+            plain_line(&one.text)
+        );
+        let line = match screen.width {
+            Some(width) => fit(&line, width.saturating_sub(6)),
+            None => line,
+        };
+        out.push_str(&format!(
+            "      {}\n",
+            screen.style.paint(Tone::Quiet, &line)
+        ));
+    }
+    out
+}
+
+/// The snippet on one line, its matches marked, cut around the first match where it is too wide.
+fn snippet(
+    text: &str,
+    highlights: &[(usize, usize)],
+    width: Option<usize>,
+    style: Style,
+) -> String {
+    let (line, marks) = plain_line_marked(text, highlights);
+    let (from, to) = window(&line, marks.first().copied(), width);
+    let marked = |offset: usize| marks.iter().any(|&(from, to)| (from..to).contains(&offset));
+    let mut out = String::new();
+    if from > 0 {
+        out.push('…');
+    }
+    let mut run = String::new();
+    let mut strong = false;
+    let mut flush = |run: &mut String, strong: bool| {
+        out.push_str(&style.paint(if strong { Tone::Match } else { Tone::Plain }, run));
+        run.clear();
+    };
+    for (offset, character) in line[from..to].char_indices() {
+        if marked(from + offset) != strong {
+            flush(&mut run, strong);
+            strong = !strong;
+        }
+        run.push(character);
+    }
+    flush(&mut run, strong);
+    if to < line.len() {
+        out.push('…');
+    }
+    out
+}
+
+/// The part of `line` that fits: a third of the room before the first match.
+fn window(line: &str, first: Option<(usize, usize)>, width: Option<usize>) -> (usize, usize) {
+    let Some(width) = width.filter(|width| columns(line) > *width) else {
+        return (0, line.len());
+    };
+    // Both ends may get an ellipsis.
+    let room = width.saturating_sub(2).max(1);
+    let target = first.map_or(0, |(from, _)| from);
+    let mut from = target;
+    let mut before = 0;
+    for (offset, character) in line[..target].char_indices().rev() {
+        before += char_columns(character);
+        if before > room / 3 {
+            break;
+        }
+        from = offset;
+    }
+    let mut end = from;
+    let mut taken = 0;
+    for character in line[from..].chars() {
+        taken += char_columns(character);
+        if taken > room {
+            break;
+        }
+        end += character.len_utf8();
+    }
+    // Room left at the end is given to the beginning.
+    for (offset, character) in line[..from].char_indices().rev() {
+        taken += char_columns(character);
+        if taken > room {
+            break;
+        }
+        from = offset;
+    }
+    (from, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snippets_keep_the_match_in_view() {
+        let text = format!("{}日本語 needle\n{}", "a ".repeat(300), "é ".repeat(300));
+        let at = text.find("needle").unwrap_or(0);
+        for width in 12..100 {
+            let shown = snippet(&text, &[(at, at + 6)], Some(width), Style::new(false));
+            assert!(shown.contains("needle"), "{width}: {shown}");
+            assert!(columns(&shown) <= width, "{width}: {shown}");
+        }
+        let at_end = snippet(
+            "one two three four needle",
+            &[(19, 25)],
+            Some(15),
+            Style::new(false),
+        );
+        assert_eq!(at_end, "…e four needle");
+    }
+
+    #[test]
+    fn matches_are_marked() {
+        let shown = snippet(
+            "a needle, a\tneedle",
+            &[(2, 8), (12, 18)],
+            None,
+            Style::new(true),
+        );
+        assert_eq!(
+            shown,
+            "a \u{1b}[1;33mneedle\u{1b}[0m, a \u{1b}[1;33mneedle\u{1b}[0m"
+        );
+        // Ranges that do not lie on characters mark nothing wrong and break nothing.
+        assert_eq!(
+            snippet("日本", &[(1, 2), (90, 99)], None, Style::new(false)),
+            "日本"
+        );
+    }
+}

@@ -1,0 +1,337 @@
+//! Which entries do the filters leave? What the words know they filter themselves; the rest is
+//! looked up in the catalogue and becomes sets of sessions and entries.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use regex::Regex;
+
+use super::list::{Places, canonical};
+use super::outline::Ask;
+use super::syntax::{Filters, Names};
+use super::tree::current_labels;
+use crate::catalogue::Catalogue;
+use crate::catalogue::write::{ARRIVAL_BITS, flag};
+use crate::index::{Error, Index};
+use crate::model::SessionRow;
+
+/// The entries that are left.
+pub(super) struct Left<'a> {
+    index: &'a Index,
+    catalogue: &'a Catalogue,
+    /// `None`: all.
+    sessions: Option<HashSet<i64>>,
+    keys: Vec<Keys>,
+    /// On no active branch, or on one.
+    branch: Option<bool>,
+    /// The entries on the active branch of each session that was asked about; `None`: all.
+    active: RefCell<HashMap<i64, Option<HashSet<i64>>>>,
+}
+
+/// Entries with something in common, and whether they or the others are wanted.
+struct Keys {
+    sessions: HashSet<i64>,
+    entries: HashSet<i64>,
+    wanted: bool,
+}
+
+impl<'a> Left<'a> {
+    /// What the filters leave in the sessions of the index's roots, or of the directory `cwd` alone.
+    pub fn new(
+        index: &'a Index,
+        catalogue: &'a Catalogue,
+        filters: &Filters,
+        cwd: Option<&Path>,
+    ) -> Result<Self, Error> {
+        let mut left = Left {
+            index,
+            catalogue,
+            sessions: None,
+            keys: Vec::new(),
+            branch: filters.branch,
+            active: RefCell::default(),
+        };
+        left.sessions = left.sessions_of(filters, cwd)?;
+        for (names, wanted) in both(&filters.label) {
+            left.take(wanted, left.labelled(names)?, HashSet::new());
+        }
+        for (names, wanted) in both(&filters.file) {
+            left.take(wanted, left.with_file(names)?, HashSet::new());
+        }
+        for (names, wanted) in both(&filters.status) {
+            let (entries, sessions) = left.of_status(names)?;
+            left.take(wanted, entries, sessions);
+        }
+        if let Some(wanted) = filters.image {
+            let entries = catalogue.flagged(flag::IMAGE)?.into_iter().collect();
+            left.take(wanted, entries, HashSet::new());
+        }
+        Ok(left)
+    }
+
+    fn take(&mut self, wanted: bool, entries: HashSet<i64>, sessions: HashSet<i64>) {
+        self.keys.push(Keys {
+            sessions,
+            entries,
+            wanted,
+        });
+    }
+
+    /// Whether every entry is left.
+    pub fn is_all(&self) -> bool {
+        self.sessions.is_none() && self.keys.is_empty() && self.branch.is_none()
+    }
+
+    /// Whether the entry is left.
+    pub fn holds(&self, key: u64) -> bool {
+        let key = key as i64;
+        let session = key >> ARRIVAL_BITS;
+        let among = |keys: &Keys| keys.sessions.contains(&session) || keys.entries.contains(&key);
+        self.sessions
+            .as_ref()
+            .is_none_or(|all| all.contains(&session))
+            && self.keys.iter().all(|keys| among(keys) == keys.wanted)
+            && self
+                .branch
+                .is_none_or(|off| off != self.is_active(session, key))
+    }
+
+    /// Whether the entry is on its session's active branch. What cannot be read is.
+    fn is_active(&self, session: i64, key: i64) -> bool {
+        let mut known = self.active.borrow_mut();
+        let active = known.entry(session).or_insert_with(|| {
+            active_branch(self.index, self.catalogue, session).unwrap_or_default()
+        });
+        active.as_ref().is_none_or(|active| active.contains(&key))
+    }
+
+    /// Sessions that the filters on sessions leave; `None` = all.
+    fn sessions_of(&self, f: &Filters, cwd: Option<&Path>) -> Result<Option<HashSet<i64>>, Error> {
+        let names = [
+            &f.agent,
+            &f.project,
+            &f.cwd,
+            &f.root,
+            &f.session,
+            &f.name,
+            &f.model,
+            &f.provider,
+        ];
+        let filtered = cwd.is_some()
+            || f.named.is_some()
+            || names
+                .iter()
+                .any(|n| !n.any.is_empty() || !n.none.is_empty());
+        let ours = self.index.root_numbers(self.catalogue)?;
+        let known = self.catalogue.root_numbers()?;
+        if !filtered && known.iter().all(|root| ours.contains(root)) {
+            return Ok(None);
+        }
+        let mut used: HashMap<i64, Vec<(String, String)>> = HashMap::new();
+        if [&f.model, &f.provider]
+            .iter()
+            .any(|n| **n != Names::default())
+        {
+            self.catalogue.each_model(|session, provider, model| {
+                let of = used.entry(session).or_default();
+                of.push((provider.to_lowercase(), model.to_lowercase()));
+            })?;
+        }
+        let mut places = Places::default();
+        let cwd = cwd.map(canonical);
+        let mut left = HashSet::new();
+        for s in self.catalogue.sessions(&ours)? {
+            let row = &s.row;
+            let is_at = |path: &str, n: &str| {
+                let n = n.trim_end_matches('/');
+                path == n
+                    || path
+                        .strip_prefix(n)
+                        .is_some_and(|rest| rest.starts_with(['/', '\\']))
+            };
+            let used = used.get(&s.session).map_or(&[][..], Vec::as_slice);
+            let has_used =
+                |of: &dyn Fn(&(String, String)) -> bool, last: &Option<String>, n: &str| {
+                    used.iter().any(of) || last.as_deref().is_some_and(|last| holds(last, n))
+                };
+            let keep = passes(&f.agent, &|n| row.agent.eq_ignore_ascii_case(n))
+                && passes(&f.project, &|n| holds(folder(row), n))
+                && passes(&f.cwd, &|n| is_at(&row.cwd, n))
+                && passes(&f.root, &|n| {
+                    row.label.as_deref() == Some(n) || is_at(&row.path.to_string_lossy(), n)
+                })
+                && passes(&f.session, &|n| {
+                    row.id.starts_with(n) || row.path.to_string_lossy() == n
+                })
+                && passes(&f.name, &|n| {
+                    row.name.as_deref().is_some_and(|name| holds(name, n))
+                })
+                && passes(&f.model, &|n| {
+                    has_used(
+                        &|(_, model)| model.contains(&n.to_lowercase()),
+                        &row.model,
+                        n,
+                    )
+                })
+                && passes(&f.provider, &|n| {
+                    has_used(
+                        &|(provider, _)| provider.contains(&n.to_lowercase()),
+                        &row.provider,
+                        n,
+                    )
+                })
+                && f.named.is_none_or(|named| row.name.is_some() == named)
+                && cwd.as_ref().is_none_or(|cwd| places.is_here(row, cwd));
+            if keep {
+                left.insert(s.session);
+            }
+        }
+        Ok(Some(left))
+    }
+
+    /// Entries that carry a label which holds one of these texts.
+    fn labelled(&self, names: &[String]) -> Result<HashSet<i64>, Error> {
+        let mut entries = HashSet::new();
+        for session in self.catalogue.labelled_sessions()? {
+            for (target, label) in current_labels(self.catalogue.labels(session)?) {
+                if names.iter().any(|name| holds(&label, name)) {
+                    entries.extend(self.catalogue.key_of_id(session, &target)?);
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Entries that name one of these files: calls of tools and what these answered, and what an
+    /// entry says of itself.
+    fn with_file(&self, names: &[String]) -> Result<HashSet<i64>, Error> {
+        let files: Vec<Regex> = names.iter().filter_map(|name| file(name)).collect();
+        let is_named = |path: &str| files.iter().any(|file| file.is_match(path));
+        let mut entries = HashSet::new();
+        let mut calls: HashSet<(i64, String)> = HashSet::new();
+        self.catalogue.each_call(|call| {
+            if call.subject.is_some_and(is_named) {
+                entries.insert(call.key);
+                calls.extend(
+                    call.call_id
+                        .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned())),
+                );
+            }
+        })?;
+        if !calls.is_empty() {
+            self.catalogue.each_call(|call| {
+                let of = call
+                    .call_id
+                    .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned()));
+                if of.is_some_and(|of| calls.contains(&of)) {
+                    entries.insert(call.key);
+                }
+            })?;
+        }
+        self.catalogue.each_file(|key, path| {
+            if is_named(path) {
+                entries.insert(key);
+            }
+        })?;
+        Ok(entries)
+    }
+
+    /// Entries that ended so, and sessions of that status.
+    fn of_status(&self, names: &[String]) -> Result<(HashSet<i64>, HashSet<i64>), Error> {
+        let is_one = |status: &str| names.iter().any(|name| name.eq_ignore_ascii_case(status));
+        let mut entries = HashSet::new();
+        self.catalogue.each_stop(|key, stop| {
+            if is_one(stop) {
+                entries.insert(key);
+            }
+        })?;
+        let ours = self.index.root_numbers(self.catalogue)?;
+        let sessions = self.catalogue.sessions(&ours)?;
+        let status = |row: &SessionRow| {
+            let own = row.own.as_ref()?.get("status")?;
+            own.as_str().map(str::to_owned)
+        };
+        let sessions = sessions
+            .iter()
+            .filter(|s| status(&s.row).is_some_and(|status| is_one(&status)))
+            .map(|s| s.session)
+            .collect();
+        Ok((entries, sessions))
+    }
+}
+
+/// The keys of a session's entries on its active branch; `None`: it has no branches.
+fn active_branch(
+    index: &Index,
+    catalogue: &Catalogue,
+    session: i64,
+) -> Result<Option<HashSet<i64>>, Error> {
+    let stored = catalogue.sessions_by_number(&[session])?;
+    let Some(stored) = stored.first().filter(|stored| !index.is_linear(stored)) else {
+        return Ok(None);
+    };
+    let ask = Ask {
+        without: &[],
+        find: &[],
+    };
+    let outline = index.outline(catalogue, stored.session, false, ask)?;
+    let active = outline.active_branch();
+    let mut keys: HashSet<i64> = active.into_iter().map(|at| outline.keys[at]).collect();
+    // The header is above every branch.
+    keys.extend(outline.keys.first());
+    Ok(Some(keys))
+}
+
+/// The last folder of a session's working directory.
+pub(super) fn folder(row: &SessionRow) -> &str {
+    let path = row.cwd.trim_end_matches(['/', '\\']);
+    path.rsplit(['/', '\\']).next().unwrap_or("")
+}
+
+fn holds(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// The names wanted and those not wanted, where there are some.
+fn both(names: &Names) -> impl Iterator<Item = (&[String], bool)> {
+    let both = [(names.any.as_slice(), true), (names.none.as_slice(), false)];
+    both.into_iter().filter(|(names, _)| !names.is_empty())
+}
+
+fn passes(names: &Names, is: &dyn Fn(&str) -> bool) -> bool {
+    (names.any.is_empty() || names.any.iter().any(|n| is(n))) && !names.none.iter().any(|n| is(n))
+}
+
+/// A path, or whole folders or the name of one, whatever the case; `*` is any part of a name. A
+/// command names a file as well as a path does.
+fn file(name: &str) -> Option<Regex> {
+    let name = regex::escape(name.trim_end_matches(['/', '\\'])).replace(r"\*", r"[^/\\\s]*");
+    Regex::new(&format!(r#"(?i)(^|[/\\\s"'=:]){name}($|[/\\\s"'=:,;)])"#)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file;
+
+    #[test]
+    fn files_are_named_by_whole_names() {
+        for (name, path, named) in [
+            ("lib.rs", "src/lib.rs", true),
+            ("lib.rs", "lib.rs", true),
+            ("lib.rs", "src/mylib.rs", false),
+            ("src/lib.rs", "/home/ada/src/lib.rs", true),
+            ("src", "src/lib.rs", true),
+            ("src/", "/x/src/lib.rs", true),
+            ("*.rs", "src/lib.rs", true),
+            ("*.rs", "src/lib.rst", false),
+            ("src/*.rs", "src/a/b.rs", false),
+            ("LIB.RS", "src/lib.rs", true),
+            ("lib.rs", "sed -n 1,5p src/lib.rs | head", true),
+            ("main.c", r"C:\work\main.c", true),
+        ] {
+            let found = file(name).is_some_and(|file| file.is_match(path));
+            assert_eq!(found, named, "{name} in {path}");
+        }
+    }
+}

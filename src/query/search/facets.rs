@@ -1,0 +1,72 @@
+//! How is what was found spread over agents, projects, roles and days?
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{Asked, Search};
+use crate::catalogue::write::ARRIVAL_BITS;
+use crate::index::Error;
+use crate::model::{Count, Facets, iso};
+use crate::query::filter::folder;
+use crate::words::Order;
+
+impl Search<'_> {
+    /// Count the entries that match, each once.
+    pub(super) fn facets(&self, asked: &Asked<'_>) -> Result<Facets, Error> {
+        let found = asked.hits(&asked.scope, Order::Newest, usize::MAX)?;
+        let ours = self.index.root_numbers(self.catalogue)?;
+        let sessions: HashMap<i64, (String, String)> = self
+            .catalogue
+            .sessions(&ours)?
+            .into_iter()
+            .map(|s| (s.session, (folder(&s.row).to_owned(), s.row.agent)))
+            .collect();
+        let [mut agents, mut projects, mut roles, mut days]: [BTreeMap<String, u64>; 4] =
+            Default::default();
+        let mut seen = HashSet::new();
+        for hit in &found.hits {
+            if !seen.insert(hit.key) {
+                continue;
+            }
+            let Some((project, agent)) = sessions.get(&((hit.key >> ARRIVAL_BITS) as i64)) else {
+                continue;
+            };
+            let Some(role) = self.catalogue.role(hit.key as i64)? else {
+                continue;
+            };
+            let day = hit.time_ms.and_then(iso).unwrap_or_default();
+            let day = day.split('T').next().unwrap_or_default();
+            for (counts, value) in [
+                (&mut agents, agent.as_str()),
+                (&mut projects, project),
+                (&mut roles, &role),
+                (&mut days, day),
+            ] {
+                match counts.get_mut(value) {
+                    Some(count) => *count += 1,
+                    None => {
+                        counts.insert(value.to_owned(), 1);
+                    }
+                }
+            }
+        }
+        let by_count = |counts: BTreeMap<String, u64>| {
+            let mut list = listed(counts);
+            list.sort_by_key(|one| std::cmp::Reverse(one.count));
+            list
+        };
+        Ok(Facets {
+            exact: !found.total_is_bound,
+            agents: by_count(agents),
+            projects: by_count(projects),
+            roles: by_count(roles),
+            days: listed(days),
+        })
+    }
+}
+
+fn listed(counts: BTreeMap<String, u64>) -> Vec<Count> {
+    counts
+        .into_iter()
+        .map(|(value, count)| Count { value, count })
+        .collect()
+}

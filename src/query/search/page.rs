@@ -1,0 +1,369 @@
+//! Which hits does the page show? Candidates come best first; what only their text tells (that they
+//! do not match after all, repeat another, or should stand further down) is told here.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use super::Search;
+use super::cursor::{Fingerprint, fingerprint};
+use super::injected::is_injected;
+use super::place::Branches;
+use super::snippet::snippet;
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::read::StoredSession;
+use crate::catalogue::write::{ARRIVAL_BITS, flag};
+use crate::index::Error;
+use crate::model::{Class, Explanation, Hit, HitGroup, SearchAnswer, Standing, iso};
+use crate::query::show::{Reader, address};
+use crate::source::checkpoint::hash;
+use crate::words::{self, Matcher, Order, recency};
+
+/// What is left of the score of text that a program put into a person's message.
+const INJECTED: f32 = 0.2;
+/// What is left of the score of this program's own calls and answers.
+const OWN: f32 = 0.2;
+/// Shorter prose may be said twice without being a copy.
+const COPIED: usize = 80;
+
+/// Hits on their way to the page.
+pub(super) struct Page<'a, 's> {
+    search: &'a Search<'s>,
+    matcher: Option<&'a Matcher>,
+    order: Order,
+    limit: usize,
+    /// How many candidates were looked at.
+    next: usize,
+    /// Those whose text lowered their score, until it is their turn.
+    late: BinaryHeap<Ready>,
+    ready: Vec<Ready>,
+    /// By fingerprint, where in `ready` or among the late it is: a key.
+    seen: HashMap<Fingerprint, i64>,
+    copies: HashMap<i64, u64>,
+    own: HashMap<i64, HashSet<i64>>,
+    reader: Reader<'a>,
+    /// Candidates that do not match, or could not be read.
+    pub dropped: usize,
+    /// Sessions of the candidates that match.
+    pub matched: HashSet<i64>,
+    /// Some bytes were no longer what was catalogued.
+    pub stale: bool,
+    /// There is more behind the page.
+    more: bool,
+}
+
+/// A hit, read.
+struct Ready {
+    score: f32,
+    time_ms: Option<i64>,
+    entry: StoredEntry,
+    prints: [Option<Fingerprint>; 2],
+    hit: Hit,
+}
+
+impl Ready {
+    fn rank(&self, other: &Self) -> Ordering {
+        self.score
+            .total_cmp(&other.score)
+            .then(self.time_ms.cmp(&other.time_ms))
+            .then(self.entry.key.cmp(&other.entry.key))
+    }
+}
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Ready {}
+
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank(other)
+    }
+}
+
+impl<'a, 's> Page<'a, 's> {
+    pub fn new(
+        search: &'a Search<'s>,
+        matcher: Option<&'a Matcher>,
+        order: Order,
+        limit: usize,
+    ) -> Self {
+        Self {
+            search,
+            matcher,
+            order,
+            limit,
+            next: 0,
+            late: BinaryHeap::new(),
+            ready: Vec::new(),
+            seen: HashMap::new(),
+            copies: HashMap::new(),
+            own: HashMap::new(),
+            reader: Reader::new(search.index, search.catalogue),
+            dropped: 0,
+            matched: HashSet::new(),
+            stale: false,
+            more: false,
+        }
+    }
+
+    /// Whether every candidate was looked at.
+    pub fn has_seen(&self, hits: &[words::Hit]) -> bool {
+        self.next == hits.len()
+    }
+
+    /// Look at the candidates that were not looked at yet; `all`: there are no more behind them.
+    /// Returns whether the page is full.
+    pub fn take(&mut self, hits: &[words::Hit], all: bool) -> Result<bool, Error> {
+        loop {
+            let next = hits.get(self.next);
+            let waits = self.late.peek().map(|late| late.score);
+            let late_first = match (waits, next) {
+                (Some(late), Some(next)) => late > next.score,
+                (Some(_), None) => all,
+                (None, _) => false,
+            };
+            if self.ready.len() == self.limit {
+                self.more = late_first || next.is_some() || !all;
+                return Ok(true);
+            }
+            if late_first {
+                self.ready.extend(self.late.pop());
+            } else if let Some(hit) = next {
+                self.next += 1;
+                self.look_at(hit)?;
+            } else {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Read a candidate's line again.
+    fn look_at(&mut self, hit: &words::Hit) -> Result<(), Error> {
+        let search = self.search;
+        let key = hit.key as i64;
+        let Some(entry) = search.catalogue.entry(key)? else {
+            self.dropped += 1;
+            return Ok(());
+        };
+        let folds = !search.scope.every_copy;
+        let print = fingerprint(entry.hash ^ hit.class as u64);
+        let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
+        let own_print = if folds { print } else { by_key };
+        if search.shown.holds(own_print) || folds && self.is_copy(print) {
+            self.matched.insert(key >> ARRIVAL_BITS);
+            return Ok(());
+        }
+        let Some(text) = self.reader.passages(&entry)? else {
+            // Changed since it was catalogued: what it says now is for the next check to find.
+            self.stale = true;
+            self.dropped += 1;
+            return Ok(());
+        };
+        let mut pieces = Vec::new();
+        if search.filters.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
+            pieces = self.reader.prompts(&entry)?;
+        }
+        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
+        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
+        if hit.needs_check && self.matcher.is_some_and(|m| !m.matches(&pieces)) {
+            self.dropped += 1;
+            return Ok(());
+        }
+        self.matched.insert(key >> ARRIVAL_BITS);
+        let length: usize = pieces.iter().map(String::len).sum();
+        let repeats = folds && (hit.class == Class::Output || length >= COPIED);
+        let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
+        if let Some(print) = text_print
+            && (search.shown.holds(print) || self.is_copy(print))
+        {
+            return Ok(());
+        }
+        let tool = search.catalogue.tools(entry.key)?.into_iter().next();
+        let factor = match self.order {
+            Order::Ranked => self.factor(hit, &entry, &pieces)?,
+            Order::Newest => 1.0,
+        };
+        let (snippet, highlights) = snippet(self.matcher, &pieces);
+        let score = hit.score * factor;
+        let shown = Hit {
+            address: String::new(),
+            entry: address(&entry),
+            class: hit.class,
+            kind: entry.kind.clone(),
+            role: entry.role.clone(),
+            tool,
+            time: entry.time_ms.and_then(iso),
+            score,
+            standing: hit.standing,
+            place: None,
+            copies: 0,
+            snippet,
+            highlights,
+            context: Vec::new(),
+            explanation: search.scope.explain.then(|| Explanation {
+                bm25: hit.bm25,
+                standing: hit.standing.weight(),
+                recency: recency(hit.time_ms, search.scope.now_ms),
+                text: factor,
+            }),
+        };
+        let prints = [Some(own_print), text_print];
+        if folds {
+            self.seen
+                .extend(prints.iter().flatten().map(|print| (*print, key)));
+        }
+        let ready = Ready {
+            score,
+            time_ms: hit.time_ms,
+            entry,
+            prints,
+            hit: shown,
+        };
+        if factor < 1.0 {
+            self.late.push(ready);
+        } else {
+            self.ready.push(ready);
+        }
+        Ok(())
+    }
+
+    /// Whether a hit before says the same; it is then counted as a copy of that.
+    fn is_copy(&mut self, print: Fingerprint) -> bool {
+        let Some(key) = self.seen.get(&print) else {
+            return false;
+        };
+        *self.copies.entry(*key).or_default() += 1;
+        true
+    }
+
+    /// What its text makes of a score.
+    fn factor(
+        &mut self,
+        hit: &words::Hit,
+        entry: &StoredEntry,
+        pieces: &[String],
+    ) -> Result<f32, Error> {
+        match hit.standing {
+            Standing::Output => {
+                let session = entry.key >> ARRIVAL_BITS;
+                if !self.own.contains_key(&session) {
+                    let own = self.search.catalogue.own_calls(session)?;
+                    self.own.insert(session, own.into_iter().collect());
+                }
+                let is_own = self
+                    .own
+                    .get(&session)
+                    .is_some_and(|own| own.contains(&entry.key));
+                Ok(if is_own { OWN } else { 1.0 })
+            }
+            Standing::Typed => {
+                let Some(matcher) = self.matcher else {
+                    return Ok(1.0);
+                };
+                let mut found = pieces
+                    .iter()
+                    .map(|piece| (piece, matcher.highlights(piece)))
+                    .filter(|(_, found)| !found.is_empty())
+                    .peekable();
+                let any = found.peek().is_some();
+                let injected = any && found.all(|(piece, found)| is_injected(piece, &found));
+                Ok(if injected { INJECTED } else { 1.0 })
+            }
+            Standing::Name | Standing::Prose => Ok(1.0),
+        }
+    }
+
+    /// Put the page into the answer: hits by session, or each by itself.
+    pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<(), Error> {
+        let search = self.search;
+        let numbers: HashSet<i64> = self
+            .ready
+            .iter()
+            .map(|r| r.entry.key >> ARRIVAL_BITS)
+            .collect();
+        let numbers: Vec<i64> = numbers.into_iter().collect();
+        let sessions: HashMap<i64, StoredSession> = search
+            .catalogue
+            .sessions_by_number(&numbers)?
+            .into_iter()
+            .map(|s| (s.session, s))
+            .collect();
+        let mut branches: HashMap<i64, Branches> = HashMap::new();
+        let room = match search.scope.max_bytes {
+            0 => usize::MAX,
+            most => most.saturating_sub(bytes(answer)),
+        };
+        let mut taken = 0;
+        let mut prints: Vec<Fingerprint> = Vec::new();
+        let mut groups: Vec<(i64, HitGroup)> = Vec::new();
+        let ready = std::mem::take(&mut self.ready);
+        for Ready {
+            entry,
+            mut hit,
+            prints: own,
+            ..
+        } in ready
+        {
+            let number = entry.key >> ARRIVAL_BITS;
+            let Some(session) = sessions.get(&number) else {
+                continue;
+            };
+            let of = match branches.get(&number) {
+                Some(of) => of,
+                None => branches
+                    .entry(number)
+                    .or_insert(Branches::read(search, session)?),
+            };
+            hit.place = of.place(&entry);
+            hit.copies = self.copies.get(&entry.key).copied().unwrap_or(0);
+            hit.address = format!("{}:{}", session.row.id, hit.entry);
+            if search.scope.context > 0 {
+                hit.context = {
+                    let count = search.scope.context;
+                    of.neighbours(entry.key, count, search.catalogue, &mut self.reader)?
+                };
+            }
+            let known = groups
+                .iter_mut()
+                .find(|(known, _)| *known == number && !search.scope.flat);
+            // What the hit, its fingerprints in the cursor and a new group add.
+            let mut size = bytes(&hit) + 1 + 2 * own.iter().flatten().count() * 10;
+            if known.is_none() {
+                size += bytes(&session.row) + "{\"session\":,\"hits\":[]},".len();
+            }
+            if !prints.is_empty() && taken + size > room {
+                self.more = true;
+                break;
+            }
+            taken += size;
+            prints.extend(own.into_iter().flatten());
+            match known {
+                Some((_, group)) => group.hits.push(hit),
+                None => groups.push((
+                    number,
+                    HitGroup {
+                        session: session.row.clone(),
+                        hits: vec![hit],
+                    },
+                )),
+            }
+        }
+        answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
+        answer.cursor = self.more.then(|| search.shown.cursor(prints.into_iter()));
+        Ok(())
+    }
+}
+
+/// Bytes of its JSON.
+fn bytes(of: &impl serde::Serialize) -> usize {
+    serde_json::to_vec(of).map_or(0, |json| json.len())
+}

@@ -1,0 +1,162 @@
+//! Where in its session's tree does a hit stand, and what is beside it there?
+
+use std::collections::HashSet;
+
+use super::Search;
+use crate::catalogue::Catalogue;
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::read::StoredSession;
+use crate::index::Error;
+use crate::model::{Neighbour, Place, iso};
+use crate::query::outline::{Ask, Outline};
+use crate::query::show::{Reader, address};
+
+/// Characters shown of a neighbour.
+const TEXT: usize = 160;
+
+/// A session's entries and how they hang together.
+pub(super) struct Branches {
+    outline: Outline,
+    active: HashSet<usize>,
+    /// What the agent no longer sees: on the active branch, but before what the last compaction kept.
+    compacted: HashSet<usize>,
+    linear: bool,
+}
+
+impl Branches {
+    pub fn read(search: &Search<'_>, session: &StoredSession) -> Result<Self, Error> {
+        let catalogue = search.catalogue;
+        let linear = search.index.is_linear(session);
+        let ask = Ask {
+            without: &["session", "meta"],
+            find: &[],
+        };
+        let outline = search
+            .index
+            .outline(catalogue, session.session, linear, ask)?;
+        // The branch leads from the leaf upwards.
+        let branch = outline.active_branch();
+        let place = |key: i64| branch.iter().position(|at| outline.keys[*at] == key);
+        let mut compacted = HashSet::new();
+        let compactions = catalogue.compactions(session.session)?;
+        let last = compactions
+            .iter()
+            .filter_map(|(key, kept)| Some((place(*key)?, kept)))
+            .min();
+        if let Some((at, kept)) = last {
+            let kept = kept
+                .as_deref()
+                .map(|id| catalogue.key_of_id(session.session, id));
+            let kept = kept
+                .transpose()?
+                .flatten()
+                .and_then(place)
+                .filter(|kept| *kept > at);
+            compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
+        }
+        Ok(Self {
+            linear,
+            active: branch.into_iter().collect(),
+            compacted,
+            outline,
+        })
+    }
+
+    fn at(&self, key: i64) -> Option<usize> {
+        self.outline.keys.iter().position(|one| *one == key)
+    }
+
+    /// Where the entry stands; `None` in sessions that never branch.
+    pub fn place(&self, entry: &StoredEntry) -> Option<Place> {
+        let at = self.at(entry.key)?;
+        if self.linear || entry.id.is_none() {
+            return None;
+        }
+        Some(match self.active.contains(&at) {
+            false => Place::Abandoned,
+            true if self.compacted.contains(&at) => Place::Compacted,
+            true => Place::Active,
+        })
+    }
+
+    /// So many entries before and after it along its branch, oldest first.
+    pub fn neighbours(
+        &self,
+        key: i64,
+        count: usize,
+        catalogue: &Catalogue,
+        reader: &mut Reader<'_>,
+    ) -> Result<Vec<Neighbour>, Error> {
+        let Some(at) = self.at(key) else {
+            return Ok(Vec::new());
+        };
+        let mut above = self.outline.branch(at);
+        above.truncate(count + 1);
+        above.reverse();
+        let mut chosen = above;
+        while chosen.len() < 2 * count + 1 {
+            let Some(next) = chosen.last().and_then(|at| self.onward(*at)) else {
+                break;
+            };
+            let after = chosen
+                .iter()
+                .position(|one| *one == at)
+                .map_or(0, |here| chosen.len() - here - 1);
+            if after == count || chosen.contains(&next) {
+                break;
+            }
+            chosen.push(next);
+        }
+        let here = chosen.iter().position(|one| *one == at).unwrap_or(0);
+        let mut neighbours = Vec::new();
+        for (number, at) in chosen.into_iter().enumerate() {
+            if number == here {
+                continue;
+            }
+            let Some(entry) = catalogue.entry(self.outline.keys[at])? else {
+                continue;
+            };
+            neighbours.push(Neighbour {
+                entry: address(&entry),
+                after: number > here,
+                kind: entry.kind.clone(),
+                role: entry.role.clone(),
+                time: entry.time_ms.and_then(iso),
+                text: beginning(&reader.text(&entry)?),
+            });
+        }
+        Ok(neighbours)
+    }
+
+    /// The next entry of the branch: the one on the active branch, else the last that goes on here.
+    fn onward(&self, at: usize) -> Option<usize> {
+        let mut children = self
+            .outline
+            .children(at as u32)
+            .iter()
+            .map(|child| *child as usize);
+        let active = children.clone().find(|child| self.active.contains(child));
+        active.or_else(|| children.next_back())
+    }
+}
+
+/// The beginning of a text, on one line.
+fn beginning(text: &[(crate::model::Class, Vec<String>)]) -> String {
+    let words = text
+        .iter()
+        .flat_map(|(_, pieces)| pieces)
+        .flat_map(|piece| piece.split_whitespace());
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if let Some((end, _)) = line.char_indices().nth(TEXT) {
+            line.truncate(end);
+            line.push('…');
+            break;
+        }
+    }
+    line
+}

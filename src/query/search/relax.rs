@@ -1,0 +1,208 @@
+//! What else could be asked when a query finds too little?
+
+use super::Search;
+use crate::index::Error;
+use crate::model::{Expr, HitGroup, SearchAnswer};
+use crate::query::filter::Left;
+use crate::query::syntax::Filters;
+use crate::words::near_tokens;
+
+/// Shorter words have too many neighbours.
+const SHORTEST: usize = 4;
+/// Words shown of those that were found besides.
+const MOST_ALSO: usize = 5;
+
+/// Some of the words instead of all. What is excluded stays excluded.
+pub(super) fn any(expr: &Expr) -> Expr {
+    let Expr::And(members) = expr else {
+        return expr.clone();
+    };
+    let (nots, wanted): (Vec<Expr>, Vec<Expr>) = members
+        .iter()
+        .cloned()
+        .partition(|member| matches!(member, Expr::Not(_)));
+    match (wanted.is_empty(), nots.is_empty()) {
+        (true, _) => expr.clone(),
+        (false, true) => Expr::Or(wanted),
+        (false, false) => Expr::And(std::iter::once(Expr::Or(wanted)).chain(nots).collect()),
+    }
+}
+
+/// The same with a typo allowed in each word; `None` where no word may have one. What is excluded
+/// is taken by the letter.
+pub(super) fn near(expr: &Expr) -> Option<Expr> {
+    let mut changed = false;
+    let near = with_typos(expr, &mut changed);
+    changed.then_some(near)
+}
+
+fn with_typos(expr: &Expr, changed: &mut bool) -> Expr {
+    match expr {
+        Expr::Word(text) if may_have_typo(text) => {
+            *changed = true;
+            // The word itself still counts by how rare it is.
+            Expr::Or(vec![expr.clone(), Expr::Near(text.clone())])
+        }
+        Expr::And(members) => Expr::And(
+            members
+                .iter()
+                .map(|member| with_typos(member, changed))
+                .collect(),
+        ),
+        Expr::Or(members) => Expr::Or(
+            members
+                .iter()
+                .map(|member| with_typos(member, changed))
+                .collect(),
+        ),
+        _ => expr.clone(),
+    }
+}
+
+/// Numbers, hashes and identifiers of several parts are meant as they are.
+fn may_have_typo(text: &str) -> bool {
+    text.chars().count() >= SHORTEST
+        && text.chars().all(char::is_alphabetic)
+        && !text.chars().skip(1).any(char::is_uppercase)
+}
+
+/// Words with a typo that the shown hits were found by.
+pub(super) fn also(expr: &Expr, groups: &[HitGroup]) -> Vec<String> {
+    let mut asked = Vec::new();
+    words(expr, &mut asked);
+    let mut also: Vec<String> = Vec::new();
+    for hit in groups.iter().flat_map(|group| &group.hits) {
+        for (from, to) in &hit.highlights {
+            let marked = hit.snippet.get(*from..*to).unwrap_or_default();
+            for token in near_tokens(&asked, marked) {
+                if !also.contains(&token) && also.len() < MOST_ALSO {
+                    also.push(token);
+                }
+            }
+        }
+    }
+    also
+}
+
+fn words<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
+    match expr {
+        Expr::Near(text) => found.push(text),
+        Expr::And(members) | Expr::Or(members) => {
+            members.iter().for_each(|member| words(member, found));
+        }
+        _ => {}
+    }
+}
+
+/// What a passage must say, each by itself.
+fn wanted(expr: &Expr) -> Vec<&Expr> {
+    match expr {
+        Expr::And(members) => members
+            .iter()
+            .filter(|member| !matches!(member, Expr::Not(_)))
+            .collect(),
+        Expr::Not(_) => Vec::new(),
+        _ => vec![expr],
+    }
+}
+
+/// As it was typed, or nearly.
+fn typed(expr: &Expr) -> String {
+    match expr {
+        Expr::Word(text) => text.clone(),
+        Expr::Phrase(text) => format!("\"{text}\""),
+        Expr::Prefix(text) => format!("{text}*"),
+        Expr::Near(text) => format!("{text}~"),
+        Expr::Substring(text) => format!("*{text}*"),
+        Expr::Regex(text) => format!("/{text}/"),
+        Expr::And(members) => format!("({})", joined(members, " ")),
+        Expr::Or(members) => match members.first() {
+            // The forms of a commit.
+            Some(Expr::Prefix(text)) if members.iter().skip(1).all(|m| is_short(m, text)) => {
+                text.clone()
+            }
+            _ => format!("({})", joined(members, " OR ")),
+        },
+        Expr::Not(inner) => format!("-{}", typed(inner)),
+    }
+}
+
+fn is_short(expr: &Expr, whole: &str) -> bool {
+    matches!(expr, Expr::Word(text) if whole.starts_with(text.as_str()))
+}
+
+fn joined(members: &[Expr], sign: &str) -> String {
+    members.iter().map(typed).collect::<Vec<_>>().join(sign)
+}
+
+impl Search<'_> {
+    /// Which words nothing holds, and whether it is the filters that leave nothing.
+    pub(super) fn explain_nothing(
+        &self,
+        expr: &Expr,
+        answer: &mut SearchAnswer,
+    ) -> Result<(), Error> {
+        let members = wanted(expr);
+        for member in &members {
+            let is_only = members.len() == 1 && matches!(expr, Expr::Word(_) | Expr::Phrase(_));
+            if is_only || self.count(member, &self.left, self.filters)? == 0 {
+                answer.missing.push(typed(member));
+            }
+        }
+        if members.len() > 1 {
+            let some = self.count(&any(expr), &self.left, self.filters)?;
+            answer.with_any = Some(some);
+        }
+        if *self.filters != Filters::default() {
+            let none = Filters::default();
+            let cwd = self.scope.cwd.as_deref();
+            let left = Left::new(self.index, self.catalogue, &none, cwd)?;
+            answer.without_filters = Some(self.count(expr, &left, &none)?);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::syntax::{Now, parse};
+
+    fn read(text: &str) -> Expr {
+        parse(text, Now::utc(0)).unwrap().expr.unwrap()
+    }
+
+    #[test]
+    fn some_instead_of_all() {
+        for (all, some) in [
+            ("a b", "a OR b"),
+            ("a \"b c\" -d", "(a OR \"b c\") -d"),
+            ("a", "a"),
+            ("-a -b", "-a -b"),
+            ("a OR b", "a OR b"),
+        ] {
+            assert_eq!(any(&read(all)), read(some), "{all}");
+        }
+    }
+
+    #[test]
+    fn words_may_have_a_typo_and_names_may_not() {
+        for (text, expected) in [
+            ("linker eror", "(linker OR linker~) (eror OR eror~)"),
+            ("fix eror -panic", "fix (eror OR eror~) -panic"),
+        ] {
+            assert_eq!(near(&read(text)), Some(read(expected)), "{text}");
+        }
+        for text in [
+            "fix",
+            "fooBar",
+            "foo_bar",
+            "\"two words\"",
+            "a1b2",
+            "word*",
+            "-word",
+        ] {
+            assert_eq!(near(&read(text)), None, "{text}");
+        }
+    }
+}

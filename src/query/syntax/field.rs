@@ -1,0 +1,186 @@
+//! Which filters are there, and what does each leave?
+
+use super::lex::Lexeme;
+use super::{Parser, SyntaxError, time};
+
+pub(super) const FIELDS: [&str; 21] = [
+    "agent", "project", "cwd", "root", "session", "name", "label", "role", "kind", "tool", "file",
+    "model", "provider", "status", "is", "has", "since", "until", "after", "before", "on",
+];
+
+impl Parser<'_> {
+    /// Take in `name:values`.
+    pub(super) fn filter(
+        &mut self,
+        lexeme: &Lexeme,
+        negated: bool,
+        name: &str,
+        values: &[String],
+    ) -> Result<(), SyntaxError> {
+        let value_column = lexeme.column + name.chars().count() + 1 + usize::from(lexeme.negated);
+        let names = match name {
+            "agent" => &mut self.filters.agent,
+            "project" => &mut self.filters.project,
+            "cwd" => &mut self.filters.cwd,
+            "root" => &mut self.filters.root,
+            "name" => &mut self.filters.name,
+            "label" => &mut self.filters.label,
+            "file" => &mut self.filters.file,
+            "model" => &mut self.filters.model,
+            "provider" => &mut self.filters.provider,
+            "status" => &mut self.filters.status,
+            "role" => &mut self.filters.role,
+            "kind" => &mut self.filters.kind,
+            "tool" => &mut self.filters.tool,
+            "session" => &mut self.filters.session,
+            "is" | "has" => {
+                let value = match values {
+                    [value] => value.as_str(),
+                    _ => "",
+                };
+                let (mark, expected) = match (name, value) {
+                    ("is", "error") => (&mut self.filters.error, ""),
+                    ("is", "branch") => (&mut self.filters.branch, ""),
+                    ("is", "named") => (&mut self.filters.named, ""),
+                    ("has", "image") => (&mut self.filters.image, ""),
+                    ("is", _) => (
+                        &mut self.filters.error,
+                        "`error`, `branch` or `named` after `is:`",
+                    ),
+                    _ => (&mut self.filters.image, "`image` after `has:`"),
+                };
+                if !expected.is_empty() {
+                    let hint = match values.first().map(String::as_str) {
+                        Some("image") => Some("did you mean has:image?"),
+                        Some("errors" | "failed" | "error") => Some("did you mean is:error?"),
+                        Some("name" | "named") => Some("did you mean is:named?"),
+                        Some("label" | "labeled" | "labelled") => Some("did you mean label:NAME?"),
+                        _ => None,
+                    };
+                    return Err(SyntaxError::new(
+                        value_column,
+                        expected,
+                        hint.map(str::to_owned),
+                    ));
+                }
+                if mark.is_some_and(|before| before == negated) {
+                    return Err(SyntaxError::new(
+                        lexeme.column,
+                        format!("either {name}:{value} or -{name}:{value}"),
+                        None,
+                    ));
+                }
+                *mark = Some(!negated);
+                return Ok(());
+            }
+            _ => return self.time(negated, name, values, value_column),
+        };
+        let list = if negated {
+            &mut names.none
+        } else {
+            &mut names.any
+        };
+        list.extend(values.iter().cloned());
+        Ok(())
+    }
+
+    fn time(
+        &mut self,
+        negated: bool,
+        name: &str,
+        values: &[String],
+        column: usize,
+    ) -> Result<(), SyntaxError> {
+        let [value] = values else {
+            return Err(SyntaxError::new(column, "one time", None));
+        };
+        let span = time::span(value, self.now).ok_or_else(|| {
+            let hint =
+                "such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, 3d, 2w";
+            SyntaxError::new(column, "a date or a length of time", Some(hint.to_owned()))
+        })?;
+        if name == "on" {
+            // `on:3d` is the day that lies so far back.
+            let span = time::whole_day(span, self.now);
+            if negated {
+                self.filters.outside_ms.push((span.start, span.end));
+            } else {
+                self.not_before(span.start);
+                self.not_after(span.end);
+            }
+            return Ok(());
+        }
+        // Without the minus, from `start`; with it, before what it would be from.
+        let (is_lower, bound) = match name {
+            "since" => (true, span.start),
+            "after" => (true, span.end),
+            "before" => (false, span.start),
+            _ => (false, span.end),
+        };
+        if is_lower != negated {
+            self.not_before(bound);
+        } else {
+            self.not_after(bound);
+        }
+        Ok(())
+    }
+
+    fn not_before(&mut self, bound: i64) {
+        let since = &mut self.filters.since_ms;
+        *since = Some(since.map_or(bound, |before| before.max(bound)));
+    }
+
+    fn not_after(&mut self, bound: i64) {
+        let until = &mut self.filters.until_ms;
+        *until = Some(until.map_or(bound, |before| before.min(bound)));
+    }
+}
+
+/// Whether `name:value`, with a name that is no field, is plain text: an address or code
+/// (`http://x`, `std::fmt`, `C:\x`), a place in a file or a port (`localhost:8080`), a name with
+/// capitals (`TypeError:x`), one letter, or a `:` at the end.
+pub(super) fn looks_like_code(name: &str, value: &str) -> bool {
+    name.chars().count() < 2
+        || value.is_empty()
+        || value.starts_with([':', '/', '\\'])
+        || value.starts_with(|first: char| first.is_ascii_digit())
+        || name.contains(|letter: char| !letter.is_ascii_lowercase())
+}
+
+/// The field nearest to `name`, if any is near.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    let synonym = match name {
+        "in" | "path" | "dir" | "folder" => Some("cwd"),
+        "from" | "by" | "author" => Some("role"),
+        "type" => Some("kind"),
+        "repo" => Some("project"),
+        "date" => Some("since"),
+        "id" => Some("session"),
+        _ => None,
+    };
+    synonym.or_else(|| {
+        FIELDS
+            .iter()
+            .map(|field| (distance(name, field), *field))
+            .filter(|(distance, field)| *distance <= 1 + field.len() / 4)
+            .min()
+            .map(|(_, field)| field)
+    })
+}
+
+/// Letters to add, remove or replace between two ASCII words.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.bytes().enumerate() {
+            let above = row[j + 1];
+            row[j + 1] = (above + 1)
+                .min(row[j] + 1)
+                .min(diagonal + usize::from(x != y));
+            diagonal = above;
+        }
+    }
+    row[b.len()]
+}

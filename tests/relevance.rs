@@ -1,0 +1,45 @@
+//! Is what somebody has in mind found first, with nothing indexed and with everything?
+
+use sessionary::{Config, RootSpec};
+
+#[path = "../benches/relevance.rs"]
+mod judged;
+
+/// What the queries reached when this was written, less a little for what is a matter of taste.
+const NDCG: f64 = 0.90;
+const MRR: f64 = 0.90;
+const AGREEMENT: f64 = 0.95;
+
+#[test]
+fn judged_queries_find_their_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = folder.path().join("sessions");
+    judged::write(&sessions).unwrap();
+    let config = |name: &str| {
+        let root = RootSpec {
+            agent: "pi".to_owned(),
+            format: "pi".to_owned(),
+            path: sessions.clone(),
+            label: None,
+            flat: false,
+            why: "a test".to_owned(),
+        };
+        Config::new(folder.path().join(name), vec![root])
+    };
+    let (nothing, all) = judged::states(&config("nothing"), &config("all")).unwrap();
+    for (state, index) in [("nothing indexed", &nothing), ("everything indexed", &all)] {
+        let figures = judged::measure(index, |query, found| {
+            eprintln!("{state}: {query}: {found:?}");
+        });
+        let figures = figures.unwrap();
+        eprintln!("{state}: {figures:?}");
+        assert!(figures.queries >= 60);
+        assert!(
+            figures.ndcg >= NDCG && figures.mrr >= MRR,
+            "{state}: {figures:?}"
+        );
+    }
+    let agreement = judged::agreement(&nothing, &all).unwrap();
+    eprintln!("agreement: {agreement}");
+    assert!(agreement >= AGREEMENT, "{agreement}");
+}

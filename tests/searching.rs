@@ -1,0 +1,208 @@
+//! What does `search` print: places, reasons, counts, hints and errors?
+
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// The home of the README's tour.
+fn home() -> Sandbox {
+    let home = Sandbox::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tour");
+    for entry in walkdir::WalkDir::new(&from).sort_by_file_name() {
+        let entry = entry.expect("a fixture");
+        if entry.file_type().is_file() {
+            let below = entry.path().strip_prefix(&from).expect("below it");
+            let text = std::fs::read_to_string(entry.path()).expect("text");
+            let path = home.write(&below.display().to_string(), &text);
+            home.touch(&path, 1_767_355_200); // 2026-01-02T12:00:00Z
+        }
+    }
+    home
+}
+
+#[test]
+fn a_place_its_neighbours_and_the_score() {
+    let home = home();
+    assert_snapshot!(home.run(&["search", "apt", "--context", "1"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      user · 2h · abandoned branch  019b8d5e-7c80-7000-8000-0000000000a1:5e550005
+          assistant 5e550004: The linker error names sqlite3: the system library is missing. I can inst…
+        Install it with apt
+          assistant 5e550006: bash sudo apt-get install -y libsqlite3-dev
+      assistant · bash · 2h · abandoned branch  019b8d5e-7c80-7000-8000-0000000000a1:5e550006
+          user 5e550005: Install it with apt
+        sudo apt-get install -y libsqlite3-dev
+          toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
+    --- stderr
+    2 matches in 1 session. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["search", "linker", "role:user", "--explain"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+        Why does the build end with a linker error?
+        score 2.22 = words 1.48 × standing 1.5 × recency 1.00 × text 1
+    --- stderr
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+}
+
+#[test]
+fn counts_and_single_hits() {
+    assert_snapshot!(home().run(&["search", "error", "--flat", "--limit", "2", "--facets"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+        Linker error in CI
+
+    Linker error in CI  ~/code/app · pi · 2h
+      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+        Why does the build end with a linker error?
+
+    agents    pi 4
+    projects  app 4
+    roles     assistant 1 · session_info 1 · toolResult 1 · user 1
+    days      2026-01-05 4
+    --- stderr
+    2 of 4 matches, in 1 session; --limit 0 shows all. --here keeps to this directory.
+    "#);
+}
+
+#[test]
+fn text_and_typos() {
+    let home = home();
+    assert_snapshot!(home.run(&["search", "/ld: .* -l\\w+/"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      toolResult · bash · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550003
+        …h `cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
+    --- stderr
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r#"
+    Set up a release workflow  ~/code/app · clido · 3d
+      assistant  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+        …kflow builds on three systems and strips the symbols by a linker flag.
+    --- stderr
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["search", "likner"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+        Linker error in CI
+      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+        Why does the build end with a linker error?
+      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
+        The linker error names sqlite3: the system library is missing. I can install it, or build it w…
+
+    Set up a release workflow  ~/code/app · clido · 3d
+      assistant  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+        …orkflow builds on three systems and strips the symbols by a linker flag.
+    --- stderr
+    4 matches in 2 sessions. Also: linker; --exact leaves them out. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["search", "--exact", "likner"]), @r#"
+    --- stderr
+    Nothing found for likner.
+    --- exit Some(1)
+    "#);
+}
+
+#[test]
+fn ids() {
+    let home = home();
+    assert_snapshot!(home.run(&["search", "019b8d5e"]), @r#"
+    019b8d5e-7c80-7000-8000-0000000000a1  session  Linker error in CI  ~/code/app · pi · 2h
+    --- stderr
+    019b8d5e is an id; no text holds it.
+    "#);
+    assert_snapshot!(home.run(&["search", "5e550003"]), @r#"
+    019b8d5e-7c80-7000-8000-0000000000a1:5e550003  entry  Linker error in CI  ~/code/app · pi · 2h
+    --- stderr
+    5e550003 is an id; no text holds it.
+    "#);
+}
+
+#[test]
+fn why_nothing_is_found() {
+    let home = home();
+    assert_snapshot!(home.run(&["search", "linker zeppelin"]), @r#"
+    --- stderr
+    Nothing found for linker zeppelin. No passage holds zeppelin. --any: 4 matches.
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(home.run(&["search", "linker japanese"]), @r#"
+    --- stderr
+    Nothing found for linker japanese. No passage holds all of it; --any: 5 matches.
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(home.run(&["search", "linker role:robot"]), @r#"
+    --- stderr
+    Nothing found for linker role:robot. No passage that the filters leave holds linker. Without the filters: 4 matches.
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(home.run(&["search", "role:robot"]), @r#"
+    --- stderr
+    Nothing found for role:robot.
+    --- exit Some(1)
+    "#);
+    assert_snapshot!(home.run(&["search", "rol:user"]), @r#"
+    --- stderr
+    column 1: rol: is no field, so rol:user is searched as text; did you mean role:user?
+    Nothing found for rol:user.
+    --- exit Some(1)
+    "#);
+}
+
+#[test]
+fn queries_that_cannot_be_read() {
+    let home = home();
+    assert_snapshot!(home.run(&["search", "linker /a(b/"]), @r#"
+    --- stderr
+    error: column 10: expected a regular expression (unclosed group); to search for the text, write "/a(b/"
+    hint: `sessionary search --help` explains queries
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["search", "is:errors"]), @r#"
+    --- stderr
+    error: column 4: expected `error`, `branch` or `named` after `is:`; did you mean is:error?
+    hint: `sessionary search --help` explains queries
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["search", "foo AND"]), @r#"
+    --- stderr
+    error: column 5: expected a word on both sides of AND; to search for the word itself, write "and"
+    hint: `sessionary search --help` explains queries
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["search", "on:someday"]), @r#"
+    --- stderr
+    error: column 4: expected a date or a length of time; such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, 3d, 2w
+    hint: `sessionary search --help` explains queries
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["search", "foo", "--cursor", "x"]), @r#"
+    --- stderr
+    error: this is no cursor of a search
+    --- exit Some(2)
+    "#);
+}
+
+#[test]
+fn json_goes_on_by_cursors_and_keeps_to_its_bytes() {
+    let home = home();
+    let first = home.json(&["search", "error", "--json", "--max-bytes", "100"]);
+    let cursor = first["cursor"].as_str().expect("a cursor");
+    let next = home.json(&["search", "error", "--json", "--cursor", cursor]);
+    let hits = |answer: &Value| -> Vec<String> {
+        let sessions = answer["sessions"].as_array().expect("sessions");
+        let hits = sessions
+            .iter()
+            .flat_map(|one| one["hits"].as_array().expect("hits"));
+        hits.map(|hit| hit["address"].to_string()).collect()
+    };
+    assert_eq!(hits(&first).len(), 1);
+    let all = home.json(&["search", "error", "--json"]);
+    assert_eq!([hits(&first), hits(&next)].concat(), hits(&all));
+    assert_eq!(all["cursor"], Value::Null);
+}
