@@ -83,7 +83,9 @@ impl WordsError {
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(io) = error.downcast_ref::<std::io::Error>() {
         return io.kind() == std::io::ErrorKind::StorageFull
-            || io.get_ref().is_some_and(|inner| is_full(inner));
+            || io.get_ref().is_some_and(|inner| is_full(inner))
+            // A thread's error that came as text: the system's own words for ENOSPC.
+            || cfg!(unix) && io.to_string() == std::io::Error::from_raw_os_error(28).to_string();
     }
     match error.downcast_ref::<TantivyError>() {
         Some(TantivyError::IoError(io)) => is_full(io.as_ref()),
