@@ -771,7 +771,7 @@ fn a_limit_of_nothing_is_no_limit() {
     assert_eq!(hits(&["--limit", "0"]), most + 3);
     let said = home.output(&["search", "tokenizer"]);
     assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r#"
-    20 of 33 matches, in 1 of 3 sessions; --limit 0 shows all. --here keeps to this directory.
+    20 of 33 matches, in 3 sessions; --limit 0 shows all. --here keeps to this directory.
     "#);
 }
 
