@@ -36,6 +36,14 @@ impl Standing {
     }
 }
 
+/// No passage of this class with this BM25 has a greater score.
+pub fn most(bm25: f32, class: Class) -> f32 {
+    bm25 * match class {
+        Class::Prose => Standing::Name.weight(),
+        Class::Output => Standing::Output.weight(),
+    }
+}
+
 /// By how much a passage's age lowers its score: not at all when new, to 0.7 in the end. What has
 /// no time is old.
 pub fn recency(time_ms: Option<i64>, now_ms: i64) -> f32 {

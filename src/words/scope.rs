@@ -75,6 +75,11 @@ impl Scope<'_> {
             && self.admits_time(entry.time_ms)
     }
 
+    /// Whether [`Scope::admits_time`] could say no.
+    pub(super) fn asks_for_time(&self) -> bool {
+        self.since_ms.is_some() || self.until_ms.is_some() || !self.outside_ms.is_empty()
+    }
+
     pub(super) fn admits_time(&self, time_ms: Option<i64>) -> bool {
         let is_out =
             |(from, to): &(i64, i64)| time_ms.is_none_or(|time| !(*from..*to).contains(&time));

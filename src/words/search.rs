@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tantivy::columnar::ColumnIndex;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Searcher, SegmentReader, Term};
@@ -11,7 +12,7 @@ use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::scope::Scope;
-use super::top::{Passage, Standings, Top};
+use super::top::{Standings, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
 use crate::model::{Class, Expr, Standing};
@@ -202,13 +203,8 @@ fn search_undamaged(
                 Order::Ranked => compiled.score(found.frequencies, found.norm, &weights),
                 Order::Newest => None,
             };
-            let found = Passage {
-                key: found.key,
-                class,
-                standing: found.standing,
-                time: found.time,
-            };
-            top.take(found, score.unwrap_or(0.0), false);
+            let rest = || (found.standing, found.time);
+            top.take(found.key, class, score.unwrap_or(0.0), false, rest);
         }
     }
     Ok(top.into_answer())
@@ -313,13 +309,24 @@ pub(super) struct Columns {
     pub(super) time: Column<i64>,
 }
 
+/// The value of each document. Where all have one, nobody asks first whether there is one.
+fn of_each<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static>(
+    column: tantivy::columnar::Column<T>,
+    default: T,
+) -> Column<T> {
+    match column.index {
+        ColumnIndex::Full => column.values,
+        _ => column.first_or_default_col(default),
+    }
+}
+
 impl Columns {
     pub(super) fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
         let fast = reader.fast_fields();
         Ok(Self {
-            key: fast.u64("key")?.first_or_default_col(0),
-            class: fast.u64("class")?.first_or_default_col(0),
-            time: fast.i64("time")?.first_or_default_col(NO_TIME),
+            key: of_each(fast.u64("key")?, 0),
+            class: of_each(fast.u64("class")?, 0),
+            time: of_each(fast.i64("time")?, NO_TIME),
         })
     }
 
@@ -365,17 +372,12 @@ fn collect(
             if gone(key, class) || scope.allow.is_some_and(|allow| !allow(key)) {
                 return;
             }
-            let time = columns.time.get_val(doc);
-            if !scope.admits_time((time != NO_TIME).then_some(time)) {
+            let time = || columns.time.get_val(doc);
+            if scope.asks_for_time() && !scope.admits_time(Some(time()).filter(|t| *t != NO_TIME)) {
                 return;
             }
-            let passage = Passage {
-                key,
-                class,
-                standing: standings.of(doc, class),
-                time,
-            };
-            top.take(passage, score, inexact[class as usize]);
+            let rest = || (standings.of(doc, class), time());
+            top.take(key, class, score, inexact[class as usize], rest);
         };
         if scored {
             weight.for_each(reader, &mut take)?;

@@ -56,12 +56,9 @@ impl Standings {
     }
 }
 
-/// A passage that matches, whatever its score.
-pub(super) struct Passage {
-    pub key: u64,
-    pub class: Class,
-    pub standing: Standing,
-    pub time: i64,
+/// The order in which a query's parts are summed up differs between segments.
+fn rounded(score: f32) -> f32 {
+    (score * 1024.0).round() / 1024.0
 }
 
 /// The first `limit` hits so far.
@@ -106,14 +103,16 @@ impl Top {
         }
     }
 
-    /// A passage matches.
-    pub fn take(&mut self, passage: Passage, bm25: f32, needs_check: bool) {
-        let Passage {
-            key,
-            class,
-            standing,
-            time,
-        } = passage;
+    /// A passage matches: it is counted, and what could be among the first is weighed. Most of a common word's
+    /// passages cannot, and nothing more is looked up of them.
+    pub fn take(
+        &mut self,
+        key: u64,
+        class: Class,
+        bm25: f32,
+        needs_check: bool,
+        rest: impl FnOnce() -> (Standing, i64),
+    ) {
         self.total += 1;
         // Matches of a session mostly follow each other.
         let session = key >> ARRIVAL_BITS;
@@ -121,13 +120,19 @@ impl Top {
             self.sessions.insert(session);
         }
         self.bound |= needs_check;
+        if self.order == Order::Ranked
+            && self.heap.len() >= self.limit
+            && let Some(worst) = self.heap.peek()
+            && rounded(rank::most(bm25, class)) < worst.0.0.score
+        {
+            return;
+        }
+        let (standing, time) = rest();
         let time_ms = (time != NO_TIME).then_some(time);
         let weighed = match self.order {
             Order::Ranked => bm25 * standing.weight() * rank::recency(time_ms, self.now_ms),
             Order::Newest => 0.0,
         };
-        // The order in which a query's parts are summed up differs between segments.
-        let rounded = |score: f32| (score * 1024.0).round() / 1024.0;
         let ranked = Ranked(Hit {
             key,
             class,
