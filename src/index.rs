@@ -361,7 +361,7 @@ impl Indexer {
         let files = ingest::apply_exclude(&self.catalogue, exclude, formats)?;
         if files > 0 {
             report.notes.push(format!(
-                "{files} files are excluded now: what was stored of them is wiped"
+                "{files} files are excluded now: what was stored of them is removed"
             ));
         }
         self.wipe(report)
