@@ -233,6 +233,9 @@ impl From<WordsStage> for Error {
 const POSTPONED: &str =
     "the words are postponed until there is room, and searches read the session files instead";
 
+/// What follows when what is excluded cannot be wiped.
+const UNWIPED: &str = "what is excluded is found no more, but can be read from the index's files until a later sync has wiped it";
+
 /// The writer: holds the index's lock as long as it lives.
 pub struct Indexer {
     config: Config,
@@ -345,8 +348,11 @@ impl Indexer {
                 false => Vec::new(),
             };
         }
-        ingest::sweep_excluded(&self.catalogue, &self.config.exclude, &self.config.formats)?;
-        self.wipe()
+        let (exclude, formats) = (&self.config.exclude, &self.config.formats);
+        match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
+            0 => Ok(()),
+            _ => self.wipe(report),
+        }
     }
 
     /// Forget what is excluded now and was not before.
@@ -355,18 +361,26 @@ impl Indexer {
         let files = ingest::apply_exclude(&self.catalogue, exclude, formats)?;
         if files > 0 {
             report.notes.push(format!(
-                "{files} files are excluded now: what was stored of them is wiped"
+                "{files} files are excluded now: what was stored of them is removed"
             ));
         }
-        self.wipe()
+        self.wipe(report)
     }
 
-    /// Wipe what was removed because it is excluded, if that is not done yet.
-    fn wipe(&self) -> Result<(), Error> {
-        if self.catalogue.owes_wipe()? {
-            // Where a reader holds on to it the next sync does it.
-            ingest::wipe(&self.catalogue, &self.config.words_dir())?;
+    /// Wipe what was removed because it is excluded, if that is not done yet. Where it cannot be done now the next sync
+    /// does it: no answer depends on it.
+    fn wipe(&self, report: &mut Report) -> Result<(), Error> {
+        if !self.catalogue.owes_wipe()? {
+            return Ok(());
         }
+        let why = match ingest::wipe(&self.catalogue, &self.config.words_dir()) {
+            Ok(true) => return Ok(()),
+            Ok(false) => "another process reads the index".to_owned(),
+            Err(WordsStage::Words(error)) => error.to_string(),
+            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => error.to_string(),
+            Err(error) => return Err(error.into()),
+        };
+        report.notes.push(format!("{why}; {UNWIPED}"));
         Ok(())
     }
 
@@ -401,7 +415,7 @@ impl Indexer {
 
     /// Throw both stores away and make them from the files.
     pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        match self.catalogue.reset() {
+        match self.catalogue.reset(!self.config.exclude.is_empty()) {
             Ok(()) => {}
             Err(error) if error.is_damage() => {
                 let path = self.config.catalogue_path();

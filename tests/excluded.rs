@@ -251,3 +251,95 @@ fn a_working_directory_that_is_told_late_is_swept() {
         assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
     }
 }
+
+/// Its words are wiped or made anew, and no answer waits for it.
+#[test]
+fn damaged_words_do_not_keep_what_is_excluded() {
+    for part in ["fast", "pos", "store"] {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path();
+        write(home, "--a--/open.jsonl", "/work/open", "zanzibar");
+        write(home, "--a--/cwd.jsonl", "/work/hush", "quetzalcoatl");
+        sync(&config(home, &[]));
+        let index = home.join("index");
+        let mut damaged = 0;
+        for file in fs::read_dir(index.join("v1/words")).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_some_and(|e| e == part) {
+                let mut bytes = fs::read(&path).unwrap();
+                bytes[0] ^= 0x55;
+                fs::write(&path, bytes).unwrap();
+                damaged += 1;
+            }
+        }
+        assert!(damaged > 0, "{part}");
+        let less = config(home, &["/work/hush"]);
+        assert_eq!(paths(&less).len(), 4, "{part}");
+        assert_eq!(files_with(&index, "quetzalcoatl"), 0, "{part}");
+        let counts = || (found(&less, "quetzalcoatl"), found(&less, "zanzibar"));
+        assert_eq!(counts(), (0, 20), "{part}");
+        sync(&less);
+        assert_eq!(counts(), (0, 20), "{part}");
+        let made = Index::open(&less, Freshness::AsCommitted).unwrap();
+        assert_eq!(made.verify(&mut |_| {}).unwrap().differences, [], "{part}");
+    }
+}
+
+#[test]
+fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path();
+    write(home, "--a--/open.jsonl", "/work/open", "zanzibar");
+    write(home, "--a--/cwd.jsonl", "/work/hush", "quetzalcoatl");
+    sync(&config(home, &[]));
+    let index = home.join("index");
+    let database = index.join("v1/catalogue.sqlite");
+    let reader = rusqlite::Connection::open(&database).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    let count = |c: &rusqlite::Connection| {
+        c.query_row("SELECT count(*) FROM sessions", [], |r| r.get::<_, i64>(0))
+    };
+    assert_eq!(count(&reader), Ok(5));
+
+    let less = config(home, &["/work/hush"]);
+    let wal = index.join("v1/catalogue.sqlite-wal");
+    let lengths: Vec<u64> = (0..3)
+        .map(|_| {
+            let index = Index::open(&less, Freshness::Check).unwrap();
+            assert_eq!(index.list(&ListScope::default()).unwrap().total, 4);
+            let notes = index.report().unwrap().notes.join("\n");
+            assert!(notes.contains("until a later sync has wiped it"), "{notes}");
+            fs::metadata(&wal).unwrap().len()
+        })
+        .collect();
+    assert!(
+        lengths[2] == lengths[1],
+        "the WAL grows with every command: {lengths:?}"
+    );
+    assert!(files_with(&index, "cwd.jsonl") > 0);
+
+    reader.execute_batch("COMMIT").unwrap();
+    let wiped = Index::open(&less, Freshness::Check).unwrap();
+    assert_eq!(wiped.report().unwrap().notes, Vec::<String>::new());
+    assert_eq!(files_with(&index, "cwd.jsonl"), 0);
+}
+
+#[test]
+fn a_rebuild_under_new_globs_wipes() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path();
+    write(home, "--a--/open.jsonl", "/work/open", "zanzibar");
+    let secrets: Vec<String> = (0..20).map(|n| format!("secret-{n}.jsonl")).collect();
+    for secret in &secrets {
+        write(home, &format!("--a--/{secret}"), "/work/hush", "quetzal");
+    }
+    sync(&config(home, &[]));
+    let index = home.join("index");
+    assert!(secrets.iter().all(|secret| files_with(&index, secret) > 0));
+    let less = config(home, &["/work/hush"]);
+    let mut indexer = Indexer::open(&less).unwrap();
+    indexer.rebuild(&mut |_| {}).unwrap();
+    for secret in &secrets {
+        assert_eq!(files_with(&index, secret), 0, "{secret}");
+    }
+}

@@ -193,19 +193,24 @@ impl Catalogue {
     /// Leave nothing in the database and its log but what its rows say. `false`: a reader holds on to an older state,
     /// and it is to be done again.
     pub fn wipe(&self) -> Result<bool, Error> {
-        let run = || -> rusqlite::Result<bool> {
+        // The database is written anew into the WAL: not while that cannot be emptied, or every try would add to it.
+        if !self.empty_wal()? {
+            return Ok(false);
+        }
+        let run = || -> rusqlite::Result<()> {
             let c = &self.connection;
             c.flush_prepared_statement_cache();
             // Pages of removed rows are overwritten; those that changed rows left behind go with the old file.
             c.pragma_update(None, "secure_delete", "ON")?;
-            c.execute_batch("VACUUM; UPDATE _store SET wipe = 0")?;
-            let busy: bool = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| r.get(0))?;
-            Ok(!busy)
+            c.execute_batch("VACUUM")
         };
-        let is_done = self.told(run())?;
-        if !is_done {
-            self.owe_wipe()?;
+        self.told(run())?;
+        if !self.empty_wal()? {
+            return Ok(false);
         }
-        Ok(is_done)
+        // Only now, so that a wipe that was cut short is done again.
+        let done = "UPDATE _store SET wipe = 0";
+        self.told(self.connection.execute(done, []))?;
+        Ok(true)
     }
 }

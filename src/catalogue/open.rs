@@ -273,12 +273,14 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Forget everything, in one transaction: whoever reads meanwhile sees all or nothing.
-    pub fn reset(&self) -> Result<(), Error> {
+    /// Forget everything, in one transaction: whoever reads meanwhile sees all or nothing. With `wipe`, or where that was
+    /// owed already, what was forgotten is to be wiped from the disk.
+    pub fn reset(&self, wipe: bool) -> Result<(), Error> {
         let c = &self.connection;
         let run = || -> rusqlite::Result<()> {
             // Dropping a table checks every row that others refer to.
             c.execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")?;
+            let owed: bool = c.query_row("SELECT wipe FROM _store", [], |r| r.get(0))?;
             let objects: Vec<(String, String)> = c
                 .prepare(
                     "SELECT type, name FROM sqlite_schema
@@ -293,6 +295,7 @@ impl Catalogue {
             for step in MIGRATIONS {
                 c.execute_batch(step)?;
             }
+            c.execute("UPDATE _store SET wipe = ?1", [wipe || owed])?;
             c.execute_batch("COMMIT")
         };
         let mut done = run();

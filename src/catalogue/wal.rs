@@ -30,17 +30,7 @@ impl Catalogue {
         if wal.len() <= self.wal_bytes.max(CATALOGUES * catalogue) {
             return Ok(());
         }
-        let c = &self.connection;
-        let run = || -> rusqlite::Result<bool> {
-            c.busy_timeout(PATIENCE)?;
-            // 0: all of it was copied, and the file is empty.
-            let shortened = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| {
-                r.get::<_, i64>(0)
-            });
-            c.busy_timeout(super::open::PATIENCE)?;
-            Ok(shortened? == 0)
-        };
-        if self.told(run())? {
+        if self.empty_wal()? {
             return Ok(());
         }
         Err(Error::Blocked {
@@ -48,6 +38,21 @@ impl Catalogue {
             bytes: wal.len(),
             readers: readers(self.path()),
         })
+    }
+
+    /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to an older state.
+    pub(super) fn empty_wal(&self) -> Result<bool, Error> {
+        let c = &self.connection;
+        let run = || -> rusqlite::Result<bool> {
+            c.busy_timeout(PATIENCE)?;
+            // 0: all of it was copied, and the file is empty.
+            let emptied = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| {
+                r.get::<_, i64>(0)
+            });
+            c.busy_timeout(super::open::PATIENCE)?;
+            Ok(emptied? == 0)
+        };
+        self.told(run())
     }
 }
 

@@ -1,5 +1,6 @@
 //! How is what was removed wiped from the disk, from both stores?
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::words::{WordsStage, done_batch, payload};
@@ -15,27 +16,38 @@ pub fn wipe(catalogue: &Catalogue, words: &Path) -> Result<bool, WordsStage> {
     Ok(catalogue.wipe()?)
 }
 
-/// Segments with removed passages are written anew without them. Words that cannot be trusted go as a whole: they
-/// would be made anew in any case.
+/// Segments with removed passages are written anew without them. Words that cannot be trusted, or not be written anew, go
+/// as a whole: the words stage makes them again.
 fn wipe_words(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
+    match rewrite(catalogue, directory) {
+        Err(WordsStage::Words(error)) if error.is_failure() => {
+            match std::fs::remove_dir_all(directory) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    Err(WordsError::from(error).into())
+                }
+                _ => Ok(()),
+            }
+        }
+        done => done,
+    }
+}
+
+fn rewrite(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
     let (epoch, last_batch) = catalogue.epoch()?;
-    let state = match Words::open(directory) {
-        Ok(words) => done_batch(words.payload(), &epoch, last_batch).ok(),
-        Err(WordsError::Missing(_)) => return Ok(()),
-        Err(error) if error.asks_for_rebuild() => None,
-        Err(error) => return Err(error.into()),
-    };
-    let Some(done) = state else {
-        return Ok(std::fs::remove_dir_all(directory).map_err(WordsError::from)?);
-    };
+    let words = Words::open(directory)?;
+    let done = done_batch(words.payload(), &epoch, last_batch).map_err(WordsError::Foreign)?;
+    // Files stay as long as they are open.
+    drop(words);
     catalogue.settle_batches(done)?;
     let dead = catalogue.dead(done)?;
-    let batch = catalogue.stamp(&[], &dead)?;
     let mut writer = WordsWriter::open(directory, LITTLE, 1)?;
-    let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
-    let wiped = writer
-        .delete(ranges, &payload(&epoch, batch))
-        .and_then(|()| writer.wipe());
+    let (mut batch, mut wiped) = (done, Ok(()));
+    if !dead.is_empty() {
+        batch = catalogue.stamp(&[], &dead)?;
+        let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
+        wiped = writer.delete(ranges, &payload(&epoch, batch));
+    }
+    wiped = wiped.and_then(|()| writer.wipe());
     // Merges must end before the lock is given up; see DESIGN.
     let closed = writer.close();
     wiped?;

@@ -134,7 +134,8 @@ impl WholeSegments {
         }
     }
 
-    fn is_whole(&self, segment: &SegmentMeta) -> bool {
+    /// Whether the files of a segment are as they were written; if not, [`check`](Self::check) tells.
+    pub fn is_whole(&self, segment: &SegmentMeta) -> bool {
         let damaged = damaged_part(&self.index, segment, &FILES);
         let is_whole = damaged.is_none();
         if !is_whole {

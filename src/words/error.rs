@@ -40,6 +40,11 @@ impl WordsError {
         )
     }
 
+    /// Whether writing has failed on what the files hold, or nobody knows on what: not because the system refused.
+    pub fn is_failure(&self) -> bool {
+        self.asks_for_rebuild() || matches!(self, Self::Engine(_)) && !self.is_full()
+    }
+
     /// Whether the disk is full.
     pub fn is_full(&self) -> bool {
         is_full(self)

@@ -151,16 +151,19 @@ impl WordsWriter {
 
     /// Write every segment with deleted passages anew without them, and remove the files of the old ones. All must be
     /// committed.
+    ///
+    /// # Errors
+    /// [`WordsError::Unreadable`] when one of them is damaged.
     pub fn wipe(&mut self) -> Result<(), WordsError> {
-        let writer = self.writer()?;
+        let metas = self.writer()?.index().searchable_segment_metas()?;
         // By their ids alone: files of a segment stay as long as anyone has its description.
-        let segments: Vec<_> = writer
-            .index()
-            .searchable_segment_metas()?
-            .iter()
-            .filter(|segment| segment.has_deletes())
-            .map(SegmentMeta::id)
+        let segments: Vec<_> = metas
+            .into_iter()
+            .filter(|segment| segment.has_deletes() && self.whole.is_whole(segment))
+            .map(|segment| segment.id())
             .collect();
+        self.whole.check()?;
+        let writer = self.writer()?;
         for segment in segments {
             // The policy may be at it already: then what comes of its merge holds them no longer.
             match writer.merge(&[segment]).wait() {
