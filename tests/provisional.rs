@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use sessionary::index::ListScope;
-use sessionary::{Config, Error, Freshness, Index, Listed, RootSpec};
+use sessionary::{Config, Error, Event, Freshness, Index, Indexer, Listed, RootSpec};
 
 const FILES: u64 = 400;
 
@@ -103,4 +103,48 @@ fn what_was_read_before_it_was_called_off_is_kept() {
     assert_eq!(index.list(&scope).unwrap().total, FILES);
     assert!(index.report().unwrap().files_changed <= FILES - seen);
     assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+}
+
+/// A directory that is again as it was before a sync that did not come to its end: nothing of that sync remains.
+#[test]
+fn a_file_that_goes_after_a_sync_was_called_off_is_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("sessions/--x--");
+    fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str| {
+        let line = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{name}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/x\"}}\n"
+        );
+        fs::write(folder.join(format!("{name}.jsonl")), line).unwrap();
+    };
+    let config = || {
+        let root = crate::histories::dump::root("pi", "pi", &home.path().join("sessions"));
+        Config::new(home.path().join("index"), vec![root])
+    };
+    let sessions = || {
+        let index = Index::open(&config(), Freshness::Check).unwrap();
+        index.list(&ListScope::default()).unwrap().sessions.len()
+    };
+    write("a");
+    // Until the file is old enough for a seal.
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(sessions(), 1);
+    }
+
+    write("b");
+    let config = config();
+    let mut indexer = Indexer::open(&config).unwrap();
+    let stopped = indexer.sync_catalogue(&mut |event| {
+        if matches!(event, Event::Catalogued { .. }) {
+            config.cancel.cancel();
+        }
+    });
+    assert!(matches!(stopped, Err(Error::Cancelled)), "{stopped:?}");
+    drop(indexer);
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let read = index.list(&ListScope::default()).unwrap().sessions.len();
+    assert_eq!(read, 2, "the file was read before");
+    fs::remove_file(folder.join("b.jsonl")).unwrap();
+    assert_eq!(sessions(), 1);
 }

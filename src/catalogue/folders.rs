@@ -44,6 +44,20 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// Compare what is in these directories again in any case.
+    pub fn doubt_folders(&self, root: i64, folders: &[(String, Vec<String>)]) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            let mut doubt = self.connection.prepare_cached(
+                "UPDATE _folders SET seal = NULL WHERE root = ?1 AND relative = ?2",
+            )?;
+            for (relative, _) in folders {
+                doubt.execute(params![root, relative])?;
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+
     /// Note the directories of a root: all of them anew after a full scan, else what changed.
     pub fn note_folders(
         &self,

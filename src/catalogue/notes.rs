@@ -26,6 +26,11 @@ impl Catalogue {
         let root = self.root_of(&root.agent, &root.path)?;
         let root = self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))?;
         if changed > 0 {
+            // Its files may be other sessions now: the next look compares all of them.
+            self.told(self.connection.execute(
+                "UPDATE _roots SET full_scan_ms = NULL WHERE root = ?1",
+                [root],
+            ))?;
             // Its sessions show the label.
             self.told(self.connection.execute(
                 "INSERT INTO _changes (session, what, id, path)

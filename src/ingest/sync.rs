@@ -163,6 +163,10 @@ pub fn sync_catalogue(
                 let left = &look.left_out;
                 catalogue.note_excluded(*root, &left.places, left.files)?;
             }
+            // Until all of it is in, what is in these directories is not known to be as it was.
+            if changed > 0 {
+                catalogue.doubt_folders(*root, &look.discovery.read)?;
+            }
             for gone in gone {
                 let (vanished, left) = catalogue.remove_source(gone.source)?;
                 report.vanished += u64::from(vanished);

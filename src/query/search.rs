@@ -356,7 +356,7 @@ impl<'a> Search<'a> {
             outside_ms: &f.outside_ms,
             now_ms: self.scope.now_ms,
         };
-        let wide = |key: u64| self.holds_widely(key);
+        let wide = |key: u64| left.holds(key) || self.holds_widely(key);
         // What is elsewhere is counted as well.
         let read = Scope {
             allow: scope.allow.map(|allow| match self.wide {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::thread::{Scope, available_parallelism};
+use std::thread::{Builder, Scope, available_parallelism};
 use std::{fs, io};
 
 use super::folders::{Folder, Folders, Seal};
@@ -218,7 +218,10 @@ impl Walk<'_> {
             };
             if waiting > WORTH_A_THREAD && self.walkers.load(Ordering::Relaxed) < *self.cores {
                 self.walkers.fetch_add(1, Ordering::Relaxed);
-                scope.spawn(|| self.walk(scope));
+                let started = Builder::new().spawn_scoped(scope, || self.walk(scope));
+                if started.is_err() {
+                    self.walkers.fetch_sub(1, Ordering::Relaxed);
+                }
             }
         }
         self.walkers.fetch_sub(1, Ordering::Relaxed);

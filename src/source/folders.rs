@@ -54,9 +54,10 @@ impl Seal {
         for (name, kind, identity) in names {
             let mut hasher = DefaultHasher::new();
             kind.hash(&mut hasher);
-            // Of a directory only its name: what is in it has a seal of its own.
-            if kind != Kind::Folder {
-                identity.hash(&mut hasher);
+            // Of a directory only which it is: what is in it has a seal of its own.
+            match kind {
+                Kind::Folder => (identity.device, identity.inode).hash(&mut hasher),
+                _ => identity.hash(&mut hasher),
             }
             name.hash(&mut hasher);
             sum = sum.wrapping_add(hasher.finish());
@@ -170,6 +171,8 @@ mod tests {
         }
         let folder = |size| seal(&[("d", Kind::Folder, file(3, size))]);
         assert_eq!(folder(1), folder(2), "what is in a directory has its own");
+        let other = seal(&[("d", Kind::Folder, file(4, 1))]);
+        assert_ne!(folder(1), other, "another directory, or a link to one");
     }
 
     #[test]

@@ -51,9 +51,15 @@ pub fn condemn(dir: &Path, why: &str) {
     let _ = std::fs::write(dir.join(MARK), why);
 }
 
-/// Why the index in `dir` is to be built anew, if somebody found that.
+/// Why the index in `dir` is to be built anew, if somebody found that. A mark that is older than the last commit may be
+/// of files that a writer was just throwing away.
 pub fn condemned(dir: &Path) -> Option<String> {
-    std::fs::read_to_string(dir.join(MARK)).ok()
+    let why = std::fs::read_to_string(dir.join(MARK)).ok()?;
+    let written = |name| std::fs::metadata(dir.join(name)).and_then(|m| m.modified());
+    match (written(MARK), written("meta.json")) {
+        (Ok(mark), Ok(commit)) if mark < commit => None,
+        _ => Some(why),
+    }
 }
 
 impl Words {
