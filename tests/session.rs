@@ -11,8 +11,8 @@ mod reading;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use sessionary::session::{
     AssistantMessage, Clock, ContentBlock, Profile, SessionManager, Setup, UserMessage,
@@ -24,6 +24,18 @@ struct Ticking(AtomicI64);
 impl Clock for Ticking {
     fn now_ms(&self) -> i64 {
         self.0.fetch_add(1000, Ordering::Relaxed)
+    }
+}
+
+/// An agent that appends a line whenever the time is asked for, once: when the file is locked, that is.
+struct Meddling(Ticking, Mutex<Option<(PathBuf, String)>>);
+
+impl Clock for Meddling {
+    fn now_ms(&self) -> i64 {
+        if let Some((path, text)) = self.1.lock().expect("whole").take() {
+            files::append(&path, &text);
+        }
+        self.0.now_ms()
     }
 }
 
@@ -44,6 +56,16 @@ impl Place {
 
     fn new() -> Self {
         Self::of(Profile::PI)
+    }
+
+    /// Has an agent append that while the next append goes on.
+    fn meddle(&mut self) -> impl Fn(&Path, &str) + use<> {
+        let ticking = Ticking(AtomicI64::new(1_767_603_600_250));
+        let clock = Arc::new(Meddling(ticking, Mutex::new(None)));
+        self.setup.clock = clock.clone();
+        move |path, text| {
+            *clock.1.lock().expect("whole") = Some((path.to_path_buf(), text.to_owned()));
+        }
     }
 
     /// A session file with that content.

@@ -26,7 +26,9 @@ enum File<'d> {
 }
 
 /// Every append makes a child of the leaf, becomes the leaf itself and gives its id. It is in the file when it returns, or,
-/// where the file is not there yet, when the file appears; when it fails, the session and its file are as they were.
+/// where the file is not there yet, when the file appears; when it fails, the session and its file are as they were. (But where
+/// [`Setup::sync`](super::Setup::sync) failed and an agent, which locks nothing, went on behind the line meanwhile, it stays:
+/// cutting it off would take the agent's line too. The session then finds it as it finds what others append.)
 impl SessionManager {
     /// Appends a message (pi: `appendMessage`). Summaries are no messages: they have appends of their own.
     pub fn append_message<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<String, Error> {

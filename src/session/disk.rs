@@ -64,7 +64,7 @@ impl Disk {
         };
         let read = |file: &mut File| {
             let identity = Identity::of(&file.metadata()?);
-            let loaded = load(file, 0)?;
+            let loaded = load(file, 0, u64::MAX)?;
             let known = Known {
                 identity,
                 end: loaded.end,
@@ -154,23 +154,9 @@ impl Disk {
         if identity == known.identity && identity.size == known.end {
             return Ok(News::Nothing);
         }
-        let same = (identity.device, identity.inode)
-            == (known.identity.device, known.identity.inode)
-            && identity.size >= known.end
-            && proof(file, known.end)? == known.proof;
-        if !same {
+        let Some(loaded) = known.further(file, u64::MAX)? else {
             return Ok(News::Replaced);
-        }
-        // An entry that was read before its line ended, and did not end there.
-        if identity.size > known.end && known.end > 0 && known.proof.last() != Some(&b'\n') {
-            let mut next = [0];
-            file.seek(SeekFrom::Start(known.end))?;
-            file.read_exact(&mut next)?;
-            if !matches!(next[0], b'\n' | b'\r') {
-                return Ok(News::Replaced);
-            }
-        }
-        let loaded = load(file, known.end)?;
+        };
         known.identity = identity;
         known.end = loaded.end;
         known.proof = proof(file, loaded.end)?;
@@ -180,7 +166,16 @@ impl Disk {
         })
     }
 
-    fn see(&mut self, file: &mut File, end: u64) -> io::Result<()> {
+    /// Whether the file is still what it was when it was seen last.
+    pub(super) fn is_as_seen(&self, file: &File) -> io::Result<bool> {
+        let now = Identity::of(&file.metadata()?);
+        Ok(self
+            .known
+            .as_ref()
+            .is_some_and(|known| known.identity == now))
+    }
+
+    pub(super) fn see(&mut self, file: &mut File, end: u64) -> io::Result<()> {
         self.known = Some(Known {
             identity: Identity::of(&file.metadata()?),
             end,
@@ -188,12 +183,62 @@ impl Disk {
         });
         Ok(())
     }
+
+    /// Has the file count as replaced when it is locked next, whatever is in it.
+    pub(super) fn distrust(&mut self) {
+        if let Some(known) = &mut self.known {
+            // No file is as long.
+            known.end = u64::MAX;
+        }
+    }
+
+    /// Sees lines of our own, and gives the entries between what was known and them. `None`: the file is another one.
+    fn see_written(
+        &mut self,
+        file: &mut File,
+        written: &Range<u64>,
+    ) -> io::Result<Option<Vec<Entry>>> {
+        let others = match &self.known {
+            Some(known) if known.end == written.start => Some(Vec::new()),
+            Some(known) => known
+                .further(file, written.start)?
+                .map(|loaded| loaded.entries),
+            None => None,
+        };
+        if others.is_some() {
+            self.see(file, written.end)?;
+        }
+        Ok(others)
+    }
+}
+
+impl Known {
+    /// What stands behind the known end, up to another one. `None`: what was known is no longer there.
+    fn further(&self, file: &mut File, until: u64) -> io::Result<Option<Loaded>> {
+        let identity = Identity::of(&file.metadata()?);
+        let same = (identity.device, identity.inode) == (self.identity.device, self.identity.inode)
+            && identity.size >= self.end
+            && proof(file, self.end)? == self.proof;
+        if !same {
+            return Ok(None);
+        }
+        // An entry that was read before its line ended, and did not end there.
+        if identity.size > self.end && self.end > 0 && self.proof.last() != Some(&b'\n') {
+            let mut next = [0];
+            file.seek(SeekFrom::Start(self.end))?;
+            file.read_exact(&mut next)?;
+            if !matches!(next[0], b'\n' | b'\r') {
+                return Ok(None);
+            }
+        }
+        load(file, self.end, until).map(Some)
+    }
 }
 
 /// A locked session file. The lock ends with it.
 pub(super) struct Locked<'d> {
-    disk: &'d mut Disk,
-    file: File,
+    pub(super) disk: &'d mut Disk,
+    pub(super) file: File,
 }
 
 impl Locked<'_> {
@@ -202,123 +247,75 @@ impl Locked<'_> {
         &self.disk.path
     }
 
-    /// Appends whole lines in one write, first ending a line that has no end. Gives the entries that a program without a
-    /// lock appended in that very moment: they stand before these lines.
+    /// Appends whole lines in one write, first ending a line that has no end. Gives the entries that programs without a
+    /// lock appended since the file was locked: they stand before these lines.
     ///
-    /// When it fails, on a full disk say, the file ends where it did.
+    /// When it fails, on a full disk say, the file ends where it did; see [`append_lines`].
     pub(super) fn append(&mut self, lines: &str, sync: bool) -> Result<Vec<Entry>, Error> {
-        self.try_append(lines, sync)
-            .map_err(Error::io(&self.disk.path))
-    }
-
-    fn try_append(&mut self, lines: &str, sync: bool) -> io::Result<Vec<Entry>> {
-        let file = &mut self.file;
-        let start = file.seek(SeekFrom::End(0))?;
-        let written = append_lines(file, lines, sync)?;
-        let others = if written.start > start {
-            let between = written.start - start;
-            let mut between = vec![0; usize::try_from(between).unwrap_or(0)];
-            file.seek(SeekFrom::Start(start))?;
-            file.read_exact(&mut between)?;
-            entries(&between)
-        } else {
-            Vec::new()
-        };
-        self.disk.see(&mut self.file, written.end)?;
-        Ok(others)
-    }
-
-    /// Puts other bytes in the file's place: `change` makes them of what is there. The old file is kept below `backups`
-    /// under that name first.
-    pub(super) fn replace(
-        mut self,
-        backups: &Path,
-        name: &str,
-        change: impl FnOnce(&[u8]) -> Vec<u8>,
-    ) -> Result<(), Error> {
-        let path = self.disk.path.clone();
-        let mut old = Vec::new();
-        self.file
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| self.file.read_to_end(&mut old))
-            .map_err(Error::io(&path))?;
-        back_up(backups, name, &old)?;
-        // A symbolic link stays one: what it names is replaced.
-        let real = path.canonicalize().map_err(Error::io(&path))?;
-        self.put(&real, &change(&old)).map_err(Error::io(&real))
-    }
-
-    fn put(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        // Its name ends in no way that an agent looks for.
-        let mut new = tempfile::Builder::new()
-            .prefix(".session-")
-            .suffix(".tmp")
-            .tempfile_in(folder)?;
-        new.write_all(bytes)?;
-        new.as_file()
-            .set_permissions(self.file.metadata()?.permissions())?;
-        new.as_file().sync_all()?;
-        let mut file = new.persist(path).map_err(|error| error.error)?;
-        self.disk.see(&mut file, bytes.len() as u64)
+        let written = append_lines(&mut self.file, lines.as_bytes(), sync)
+            .map_err(Error::io(&self.disk.path))?;
+        match self.disk.see_written(&mut self.file, &written) {
+            Ok(Some(others)) => Ok(others),
+            // The lines are in the file, so this is no failure: before the next ones all of it is read anew.
+            Ok(None) | Err(_) => {
+                self.disk.distrust();
+                Ok(Vec::new())
+            }
+        }
     }
 }
 
 /// Appends whole lines to a locked file in one write, first ending a line that has no end. Where they stand then: a program
-/// without a lock may have come between. When it fails the file ends where it did.
-pub(super) fn append_lines(file: &mut File, lines: &str, sync: bool) -> io::Result<Range<u64>> {
+/// without a lock may have come between.
+///
+/// When it fails the file ends where it did, unless such a program went on behind these lines: to cut them off would take
+/// its line too. Then they stay, as much of them as was written.
+pub(super) fn append_lines(file: &mut File, lines: &[u8], sync: bool) -> io::Result<Range<u64>> {
+    append_and(file, lines, |file| match sync {
+        true => file.sync_data(),
+        false => Ok(()),
+    })
+}
+
+fn append_and(
+    file: &mut File,
+    lines: &[u8],
+    settle: impl FnOnce(&File) -> io::Result<()>,
+) -> io::Result<Range<u64>> {
     let start = file.seek(SeekFrom::End(0))?;
-    let mut text = String::new();
+    let mut text = Vec::with_capacity(lines.len() + 1);
     if start > 0 && last_byte(file, start)? != b'\n' {
-        text.push('\n');
+        text.push(b'\n');
     }
-    text.push_str(lines);
+    text.extend_from_slice(lines);
     let mut written = 0;
     while written < text.len() {
-        match file.write(&text.as_bytes()[written..]) {
-            Ok(0) => return Err(undo(file, start, written, io::ErrorKind::WriteZero.into())),
+        match file.write(&text[written..]) {
+            Ok(0) => {
+                undo(file, start, written);
+                return Err(io::ErrorKind::WriteZero.into());
+            }
             Ok(more) => written += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(undo(file, start, written, error)),
+            Err(error) => {
+                undo(file, start, written);
+                return Err(error);
+            }
         }
-    }
-    if sync {
-        file.sync_data()?;
     }
     // The last write ended behind our lines.
     let end = file.stream_position()?;
-    Ok(end.saturating_sub(text.len() as u64)..end)
+    let start = end.saturating_sub(text.len() as u64);
+    settle(file).inspect_err(|_| undo(file, start, text.len()))?;
+    Ok(start..end)
 }
 
-/// Cuts off what was written of a line that could not be written whole, unless another program went on behind it.
-fn undo(file: &File, start: u64, written: usize, error: io::Error) -> io::Error {
-    if written > 0
-        && file
-            .metadata()
-            .is_ok_and(|now| now.len() == start + written as u64)
-    {
+/// Cuts off what was written from there on, unless another program went on behind it.
+fn undo(file: &File, start: u64, written: usize) {
+    let ours = start + written as u64;
+    if written > 0 && file.metadata().is_ok_and(|now| now.len() == ours) {
         let _ = file.set_len(start);
     }
-    error
-}
-
-/// A private copy of a file's bytes that outlasts a crash.
-fn back_up(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), Error> {
-    let make = || {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
-        // Made by `tempfile`, it is the owner's alone.
-        let mut copy = tempfile::NamedTempFile::new_in(folder)?;
-        copy.write_all(bytes)?;
-        copy.as_file().sync_all()?;
-        copy.persist(folder.join(name))
-            .map_err(|error| error.error)?;
-        Ok(())
-    };
-    make().map_err(Error::io(folder))
 }
 
 fn last_byte(file: &mut File, end: u64) -> io::Result<u8> {
@@ -336,10 +333,10 @@ fn proof(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The entries from that place on, as the agent reads them: lines that are one JSON value, but not null, false, 0 or "".
-fn load(file: &mut File, from: u64) -> io::Result<Loaded> {
+/// The entries between two places, as the agent reads them: lines that are one JSON value, but not null, false, 0 or "".
+fn load(file: &mut File, from: u64, until: u64) -> io::Result<Loaded> {
     file.seek(SeekFrom::Start(from))?;
-    let mut lines = Lines::new(file, Vec::new());
+    let mut lines = Lines::new(file.take(until.saturating_sub(from)), Vec::new());
     let mut loaded = Loaded {
         entries: Vec::new(),
         end: from,
@@ -379,4 +376,28 @@ pub(super) fn entry(line: &[u8]) -> Option<Entry> {
 
 fn counts(entry: &Entry) -> bool {
     is_truthy(entry.json())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_cannot_be_synced_are_taken_back_unless_others_went_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("session.jsonl");
+        fs::write(&path, "torn").expect("written");
+        let open = || OpenOptions::new().read(true).append(true).open(&path);
+        let mut file = open().expect("the file");
+        let broken = |_: &File| Err(io::Error::other("broken"));
+        assert!(append_and(&mut file, b"ours\n", broken).is_err());
+        assert_eq!(fs::read(&path).expect("read"), b"torn");
+
+        let meddled = |_: &File| {
+            open()?.write_all(b"theirs\n")?;
+            Err(io::Error::other("broken"))
+        };
+        assert!(append_and(&mut file, b"ours\n", meddled).is_err());
+        assert_eq!(fs::read(&path).expect("read"), b"torn\nours\ntheirs\n");
+    }
 }

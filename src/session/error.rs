@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Why something could not be done. Where it was to change a session file, that file is as it was.
+/// ([`Error::Io`] where another program went on behind what could not be finished: appends say more.)
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]

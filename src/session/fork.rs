@@ -151,7 +151,9 @@ impl SessionManager {
     /// are no entries stay as they are. Done on the first append; nothing happens to a file that is new enough.
     ///
     /// # Errors
-    /// [`Error::NoBackups`] where [`Setup::backups`] names no folder.
+    /// [`Error::NoBackups`] where [`Setup::backups`] names no folder. [`Error::Replaced`] where another program changed the
+    /// file since it was opened, up to the rename: it stays as that program left it. What an agent appends in the moment of
+    /// the rename is carried over; should the disk fail just then, it is lacking in the new file.
     pub fn migrate(&mut self) -> Result<(), Error> {
         if self.read_only {
             return Err(Error::ReadOnly);
@@ -166,6 +168,8 @@ impl SessionManager {
         };
         let (locked, news) = disk.lock()?;
         if !matches!(news, News::Nothing) {
+            // Nor can the next attempt: this session has no ids for what is new.
+            locked.disk.distrust();
             return Err(Error::Replaced { path });
         }
         let name = backup_name(&path, migration.from, &self.setup.now());

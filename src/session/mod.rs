@@ -5,7 +5,9 @@
 //!
 //! A session file is changed in two ways only: whole lines are appended under a lock, and a file of an old version is
 //! replaced once, by rename, after a copy of it was put away. Nothing here knows the index, reads the environment or
-//! prints: folders, [`Clock`] and [`Ids`] come from the caller.
+//! prints: folders, [`Clock`] and [`Ids`] come from the caller. One thing is asked of the process, its working directory:
+//! relative paths start there, as everywhere in the standard library, and a session whose header names no directory is
+//! taken to be there, as in pi. With absolute paths and [`SessionManager::open_in`] nothing is.
 //!
 //! ```
 //! use sessionary::session::{Profile, SessionManager, Setup, UserMessage};
@@ -45,6 +47,7 @@ mod message;
 mod migrate;
 mod open;
 mod profile;
+mod replace;
 mod splice;
 mod typed;
 mod value;

@@ -69,7 +69,7 @@ impl SessionManager {
         let path = std::path::absolute(path).map_err(Error::io(path))?;
         let path = plain(&path);
         let dir = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        // What pi falls back to.
+        // What pi falls back to: of the process only this is asked, and only where nobody said (see `session`).
         let here = || match std::env::current_dir() {
             Ok(here) => here.to_string_lossy().into_owned(),
             Err(_) => String::new(),

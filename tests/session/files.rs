@@ -8,7 +8,7 @@ use sessionary::session::{Error, NewSession, Profile, SessionManager};
 
 use super::{HEADER, Place, assistant, line, read, user};
 
-fn append(path: &Path, text: &str) {
+pub(super) fn append(path: &Path, text: &str) {
     let mut file = OpenOptions::new()
         .append(true)
         .open(path)
@@ -102,6 +102,34 @@ fn what_others_append_is_noticed_and_the_leaf_stays() {
     let again = place.open(&path);
     assert_eq!(again.entries(), session.entries());
     assert_eq!(again.label(&theirs), Some("x"));
+}
+
+#[test]
+fn what_an_agent_appends_while_we_append_is_noticed() {
+    let mut place = Place::new();
+    let meddle = place.meddle();
+    let path = place.file(format!("{HEADER}\n{}\n", line("a", None)));
+    let mut session = place.open(&path);
+    meddle(&path, &(line("b", Some("a")) + "\n"));
+    let ours = session.append_message(user("ours")).expect("appended");
+    assert_eq!(session.entries().len(), 3);
+    assert_eq!(session.entries()[1].id(), Some("b"));
+    assert_eq!(session.leaf_id(), Some(&*ours));
+    // Behind a line that was torn when the file was locked, and one that is torn then.
+    append(&path, "{\"torn");
+    meddle(&path, &format!("\n{}\n{{\"torn", line("c", Some("b"))));
+    session.append_session_info("n").expect("appended");
+    assert_eq!(session.entries().len(), 5);
+    assert_eq!(place.open(&path).entries(), session.entries());
+
+    // An agent that goes on in a line without an end spoils it, here as in the file.
+    let path = place.file(format!("{HEADER}\n{}", line("a", None)));
+    let mut session = place.open(&path);
+    meddle(&path, &(line("b", None) + "\n"));
+    let ours = session.append_message(user("ours")).expect("appended");
+    session.append_session_info("n").expect("appended");
+    assert_eq!(place.open(&path).entries(), session.entries());
+    assert!(session.entry("a").is_none() && session.entry(&ours).is_some());
 }
 
 #[test]

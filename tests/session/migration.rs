@@ -109,6 +109,31 @@ fn a_file_that_another_program_migrates_first_is_not_migrated_twice() {
 }
 
 #[test]
+fn a_file_that_an_agent_appends_to_meanwhile_is_not_replaced() {
+    let mut place = Place::new();
+    let meddle = place.meddle();
+    let path = place.file(V1);
+    let mut session = place.open(&path);
+    let theirs =
+        "\n{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"theirs\"}}\n";
+    meddle(&path, theirs);
+    // Its line has no id in this session, now or later.
+    for _ in 0..3 {
+        let error = session.append_session_info("x").expect_err("changed");
+        assert!(matches!(error, Error::Replaced { .. }), "{error}");
+        assert_eq!(read(&path), V1.to_owned() + theirs);
+    }
+    assert_eq!(place.names(), ["session.jsonl"]);
+    let mut session = place.open(&path);
+    session.append_session_info("x").expect("appended");
+    let again = place.open(&path);
+    assert_eq!(
+        (again.branch().len(), again.entries()),
+        (6, session.entries())
+    );
+}
+
+#[test]
 fn version_two_keeps_its_ids() {
     let place = Place::new();
     let header = HEADER.replace("\"version\":3", "\"version\":2");

@@ -67,7 +67,8 @@ impl SessionWriter {
         }
     }
 
-    /// Appends a line. A line before it that has no end is ended first. When it fails the file ends where it did.
+    /// Appends a line. A line before it that has no end is ended first. When it fails the file ends where it did,
+    /// unless a program without a lock went on behind it in that moment: then the line stays, as much of it as was written.
     pub fn write_line(&mut self, line: &SessionLine) -> Result<(), Error> {
         let line = line_of(line)?;
         match self.redacts {
@@ -80,7 +81,7 @@ impl SessionWriter {
         let file = &mut self.file;
         file.lock()
             .and_then(|()| {
-                let written = append_lines(file, lines, self.sync);
+                let written = append_lines(file, lines.as_bytes(), self.sync);
                 file.unlock()?;
                 written
             })
