@@ -266,3 +266,71 @@ fn an_index_of_another_program_or_a_newer_one_is_left_alone() {
     // That goes too when all is to go.
     assert!(home.run(&["clean", "--yes"]).starts_with("Removed"));
 }
+
+#[test]
+fn what_was_appended_since_the_last_sync_is_no_difference() {
+    let home = crate::cli::home();
+    let _ = home.run(&["sync"]);
+    let path = home.home.join(".pi/agent/sessions");
+    let file = walkdir::WalkDir::new(path)
+        .into_iter()
+        .filter_map(Result::ok)
+        .find(|entry| entry.path().extension().is_some_and(|e| e == "jsonl"))
+        .expect("a session");
+    let mut bytes = std::fs::read(file.path()).expect("its bytes");
+    bytes.extend_from_slice(b"{\"type\":\"message\",\"id\":\"new1\",\"timestamp\":\"2026-01-05T09:00:09.000Z\",\"message\":{\"role\":\"user\",\"content\":\"one more\"}}\n");
+    std::fs::write(file.path(), bytes).expect("written");
+    let verified = home.json(&["verify", "--json"]);
+    assert_eq!(verified["differences"], serde_json::json!([]));
+}
+
+#[test]
+fn no_number_is_too_large() {
+    let home = crate::cli::home();
+    for arguments in [
+        ["list", "--all", "--since", "20000y"],
+        ["list", "--all", "--until", "99999mo"],
+        ["search", "tokenizer", "since:20000y", "--json"],
+        ["search", "tokenizer", "--context", "18446744073709551615"],
+        ["show", "last", "--context", "18446744073709551615"],
+    ] {
+        let output = home.output(&arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+        assert_ne!(output.status.code(), Some(101), "{arguments:?}: {said}");
+    }
+}
+
+/// As after a restore of a part: the words of yesterday beside the catalogue of today.
+#[test]
+fn words_that_are_older_than_the_catalogue_are_made_anew() {
+    let home = crate::cli::home();
+    let _ = home.run(&["sync"]);
+    let words = home.home.join(".cache/sessionary/v1/words");
+    let copy = |from: &std::path::Path, to: &std::path::Path| {
+        let _ = std::fs::remove_dir_all(to);
+        std::fs::create_dir_all(to).expect("a folder");
+        for file in std::fs::read_dir(from).expect("files") {
+            let file = file.expect("a file");
+            std::fs::copy(file.path(), to.join(file.file_name())).expect("a copy");
+        }
+    };
+    copy(&words, &home.home.join("yesterday"));
+    home.write(
+        ".pi/agent/sessions/--x--/new.jsonl",
+        "{\"type\":\"session\",\"version\":3,\"id\":\"new\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/x\"}\n\
+         {\"type\":\"message\",\"id\":\"n1\",\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"rollwordone\"}}\n",
+    );
+    let _ = home.run(&["sync"]);
+    copy(&home.home.join("yesterday"), &words);
+    let answer = home.json(&["search", "rollwordone", "--json"]);
+    assert_eq!(
+        (&answer["total"], &answer["complete"]),
+        (&1.into(), &true.into())
+    );
+    let _ = home.run(&["sync"]);
+    assert_eq!(
+        home.json(&["verify", "--json"])["differences"],
+        serde_json::json!([])
+    );
+}

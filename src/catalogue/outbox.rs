@@ -49,9 +49,24 @@ impl Catalogue {
                     [done],
                 )?;
             }
+            // The numbers of batches that never came into the words are given again.
+            self.connection.execute(
+                "UPDATE _store SET last_batch = ?1 WHERE last_batch > ?1",
+                [done],
+            )?;
             Ok(())
         };
         self.told(run())
+    }
+
+    /// Whether a batch after `done` was settled, so that words that are done up to `done` only are older than the catalogue.
+    pub fn has_settled_after(&self, done: i64) -> Result<bool, Error> {
+        self.told(self.connection.query_row(
+            "SELECT last_batch > ?1 AND NOT EXISTS (SELECT 1 FROM _outbox WHERE batch > ?1)
+                    AND NOT EXISTS (SELECT 1 FROM _dead WHERE batch > ?1) FROM _store",
+            [done],
+            |r| r.get(0),
+        ))
     }
 
     /// The words are built anew: everything is owed again, under a new epoch.

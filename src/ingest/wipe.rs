@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::words::{WordsStage, done_batch, payload};
+use super::words::{WordsStage, done_in, payload};
 use crate::catalogue::Catalogue;
 use crate::words::{Words, WordsError, WordsWriter};
 
@@ -33,9 +33,9 @@ fn wipe_words(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage>
 }
 
 fn rewrite(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
-    let (epoch, last_batch) = catalogue.epoch()?;
     let words = Words::open(directory)?;
-    let done = done_batch(words.payload(), &epoch, last_batch).map_err(WordsError::Foreign)?;
+    let done = done_in(&words, catalogue)?.map_err(WordsError::Foreign)?;
+    let (epoch, _) = catalogue.epoch()?;
     // Files stay as long as they are open.
     drop(words);
     catalogue.settle_batches(done)?;

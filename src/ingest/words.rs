@@ -48,7 +48,7 @@ pub(super) fn payload(epoch: &str, batch: i64) -> String {
 }
 
 /// Up to which batch the words are done, if they belong to this catalogue.
-pub fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, String> {
+fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, String> {
     let Some(payload) = payload else {
         return Err("they were never committed".into());
     };
@@ -65,6 +65,17 @@ pub fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result
         Some(_) => Err("they are of a batch the catalogue never stamped".into()),
         None => Err("their mark cannot be read".into()),
     }
+}
+
+/// Up to which batch these words are done, or why they are not this catalogue's.
+pub fn done_in(words: &Words, catalogue: &Catalogue) -> Result<Result<i64, String>, WordsStage> {
+    let (epoch, last_batch) = catalogue.epoch()?;
+    Ok(match done_batch(words.payload(), &epoch, last_batch) {
+        Ok(done) if catalogue.has_settled_after(done)? => {
+            Err("they are older than the catalogue".into())
+        }
+        done => done,
+    })
 }
 
 /// The words as a reader finds them.
@@ -92,8 +103,7 @@ pub fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Found, Word
         Err(error) if error.asks_for_rebuild() || error.is_full() => return Ok(Found::default()),
         Err(error) => return Err(error.into()),
     };
-    let (epoch, last_batch) = catalogue.epoch()?;
-    Ok(match done_batch(words.payload(), &epoch, last_batch) {
+    Ok(match done_in(&words, catalogue)? {
         Ok(done) => Found {
             words: Some(words),
             done,
@@ -116,14 +126,13 @@ pub fn index_words(
         report.notes.push(why);
         return Ok(());
     }
-    let (epoch, last_batch) = catalogue.epoch()?;
     let mut add = |done, report: &mut Report| {
         add_owed(
             catalogue, directory, formats, budget, done, progress, report,
         )
     };
     let why = match Words::open(directory) {
-        Ok(words) => match done_batch(words.payload(), &epoch, last_batch) {
+        Ok(words) => match done_in(&words, catalogue)? {
             Ok(done) => match add(Some(done), report) {
                 // Damage that is met only now.
                 Err(WordsStage::Words(error)) if error.asks_for_rebuild() => error.to_string(),

@@ -120,7 +120,10 @@ impl Index {
         if let Some(at) = focus {
             let here = chosen.iter().position(|c| *c == at).unwrap_or(0);
             let from = here.saturating_sub(scope.context);
-            let to = (here + scope.context + 1).min(chosen.len());
+            let to = here
+                .saturating_add(scope.context)
+                .saturating_add(1)
+                .min(chosen.len());
             chosen = chosen[from..to].to_vec();
         }
         let labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);

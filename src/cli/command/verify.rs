@@ -24,7 +24,9 @@ pub struct Verify {}
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
-    let index = Index::open(config, Freshness::AsCommitted)?;
+    // What agents have written since the last sync is no difference: it is taken in first, as every command does. Files
+    // that are as they were are not read for that, so nothing else is mended before it is told.
+    let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     let verification = index.verify(&mut |event| progress.event(event))?;
     drop(progress);
     if screen.json {

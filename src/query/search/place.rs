@@ -91,10 +91,10 @@ impl Branches {
             return Ok(Vec::new());
         };
         let mut above = self.outline.branch(at);
-        above.truncate(count + 1);
+        above.truncate(count.saturating_add(1));
         above.reverse();
         let mut chosen = above;
-        while chosen.len() < 2 * count + 1 {
+        while chosen.len() < count.saturating_mul(2).saturating_add(1) {
             let Some(next) = chosen.last().and_then(|at| self.onward(*at)) else {
                 break;
             };

@@ -148,10 +148,13 @@ fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
         "h" => 60,
         "d" => 24 * 60,
         "w" => 7 * 24 * 60,
-        "mo" => return now.ms_of(local.checked_sub(count.months()).ok()?),
+        "mo" => {
+            let months = jiff::Span::new().try_months(count).ok()?;
+            return now.ms_of(local.checked_sub(months).ok()?);
+        }
         "y" => {
-            let years = i16::try_from(count).ok()?;
-            return now.ms_of(local.checked_sub(years.years()).ok()?);
+            let years = jiff::Span::new().try_years(count).ok()?;
+            return now.ms_of(local.checked_sub(years).ok()?);
         }
         _ => return None,
     };
