@@ -248,15 +248,18 @@ fn read_all(
         stale,
         doubtful: HashSet::new(),
     };
-    if let [_] = plans {
-        let (mut written, mut cost) = (Ok(()), Cost::default());
-        let outcome = read_source(&plans[0], &mut Vec::new(), &mut cost, &mut |chunk| {
-            if written.is_ok() {
-                written = writer.take(Message::Chunk(0, Box::new(chunk)));
-            }
-        });
-        written?;
-        writer.take(Message::Done(0, outcome, cost))?;
+    // For one file, and above all for none, no thread is worth starting.
+    if plans.len() < 2 {
+        if let Some(plan) = plans.first() {
+            let (mut written, mut cost) = (Ok(()), Cost::default());
+            let outcome = read_source(plan, &mut Vec::new(), &mut cost, &mut |chunk| {
+                if written.is_ok() {
+                    written = writer.take(Message::Chunk(0, Box::new(chunk)));
+                }
+            });
+            written?;
+            writer.take(Message::Done(0, outcome, cost))?;
+        }
         writer.settle()?;
         return Ok(writer.doubtful);
     }
