@@ -124,13 +124,12 @@ pub(super) fn plain(path: &Path) -> PathBuf {
     out
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     /// Folders that pi 0.74.2 and 0.87.1 made.
     #[test]
-    #[cfg(unix)]
     fn folders_are_named_as_the_agents_name_them() {
         for (cwd, pi, old) in [
             (
