@@ -1,131 +1,24 @@
 //! The two doors of the library: [`Index`] reads, [`Indexer`] writes.
 
 use std::fs::{File, TryLockError};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 
-use crate::catalogue::{self, Catalogue, GENERATION, WAL_BYTES};
-use crate::format::{FORMATS, Format};
+use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest::{self, WordsStage};
-use crate::model::{Report, SessionRow};
-use crate::source::exclude::Exclude;
+use crate::model::Report;
 use crate::words::condemned;
 
+mod config;
+mod error;
+
+pub use self::config::{Config, ProjectRoots, RootSpec};
+pub use self::error::Error;
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
     ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
 };
-
-/// A directory to scan for one agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RootSpec {
-    /// Agent name, shown and filtered by.
-    pub agent: String,
-    /// Name of the format that reads it.
-    pub format: String,
-    /// Directory.
-    pub path: PathBuf,
-    /// A label to tell roots apart.
-    pub label: Option<String>,
-    /// One folder for all projects, not a folder a project.
-    pub flat: bool,
-    /// Where the path comes from, for people.
-    pub why: String,
-}
-
-/// Which further roots follow from sessions of the working directory it is given: agents keep settings there.
-pub type ProjectRoots = Arc<dyn Fn(&Path) -> Vec<RootSpec> + Send + Sync>;
-
-/// Where the index lies, what it covers, and which formats are known.
-#[derive(Clone)]
-pub struct Config {
-    /// The index directory.
-    pub index_dir: PathBuf,
-    /// The places to scan.
-    pub roots: Vec<RootSpec>,
-    /// Asked once for every working directory that is met, e.g. with
-    /// [`project_roots`](crate::locations::project_roots).
-    pub project_roots: Option<ProjectRoots>,
-    /// The formats; [`FORMATS`] and any of your own.
-    pub formats: Vec<&'static dyn Format>,
-    /// What is left out: nothing of it is stored.
-    pub exclude: Exclude,
-    /// Whether [`Index::finish_words`] does anything.
-    pub background: bool,
-    /// Ends the reading of files from elsewhere.
-    pub cancel: Cancel,
-    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
-    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
-    pub wal_bytes: u64,
-}
-
-impl Config {
-    /// The formats of this build.
-    pub fn new(index_dir: impl Into<PathBuf>, roots: Vec<RootSpec>) -> Config {
-        Config {
-            index_dir: index_dir.into(),
-            roots,
-            project_roots: None,
-            formats: FORMATS.to_vec(),
-            exclude: Exclude::default(),
-            background: true,
-            cancel: Cancel::default(),
-            wal_bytes: WAL_BYTES,
-        }
-    }
-
-    /// Another format, found by its name before those of this build.
-    pub fn with_format(mut self, format: &'static dyn Format) -> Config {
-        self.formats.insert(0, format);
-        self
-    }
-
-    /// Add the roots that follow from the catalogued sessions; those that are new are returned.
-    fn add_project_roots(&mut self, catalogue: &Catalogue) -> Result<Vec<RootSpec>, Error> {
-        let mut added = Vec::new();
-        if let Some(project_roots) = self.project_roots.clone() {
-            for cwd in catalogue.working_directories()? {
-                for root in project_roots(Path::new(&cwd)) {
-                    let is_known = |r: &RootSpec| r.path == root.path && r.format == root.format;
-                    if !self.roots.iter().any(is_known) {
-                        self.roots.push(root.clone());
-                        added.push(root);
-                    }
-                }
-            }
-        }
-        Ok(added)
-    }
-
-    fn generation_dir(&self) -> PathBuf {
-        self.index_dir.join(format!("v{GENERATION}"))
-    }
-
-    pub(crate) fn catalogue_path(&self) -> PathBuf {
-        self.generation_dir().join("catalogue.sqlite")
-    }
-
-    pub(crate) fn words_dir(&self) -> PathBuf {
-        self.generation_dir().join("words")
-    }
-
-    pub(crate) fn format(&self, name: &str) -> Option<&'static dyn Format> {
-        self.formats.iter().copied().find(|f| f.name() == name)
-    }
-}
-
-impl std::fmt::Debug for Config {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let formats: Vec<&str> = self.formats.iter().map(|x| x.name()).collect();
-        f.debug_struct("Config")
-            .field("index_dir", &self.index_dir)
-            .field("roots", &self.roots)
-            .field("formats", &formats)
-            .finish()
-    }
-}
 
 /// How current an [`Index`] must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,99 +27,6 @@ pub enum Freshness {
     Check,
     /// As the last writer left it.
     AsCommitted,
-}
-
-/// What can go wrong.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// Another process is writing the index.
-    #[error("another process is writing the index in {}", .index_dir.display())]
-    Busy {
-        /// The index directory.
-        index_dir: PathBuf,
-    },
-    /// A file in which no format finds anything.
-    #[error("{}: holds no entry of any known format", .path.display())]
-    NoEntries {
-        /// The file.
-        path: PathBuf,
-    },
-    /// [`Config::cancel`] was called. What was read until then is kept.
-    #[error("cancelled")]
-    Cancelled,
-    /// There is no index yet, and none could be made.
-    #[error("there is no index yet")]
-    NoIndex,
-    /// No session of that name.
-    #[error("no session is named {name:?}")]
-    NotFound {
-        /// As asked.
-        name: String,
-    },
-    /// A name that is empty, as of a variable that is not set.
-    #[error("the name of the session is empty")]
-    NoName,
-    /// Several sessions begin with it.
-    #[error("{name:?} is the beginning of {} session ids", .candidates.len())]
-    Ambiguous {
-        /// As asked.
-        name: String,
-        /// The sessions it could be.
-        candidates: Vec<SessionRow>,
-    },
-    /// No such entry in the session.
-    #[error("session {session} has no entry {entry:?}")]
-    NoEntry {
-        /// Id of the session.
-        session: String,
-        /// As asked.
-        entry: String,
-    },
-    /// The query cannot be read.
-    #[error(transparent)]
-    Query(#[from] crate::query::syntax::SyntaxError),
-    /// Not a cursor that an answer gave.
-    #[error("this is no cursor of a search")]
-    Cursor,
-    /// A directory of another user.
-    #[error("{} belongs to another user; name another directory with --index", .path.display())]
-    NotOurs {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// The catalogue.
-    #[error(transparent)]
-    Catalogue(#[from] catalogue::Error),
-    /// The words.
-    #[error(transparent)]
-    Words(#[from] crate::words::WordsError),
-    /// A file or folder.
-    #[error("{}: {error}", .path.display())]
-    Io {
-        /// What was touched.
-        path: PathBuf,
-        /// What the system said.
-        error: std::io::Error,
-    },
-}
-
-impl Error {
-    pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
-        Error::Io {
-            path: path.to_path_buf(),
-            error,
-        }
-    }
-}
-
-impl From<WordsStage> for Error {
-    fn from(error: WordsStage) -> Error {
-        match error {
-            WordsStage::Catalogue(error) => Error::Catalogue(error),
-            WordsStage::Words(error) => Error::Words(error),
-        }
-    }
 }
 
 /// What follows when the words cannot be written: no answer depends on it.

@@ -17,7 +17,8 @@
 //! the files · `query` answers · [`session`] one session, read and written as its agent does · [`traces`] what lies in
 //! an index directory · [`locations`] where agents keep their sessions.
 //!
-//! The library reads no environment, prints nothing, and opens session files read-only; only [`session`] adds to them.
+//! The library prints nothing, reads no environment (but the current directory, where [`session`] is given a relative
+//! path), and opens session files read-only; only [`session`] adds to them.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]

@@ -1,0 +1,100 @@
+//! What can go wrong behind the two doors?
+
+use std::path::{Path, PathBuf};
+
+use crate::catalogue;
+use crate::ingest::WordsStage;
+use crate::model::SessionRow;
+
+/// What can go wrong.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Another process is writing the index.
+    #[error("another process is writing the index in {}", .index_dir.display())]
+    Busy {
+        /// The index directory.
+        index_dir: PathBuf,
+    },
+    /// A file in which no format finds anything.
+    #[error("{}: holds no entry of any known format", .path.display())]
+    NoEntries {
+        /// The file.
+        path: PathBuf,
+    },
+    /// [`Config::cancel`] was called. What was read until then is kept.
+    #[error("cancelled")]
+    Cancelled,
+    /// There is no index yet, and none could be made.
+    #[error("there is no index yet")]
+    NoIndex,
+    /// No session of that name.
+    #[error("no session is named {name:?}")]
+    NotFound {
+        /// As asked.
+        name: String,
+    },
+    /// A name that is empty, as of a variable that is not set.
+    #[error("the name of the session is empty")]
+    NoName,
+    /// Several sessions begin with it.
+    #[error("{name:?} is the beginning of {} session ids", .candidates.len())]
+    Ambiguous {
+        /// As asked.
+        name: String,
+        /// The sessions it could be.
+        candidates: Vec<SessionRow>,
+    },
+    /// No such entry in the session.
+    #[error("session {session} has no entry {entry:?}")]
+    NoEntry {
+        /// Id of the session.
+        session: String,
+        /// As asked.
+        entry: String,
+    },
+    /// The query cannot be read.
+    #[error(transparent)]
+    Query(#[from] crate::query::syntax::SyntaxError),
+    /// Not a cursor that an answer gave.
+    #[error("this is no cursor of a search")]
+    Cursor,
+    /// A directory of another user.
+    #[error("{} belongs to another user; name another directory with --index", .path.display())]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The catalogue.
+    #[error(transparent)]
+    Catalogue(#[from] catalogue::Error),
+    /// The words.
+    #[error(transparent)]
+    Words(#[from] crate::words::WordsError),
+    /// A file or folder.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// What was touched.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
+        Error::Io {
+            path: path.to_path_buf(),
+            error,
+        }
+    }
+}
+
+impl From<WordsStage> for Error {
+    fn from(error: WordsStage) -> Error {
+        match error {
+            WordsStage::Catalogue(error) => Error::Catalogue(error),
+            WordsStage::Words(error) => Error::Words(error),
+        }
+    }
+}
