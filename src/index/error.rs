@@ -22,7 +22,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// [`Config::cancel`] was called. What was read until then is kept.
+    /// [`Config::cancel`](super::Config::cancel) was called. What was read until then is kept.
     #[error("cancelled")]
     Cancelled,
     /// There is no index yet, and none could be made.
