@@ -345,6 +345,7 @@ impl<'a> Search<'a> {
         let allow = |key: u64| left.holds(key);
         let scope = Scope {
             allow: (!left.is_all()).then_some(&allow as &dyn Fn(u64) -> bool),
+            sessions: None,
             dead: &dead,
             class: None,
             kinds: pick(&f.kind),
@@ -357,12 +358,16 @@ impl<'a> Search<'a> {
             now_ms: self.scope.now_ms,
         };
         let wide = |key: u64| left.holds(key) || self.holds_widely(key);
+        let may_hold = |session: i64| {
+            left.may_hold(session) || self.wide.as_ref().is_some_and(|w| w.may_hold(session))
+        };
         // What is elsewhere is counted as well.
         let read = Scope {
             allow: scope.allow.map(|allow| match self.wide {
                 Some(_) => &wide as &dyn Fn(u64) -> bool,
                 None => allow,
             }),
+            sessions: Some(&may_hold),
             ..scope
         };
         let scan = Scan::new(expr);

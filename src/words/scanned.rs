@@ -1,7 +1,7 @@
 //! What is asked for that only the text itself can tell: a part of it, or a regular expression.
 //!
-//! Bytes that hold none of the letters and digits which every match must hold need not be decoded;
-//! [`Need`] says which these are.
+//! Bytes that hold none of the ASCII text which every match must hold need not be decoded;
+//! [`Need`] says which that is.
 
 use std::ops::Range;
 
@@ -72,7 +72,7 @@ pub fn regex_error(pattern: &str) -> Option<(usize, String)> {
 /// What text must hold to match, in whatever case.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// These lowercase ASCII letters and digits, next to each other.
+    /// These ASCII characters, letters lowercase, next to each other: those that JSON writes as themselves.
     Run(Vec<u8>),
     All(Vec<Need>),
     Any(Vec<Need>),
@@ -104,12 +104,17 @@ fn need(hir: &Hir) -> Option<Need> {
     }
 }
 
-/// Letters that stand next to each other grow one run; whatever else comes between ends it.
+/// Whether a byte is a character that JSON needs no escape for. `/` needs none, but some give it one.
+fn is_itself(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'/')
+}
+
+/// Characters that stand next to each other grow one run; whatever else comes between ends it.
 fn gather(hir: &Hir, run: &mut Vec<u8>, needs: &mut Vec<Need>) {
     match hir.kind() {
         HirKind::Literal(literal) => {
             for byte in &literal.0 {
-                match byte.is_ascii_alphanumeric() {
+                match is_itself(*byte) {
                     true => run.push(byte.to_ascii_lowercase()),
                     false => end(run, needs),
                 }
@@ -188,7 +193,9 @@ mod tests {
         for (pattern, expected) in [
             ("abc", Some("abc")),
             ("(?i)Kiss9", Some("kiss9")),
-            ("a_b", Some("(a & b)")),
+            ("a_b", Some("a_b")),
+            (r"error\[E\d+", Some("error[e")),
+            (r"a\nb/c", Some("(a & b & c)")),
             ("foo.*bar", Some("(foo & bar)")),
             ("fo+bar", Some("(f & o & bar)")),
             ("fo*bar", Some("(f & bar)")),
@@ -210,7 +217,7 @@ mod tests {
             }
         }
         let part = Need::of(&Expr::Substring("Re-Use x".to_owned()));
-        assert_eq!(part.as_ref().map(show).as_deref(), Some("(re & use & x)"));
+        assert_eq!(part.as_ref().map(show).as_deref(), Some("re-use x"));
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl Search<'_> {
     ) -> Result<(), Error> {
         let members = wanted(expr);
         for member in &members {
-            let is_only = members.len() == 1 && matches!(expr, Expr::Word(_) | Expr::Phrase(_));
+            let is_only = *member == expr;
             if is_only || self.count(member, &self.left, self.filters)? == 0 {
                 answer.missing.push(typed(member));
             }
