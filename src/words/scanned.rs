@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
 
 use crate::model::Expr;
 
@@ -15,20 +15,28 @@ use crate::model::Expr;
 pub(super) struct Scanned {
     /// `None`: it cannot be read as one, and matches nothing.
     regex: Option<Regex>,
+    /// The same without the ends of words, if it asks for some: whatever the regex matches this matches too, and unlike the
+    /// regex it is as fast beyond ASCII.
+    loose: Option<Regex>,
 }
 
 impl Scanned {
     /// What `expr` looks for, if it is of this kind.
     pub fn new(expr: &Expr) -> Option<Self> {
-        let regex = RegexBuilder::new(&pattern(expr)?).multi_line(true).build();
-        Some(Self { regex: regex.ok() })
+        let pattern = pattern(expr)?;
+        let build = |pattern: &str| RegexBuilder::new(pattern).multi_line(true).build().ok();
+        let hir = regex_syntax::parse(&pattern).ok();
+        let loose = hir.filter(|hir| hir.properties().look_set().contains_word_unicode());
+        Some(Self {
+            regex: build(&pattern),
+            loose: loose.and_then(|hir| build(&without_words(hir).to_string())),
+        })
     }
 
     /// Whether a text holds it.
     pub fn is_in(&self, text: &str) -> bool {
-        self.regex
-            .as_ref()
-            .is_some_and(|regex| regex.is_match(text))
+        let holds = |regex: &Regex| regex.is_match(text);
+        self.loose.as_ref().is_none_or(holds) && self.regex.as_ref().is_some_and(holds)
     }
 
     /// Where a text holds it. Empty matches are left out.
@@ -48,6 +56,26 @@ fn pattern(expr: &Expr) -> Option<String> {
         Expr::Substring(text) => Some(format!("(?i){}", regex::escape(text))),
         Expr::Regex(pattern) => Some(pattern.clone()),
         _ => None,
+    }
+}
+
+/// The same that does not ask where words end.
+fn without_words(hir: Hir) -> Hir {
+    match hir.into_kind() {
+        HirKind::Look(look) if LookSet::singleton(look).contains_word() => Hir::empty(),
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(class) => Hir::class(class),
+        HirKind::Repetition(mut repetition) => {
+            repetition.sub = Box::new(without_words(*repetition.sub));
+            Hir::repetition(repetition)
+        }
+        HirKind::Capture(capture) => without_words(*capture.sub),
+        HirKind::Concat(members) => Hir::concat(members.into_iter().map(without_words).collect()),
+        HirKind::Alternation(members) => {
+            Hir::alternation(members.into_iter().map(without_words).collect())
+        }
     }
 }
 
@@ -218,6 +246,24 @@ mod tests {
         }
         let part = Need::of(&Expr::Substring("Re-Use x".to_owned()));
         assert_eq!(part.as_ref().map(show).as_deref(), Some("re-use x"));
+    }
+
+    #[test]
+    fn ends_of_words_are_asked_for_last() {
+        let scanned = |pattern: &str| Scanned::new(&Expr::Regex(pattern.to_owned())).unwrap();
+        for (pattern, text, holds) in [
+            (r"\bq\w+z\b", "日 quiz 本", true),
+            (r"\bq\w+z\b", "日quiz", false),
+            (r"(?i)^(\bé|\Bx{2,})$", "a\nÉ\nb", true),
+            (r"(?i)^(\bé|\Bx{2,})$", "xx", false),
+            (r"\b", "日", true),
+            (r"\b", " ", false),
+        ] {
+            let scanned = scanned(pattern);
+            assert!(scanned.loose.is_some(), "{pattern}");
+            assert_eq!(scanned.is_in(text), holds, "{pattern} in {text}");
+        }
+        assert!(scanned("^a$").loose.is_none());
     }
 
     #[test]
