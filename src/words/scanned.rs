@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
 
 use crate::model::Expr;
@@ -25,7 +26,8 @@ impl Scanned {
     pub fn new(expr: &Expr) -> Option<Self> {
         let pattern = pattern(expr)?;
         let build = |pattern: &str| RegexBuilder::new(pattern).multi_line(true).build().ok();
-        let hir = regex_syntax::parse(&pattern).ok();
+        let mut parser = ParserBuilder::new().multi_line(true).build();
+        let hir = parser.parse(&pattern).ok();
         let loose = hir.filter(|hir| hir.properties().look_set().contains_word_unicode());
         Some(Self {
             regex: build(&pattern),

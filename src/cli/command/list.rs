@@ -9,6 +9,7 @@ use sessionary::model::{SessionRow, Sort};
 use sessionary::query::syntax::{self, Filters, Now};
 use sessionary::{Config, Index, Listed};
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::provisional::Provisional;
@@ -137,7 +138,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     };
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
     say_scope(&scope, &list, &index, screen)?;
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::found(list.sessions > 0))
 }
 

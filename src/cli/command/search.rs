@@ -7,10 +7,11 @@ use sessionary::Config;
 use sessionary::index::SearchScope;
 use sessionary::model::SearchAnswer;
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::text::{fit, plain_line};
-use crate::output::time::count;
+use crate::output::time::{bytes, count};
 use crate::output::{Screen, hits};
 
 /// Search everything that was said, thought, run and printed
@@ -123,7 +124,12 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         ));
     }
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
-    super::afterwards(&mut index);
+    if let Some(left) = afterwards(&mut index, screen) {
+        screen.say(&format!(
+            "Of {} no words are indexed: every search reads this text anew until `sessionary sync` was run.",
+            bytes(left)
+        ));
+    }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     Ok(Outcome::found(found))
 }
