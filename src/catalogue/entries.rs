@@ -64,8 +64,8 @@ pub struct Climbed<'a> {
     pub key: i64,
     pub source: i64,
     pub start: i64,
-    pub id: Option<&'a str>,
-    pub parent: Option<&'a str>,
+    pub id: Option<&'a [u8]>,
+    pub parent: Option<&'a [u8]>,
     pub agent_sees: bool,
 }
 
@@ -151,7 +151,7 @@ impl Catalogue {
         let mut run = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT key, source, start, id, parent, agent_sees FROM _entries
-                 WHERE key BETWEEN ?1 AND ?2 AND kind NOT IN (?3, ?4) ORDER BY key DESC",
+                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
             )?;
             let mut rows = statement.query(params![low, high, without[0], without[1]])?;
             while let Some(row) = rows.next()? {
@@ -159,8 +159,8 @@ impl Catalogue {
                     key: row.get(0)?,
                     source: row.get(1)?,
                     start: row.get(2)?,
-                    id: row.get_ref(3)?.as_str_or_null()?,
-                    parent: row.get_ref(4)?.as_str_or_null()?,
+                    id: row.get_ref(3)?.as_bytes_or_null()?,
+                    parent: row.get_ref(4)?.as_bytes_or_null()?,
                     agent_sees: row.get(5)?,
                 };
                 if take(entry).is_break() {

@@ -1,11 +1,13 @@
 //! Where do some entries stand in their session's tree? Told on the way up from the leaf, without an outline of the whole.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::ops::ControlFlow;
 
+use rustc_hash::FxBuildHasher;
+
 use crate::catalogue::entries::Climbed;
-use crate::model::Place;
+use crate::model::{ARRIVAL_BITS, Place};
 
 /// The way from a session's leaf to its root, met in reverse file order.
 ///
@@ -17,14 +19,13 @@ pub(super) struct Ascent {
     /// The compactions of the session: what each kept first.
     compactions: HashMap<i64, Option<String>>,
     next: Next,
-    wanted: String,
+    wanted: Vec<u8>,
     compacted: Compacted,
     /// On the branch between its last compaction and what that kept, as far as is known.
     pending: Vec<i64>,
     places: HashMap<i64, Place>,
     /// Ids that were met, hashed: a number too many costs an outline, not an answer.
-    met: HashSet<u64>,
-    hashing: RandomState,
+    met: HashSet<u64, FxBuildHasher>,
     /// Source and start of the entry met last.
     last: Option<(i64, i64)>,
     tangled: bool,
@@ -55,12 +56,11 @@ impl Ascent {
             asked: asked.into_iter().peekable(),
             compactions: compactions.into_iter().collect(),
             next: Next::Leaf,
-            wanted: String::new(),
+            wanted: Vec::new(),
             compacted: Compacted::No,
             pending: Vec::new(),
             places: HashMap::new(),
-            met: HashSet::new(),
-            hashing: RandomState::new(),
+            met: HashSet::default(),
             last: None,
             tangled: false,
         }
@@ -73,7 +73,11 @@ impl Ascent {
         let in_order = self
             .last
             .is_none_or(|(source, start)| source == place.0 && place.1 < start);
-        self.last = Some(place);
+        if self.last.replace(place).is_none() {
+            // Arrivals count the session's entries: no fewer come than were met.
+            let arrival = entry.key & ((1 << ARRIVAL_BITS) - 1);
+            self.met.reserve(arrival.clamp(0, 1 << 20) as usize);
+        }
         if !in_order {
             return self.tangle();
         }
@@ -82,7 +86,7 @@ impl Ascent {
             (Next::Id, Some(id)) => self.wanted == id,
             _ => false,
         };
-        let is_kept = matches!(&self.compacted, Compacted::Above(kept) if entry.id == Some(kept));
+        let is_kept = matches!(&self.compacted, Compacted::Above(kept) if entry.id == Some(kept.as_bytes()));
         if is_kept {
             self.settle(match is_next {
                 true => Place::Active,
@@ -106,14 +110,14 @@ impl Ascent {
             self.compacted = Compacted::Yes;
         }
         if let Some(id) = entry.id {
-            self.met.insert(self.hashing.hash_one(id));
+            self.met.insert(FxBuildHasher.hash_one(id));
         }
         if is_next {
             if matches!(self.compacted, Compacted::No)
                 && let Some(kept) = self.compactions.remove(&entry.key)
             {
                 self.compacted = match kept {
-                    Some(kept) if self.was_met(&kept) => return self.tangle(),
+                    Some(kept) if self.was_met(kept.as_bytes()) => return self.tangle(),
                     Some(kept) => Compacted::Above(kept),
                     None => Compacted::Yes,
                 };
@@ -152,8 +156,8 @@ impl Ascent {
         self.places.extend(pending);
     }
 
-    fn was_met(&self, id: &str) -> bool {
-        self.met.contains(&self.hashing.hash_one(id))
+    fn was_met(&self, id: &[u8]) -> bool {
+        self.met.contains(&FxBuildHasher.hash_one(id))
     }
 
     fn tangle(&mut self) -> ControlFlow<()> {
@@ -265,8 +269,8 @@ mod tests {
                     key: at as i64,
                     source: 1,
                     start: at as i64 * 10,
-                    id: one.id.as_deref(),
-                    parent: one.parent.as_deref(),
+                    id: one.id.as_deref().map(str::as_bytes),
+                    parent: one.parent.as_deref().map(str::as_bytes),
                     agent_sees: one.sees,
                 };
                 if ascent.meet(entry).is_break() {
