@@ -130,6 +130,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
             bytes(left)
         ));
     }
+    index.leave_words_mapped();
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     Ok(Outcome::found(found))
 }
