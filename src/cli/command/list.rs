@@ -248,7 +248,12 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
     };
     let query = format!("{which}:\"{when}\"");
     syntax::parse(&query, Now::utc(screen.now_ms))
-        .map(|query| query.filters)
+        .map(|query| {
+            query
+                .only()
+                .map(|only| only.filters.clone())
+                .unwrap_or_default()
+        })
         .map_err(|_| {
             Failure::usage(format!("--{which} {when}: names no time"))
                 .hint("for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05")

@@ -25,7 +25,8 @@ use crate::output::{Screen, hits};
   tokenzier~             words one letter off
   *midd*                 any part of the text        these two read all
   /error\\[E\\d+\\]/        a regular expression; /…/i  text through
-Filters, each also with a minus; values in quotes where they hold blanks, several with commas:
+Filters, wherever words stand and each also with a minus: (role:user OR label:todo) webhook
+Values in quotes where they hold blanks, several with commas:
   agent: project: cwd: root: session: name: model: provider: status:     which sessions
   role: kind: tool: file: label: is:error has:image                      which entries
   is:branch (not on the active branch)  is:named (sessions with a name)

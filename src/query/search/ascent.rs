@@ -86,7 +86,8 @@ impl Ascent {
             (Next::Id, Some(id)) => self.wanted == id,
             _ => false,
         };
-        let is_kept = matches!(&self.compacted, Compacted::Above(kept) if entry.id == Some(kept.as_bytes()));
+        let is_kept =
+            matches!(&self.compacted, Compacted::Above(kept) if entry.id == Some(kept.as_bytes()));
         if is_kept {
             self.settle(match is_next {
                 true => Place::Active,
