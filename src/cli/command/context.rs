@@ -45,7 +45,7 @@ struct Answer<'a> {
 
 pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(&args.session, &mut index, config)?;
+    let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
     drop(index);
     let session = SessionManager::open_read_only(&setup_of(&row, screen)?, &row.path)?;
     let context = match &entry {

@@ -54,7 +54,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         ));
     }
     let mut index = super::open(config, screen)?;
-    let (session, entry) = named(&args.session, &mut index, config)?;
+    let (session, entry) = named(&args.session, &mut index, config, screen)?;
     let mut out = Stream::new();
     if args.raw {
         index.copy_raw(&session, entry.as_deref(), out.bytes())?;
@@ -105,29 +105,25 @@ pub(super) fn named(
     text: &str,
     index: &mut Index,
     config: &Config,
+    screen: &Screen,
 ) -> Result<(SessionRow, Option<String>), Failure> {
-    let Some((session, entry)) = text
-        .rsplit_once(':')
-        .filter(|(session, entry)| !session.is_empty() && !entry.is_empty())
-    else {
-        return Ok((super::session(text, index, config)?, None));
-    };
-    if Path::new(text).exists() {
-        return Ok((super::session(text, index, config)?, None));
+    let whole = super::session(text, index, config, screen);
+    // A beginning of an id is only the second guess: `a:1` is an entry of `a`, and not the session `a:12`.
+    if Path::new(text).exists() || whole.as_ref().is_ok_and(|row| row.id == text) {
+        return Ok((whole?, None));
     }
-    match super::session(session, index, config) {
-        Ok(row) => Ok((row, Some(entry.to_owned()))),
-        Err(error) => {
-            let failure = Failure::from(error);
-            if failure.kind() == Kind::NotFound {
-                super::session(text, index, config)
-                    .map(|row| (row, None))
-                    .map_err(|_| failure)
-            } else {
-                Err(failure)
-            }
+    for (at, _) in text.rmatch_indices(':') {
+        let (session, entry) = (&text[..at], &text[at + 1..]);
+        if session.is_empty() || entry.is_empty() {
+            continue;
+        }
+        match super::session(session, index, config, screen) {
+            Ok(row) => return Ok((row, Some(entry.to_owned()))),
+            Err(failure) if failure.kind() == Kind::NotFound => {}
+            Err(failure) => return Err(failure),
         }
     }
+    Ok((whole?, None))
 }
 
 fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> String {

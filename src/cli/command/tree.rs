@@ -66,7 +66,7 @@ impl From<Filter> for TreeFilter {
 
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let session = super::session(&args.session, &mut index, config)?;
+    let session = super::session(&args.session, &mut index, config, screen)?;
     let signs = if args.ascii { &ASCII } else { &UNICODE };
     let mut out = Stream::new();
     let (mut before, mut after, mut complete, mut shown) = (Vec::new(), String::new(), true, 0);

@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
 use super::asking::Asked;
-use super::cursor::{Fingerprint, fingerprint};
+use super::cursor::{self, Fingerprint, fingerprint};
 use super::injected::is_injected;
 use super::place::{Branches, places};
 use super::snippet::snippet;
@@ -24,6 +24,10 @@ use crate::words::{self, Matcher, Order, recency};
 const INJECTED: f32 = 0.2;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
+/// Bytes that a cursor may always take, however few were asked for.
+const CURSOR: usize = 1024;
+/// Why there is no cursor though there are more hits.
+const LONG: &str = "there are more hits, but a cursor to them would take more than half of --max-bytes: ask for less, or for more bytes";
 /// Shorter prose may be said twice without being a copy.
 const COPIED: usize = 80;
 
@@ -306,7 +310,8 @@ impl<'a, 's> Page<'a, 's> {
         let mut branches: HashMap<i64, Branches> = HashMap::new();
         let room = match search.scope.max_bytes {
             0 => usize::MAX,
-            most => most.saturating_sub(bytes(answer)),
+            // The cursor names what earlier pages have shown as well.
+            most => most.saturating_sub(bytes(answer) + search.shown.bytes()),
         };
         let mut taken = 0;
         let mut prints: Vec<Fingerprint> = Vec::new();
@@ -338,7 +343,7 @@ impl<'a, 's> Page<'a, 's> {
                 .iter_mut()
                 .find(|(known, _)| *known == number && !search.scope.flat);
             // What the hit, its fingerprints in the cursor and a new group add.
-            let mut size = bytes(&hit) + 1 + 2 * own.iter().flatten().count() * 10;
+            let mut size = bytes(&hit) + 1 + own.iter().flatten().count() * cursor::DIGITS;
             if known.is_none() {
                 size += bytes(&session.row) + "{\"session\":,\"hits\":[]},".len();
             }
@@ -361,6 +366,12 @@ impl<'a, 's> Page<'a, 's> {
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
         answer.cursor = self.more.then(|| search.shown.cursor(prints.into_iter()));
+        let longest = CURSOR.max(search.scope.max_bytes / 2);
+        let is_long = |cursor: &String| cursor.len() > longest;
+        if search.scope.max_bytes > 0 && answer.cursor.as_ref().is_some_and(is_long) {
+            answer.cursor = None;
+            answer.notes.push(LONG.to_owned());
+        }
         Ok(())
     }
 }
