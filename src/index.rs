@@ -8,12 +8,13 @@ use std::time::Duration;
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest::{self, WordsStage};
 use crate::model::Report;
-use crate::words::condemned;
 
 mod config;
+mod debt;
 mod error;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
+pub use self::debt::Debt;
 pub use self::error::Error;
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
@@ -379,17 +380,14 @@ impl Index {
         self.report.as_ref()
     }
 
-    /// After answering: some words work, if nobody else is at it.
+    /// What it was opened with, and the roots that follow from its sessions.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// After answering: some words work, if there is [more than a little](Index::words_debt) and nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
-        let owed = match &self.catalogue {
-            // Words that somebody removed, or found damaged, are owed as a whole.
-            Some(catalogue) if self.config.background => {
-                let words = self.config.words_dir();
-                catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
-            }
-            _ => false,
-        };
-        if !owed {
+        if !self.config.background || self.words_debt()? == Debt::Little {
             return Ok(());
         }
         match Indexer::open(&self.config) {
@@ -446,7 +444,7 @@ impl Index {
     }
 
     /// Whether another process holds the writer lock.
-    pub(crate) fn has_writer(&self) -> bool {
+    pub fn has_writer(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
         File::open(path)
             .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))

@@ -30,6 +30,8 @@ pub struct Screen {
     pub width: Option<usize>,
     /// The moment that ages count from, in ms.
     pub now_ms: i64,
+    /// Flags that make another process of this program look at the same index and sessions.
+    pub again: Vec<std::ffi::OsString>,
     home: Option<std::path::PathBuf>,
 }
 
@@ -59,6 +61,7 @@ impl Screen {
             style: Style::new(colours),
             width,
             now_ms: now.as_millisecond(),
+            again: global.again(),
             home: dirs::home_dir(),
         })
     }
