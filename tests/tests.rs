@@ -17,6 +17,7 @@
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `scale`: what a full disk and a giant session do
+//! - `scoped`: the index follows one file that was written, looking at no other
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
@@ -56,6 +57,7 @@ mod resume;
 mod sandbox;
 #[cfg(unix)]
 mod searching;
+mod scoped;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;

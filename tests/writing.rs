@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
+use sessionary::{Config, Freshness, Index};
 
 use crate::sandbox::Sandbox;
 
@@ -134,6 +135,40 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
         sandbox.json(&["show", id, "--json"])["session"]["name"],
         Value::Null
     );
+}
+
+/// Entries in the index as it is, with no look at any file.
+fn committed(sandbox: &Sandbox) -> String {
+    let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
+    let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
+    let rows = index.sql("SELECT count(*) FROM entries").expect("a count");
+    rows.rows[0][0].to_string()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_command_wrote_is_in_the_index_when_it_ends() {
+    let sandbox = Sandbox::new();
+    // Nothing makes an index but what needs one.
+    let new = sandbox.json(&["new", "hello", "--json"]);
+    assert!(!sandbox.home.join(".cache/sessionary").exists());
+    let id = text(&new, "session");
+    let _ = sandbox.json(&["list", "--json"]);
+    let mut entries = vec![committed(&sandbox)];
+    for arguments in [
+        &["append", id, "--user", "again"][..],
+        &["name", id, "A"],
+        &["label", id, "b"],
+        &["fork", id],
+        &["branch", id],
+        &["new", "another"],
+    ] {
+        let output = sandbox.run(arguments);
+        assert!(!output.contains("--- exit"), "{output}");
+        entries.push(committed(&sandbox));
+    }
+    // A header is an entry too; labels are copied anew.
+    assert_eq!(entries, ["2", "3", "4", "5", "10", "15", "17"]);
 }
 
 #[test]
