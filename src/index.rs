@@ -9,6 +9,7 @@ use crate::ingest::{self, WordsStage};
 use crate::model::Report;
 use crate::words::condemned;
 
+mod agent_list;
 mod config;
 mod error;
 

@@ -4,6 +4,8 @@
 mod clido;
 #[path = "session/files.rs"]
 mod files;
+#[path = "session/listing.rs"]
+mod listing;
 #[path = "session/migration.rs"]
 mod migration;
 #[path = "session/reading.rs"]

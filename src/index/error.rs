@@ -71,6 +71,9 @@ pub enum Error {
     /// The words.
     #[error(transparent)]
     Words(#[from] crate::words::WordsError),
+    /// The session room.
+    #[error(transparent)]
+    Session(#[from] crate::session::Error),
     /// A file or folder.
     #[error("{}: {error}", .path.display())]
     Io {
