@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+pub mod agentuse;
 mod append;
 mod chance;
 pub mod clido;

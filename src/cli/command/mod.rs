@@ -5,6 +5,7 @@ pub mod clean;
 pub mod completions;
 pub mod config;
 pub mod context;
+pub mod delete;
 pub mod fork;
 pub mod label;
 pub mod list;
@@ -68,6 +69,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Branch(args)) => fork::run_branch(&args, &config()?, screen),
         Some(Command::Fork(args)) => fork::run(&args, &config()?, screen),
         Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
+        Some(Command::Delete(args)) => delete::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
         Some(Command::Sync(_)) => sync::run(&config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
