@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 25] = [
     "list",
     "search",
     "tree",
@@ -18,6 +18,7 @@ const VERBS: [&str; 24] = [
     "branch",
     "fork",
     "migrate",
+    "export",
     "delete",
     "sql",
     "sync",
@@ -54,6 +55,7 @@ fn help_of_the_whole() {
       branch       Copy one branch of a session into a new one
       fork         Copy a session, all branches, into a new one
       migrate      Bring a session file of an old version up to date
+      export       Write a branch of a session as Markdown, as one HTML page, or as a session file
       delete       Move sessions to the system's trash
       sql          Ask the catalogue in SQL, read-only
       sync         Bring the index up to date, words included
@@ -423,6 +425,29 @@ fn help_of_every_command() {
     The first append does the same. A copy of the old file is kept in the user's folder for program
     data, below
     sessionary/backups; what need not change stays to the byte.
+    ----
+    Write a branch of a session as Markdown, as one HTML page, or as a session file
+
+    Usage: sessionary export [OPTIONS] <SESSION[:ENTRY]>
+
+    Arguments:
+      <SESSION[:ENTRY]>  A session, and the entry where the branch ends; without one the active branch
+
+    Options:
+          --format <FORMAT>  As what [possible values: markdown, html, jsonl]
+          --out <FILE>       Write to FILE instead of standard output
+          --force            Replace FILE if it is there
+          --dry-run          Say what would be written where, and write nothing
+      -h, --help             Print help
+
+    Examples:
+      sessionary export last > talk.md
+      sessionary export last --out talk.html                a page that loads and runs nothing
+      sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte
+      sessionary export last --out talk.html --dry-run      what would be written
+
+    The format is told by the name after --out, else it is Markdown. HTML in the session, control
+    characters and marks that turn text around are shown, and do nothing.
     ----
     Move sessions to the system's trash
 

@@ -6,6 +6,7 @@
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
 //! - `excluded`: nothing of what is excluded is on the disk
+//! - `export`: what leaves is whole, and does nothing
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `listing`: what `list` sorts, filters and pages
@@ -35,6 +36,8 @@ mod contract;
 mod corpus;
 mod crash;
 mod excluded;
+#[cfg(unix)]
+mod export;
 mod findable;
 #[cfg(unix)]
 mod first_day;

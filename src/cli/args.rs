@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    append, clean, completions, config, context, delete, fork, label, list, man, migrate, name,
-    new, rebuild, resume, search, show, sql, status, sync, tree, verify,
+    append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
+    name, new, rebuild, resume, search, show, sql, status, sync, tree, verify,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -95,6 +95,7 @@ pub enum Command {
     Branch(fork::Branch),
     Fork(fork::Fork),
     Migrate(migrate::Migrate),
+    Export(export::Export),
     Delete(delete::Delete),
     Sql(sql::Sql),
     Sync(sync::Sync),

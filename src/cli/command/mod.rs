@@ -6,6 +6,7 @@ pub mod completions;
 pub mod config;
 pub mod context;
 pub mod delete;
+pub mod export;
 pub mod fork;
 pub mod label;
 pub mod list;
@@ -69,6 +70,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Branch(args)) => fork::run_branch(&args, &config()?, screen),
         Some(Command::Fork(args)) => fork::run(&args, &config()?, screen),
         Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
+        Some(Command::Export(args)) => export::run(&args, &config()?, screen),
         Some(Command::Delete(args)) => delete::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
         Some(Command::Sync(_)) => sync::run(&config()?, screen),
