@@ -11,6 +11,7 @@ use crate::ingest::{Event, Found, open_words, scan_owed, scan_prompts};
 use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope, Words};
 
+mod ascent;
 mod cursor;
 mod facets;
 mod injected;
