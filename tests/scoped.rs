@@ -73,7 +73,9 @@ fn after_an_append_the_index_is_current_without_a_scan() {
     let grown = fs::metadata(&first).expect("there").len() - before;
     let indexer = Indexer::open_existing(&config).expect("opened");
     let mut indexer = indexer.expect("an index");
-    let report = indexer.sync_files(&[first.clone()]).expect("synced");
+    let report = indexer
+        .sync_files(std::slice::from_ref(&first))
+        .expect("synced");
     assert_eq!(
         (report.files_seen, report.files_changed, report.entries),
         (1, 1, 1)

@@ -1,5 +1,7 @@
 //! Does a session keep what it holds, whatever other programs and the disk do to its file?
 
+#[path = "session/agentuse.rs"]
+mod agentuse;
 #[path = "session/clido.rs"]
 mod clido;
 #[path = "session/files.rs"]

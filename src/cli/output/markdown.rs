@@ -100,11 +100,11 @@ fn prose(text: &str) -> String {
         let first = inner.chars().next().filter(|c| matches!(c, '`' | '~'));
         let run = first.map_or(0, |c| inner.chars().take_while(|other| *other == c).count());
         match (open, first) {
-            (None, Some(mark)) if run >= 3 && !is_deep => {
-                // A fence of backticks has none behind it.
-                if mark == '~' || !inner[run..].contains('`') {
-                    open = Some((mark, run));
-                }
+            // A fence of backticks has none behind it.
+            (None, Some(mark))
+                if run >= 3 && !is_deep && (mark == '~' || !inner[run..].contains('`')) =>
+            {
+                open = Some((mark, run));
             }
             (Some((mark, length)), Some(here))
                 if mark == here && run >= length && !is_deep && inner[run..].trim().is_empty() =>
