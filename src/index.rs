@@ -2,13 +2,14 @@
 
 use std::cell::RefCell;
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest::{self, WordsStage};
 use crate::model::Report;
 
+mod agent_list;
 mod config;
 mod debt;
 mod error;
@@ -89,6 +90,14 @@ impl Indexer {
         })
     }
 
+    /// The same where an index was made before; `None` where there is none.
+    pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
+        match config.catalogue_path().exists() {
+            true => Indexer::open(config).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Bring catalogue and words up to the files.
     pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync_catalogue(progress)?;
@@ -117,6 +126,37 @@ impl Indexer {
             }
             Err(error) => return Err(error),
         }
+        Ok(report)
+    }
+
+    /// Bring the catalogue up to these files alone, given by absolute paths: nothing else is looked at. For whoever knows what
+    /// changed, having just written it. Files that are gone take their rows with them; those below no root, and those that
+    /// are no sources, are passed over.
+    pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
+        let mut report = Report {
+            notes: std::mem::take(&mut self.notes),
+            ..Report::default()
+        };
+        self.apply_exclude(&mut report)?;
+        self.config.add_project_roots(&self.catalogue)?;
+        let Config {
+            roots,
+            formats,
+            exclude,
+            cancel,
+            ..
+        } = &self.config;
+        let catalogue = &self.catalogue;
+        ingest::sync_files(
+            catalogue,
+            roots,
+            formats,
+            exclude,
+            cancel,
+            files,
+            &mut report,
+        )?;
+        self.sweep_excluded(&mut report)?;
         Ok(report)
     }
 
@@ -150,6 +190,11 @@ impl Indexer {
                 false => Vec::new(),
             };
         }
+        self.sweep_excluded(report)
+    }
+
+    /// Forget sessions that turned out to be excluded.
+    fn sweep_excluded(&self, report: &mut Report) -> Result<(), Error> {
         let (exclude, formats) = (&self.config.exclude, &self.config.formats);
         match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
             0 => Ok(()),

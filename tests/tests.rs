@@ -7,6 +7,7 @@
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
 //! - `excluded`: nothing of what is excluded is on the disk
+//! - `export`: what leaves is whole, and does nothing
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `listing`: what `list` sorts, filters and pages
@@ -18,6 +19,7 @@
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `scale`: what a full disk and a giant session do
+//! - `scoped`: the index follows one file that was written, looking at no other
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
@@ -38,6 +40,8 @@ mod contract;
 mod corpus;
 mod crash;
 mod excluded;
+#[cfg(unix)]
+mod export;
 mod findable;
 #[cfg(unix)]
 mod first_day;
@@ -60,6 +64,7 @@ mod resume;
 mod sandbox;
 #[cfg(unix)]
 mod searching;
+mod scoped;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;

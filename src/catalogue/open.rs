@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0004_unread.sql"),
     include_str!("../../migrations/0005_listing.sql"),
     include_str!("../../migrations/0006_exclude.sql"),
+    include_str!("../../migrations/0007_unfinished.sql"),
 ];
 
 /// The last step after which the rows of lists say something else than before.

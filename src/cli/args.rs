@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    append, clean, completions, config, context, fork, label, list, man, migrate, name, new,
-    rebuild, resume, search, show, sql, status, sync, tree, verify,
+    append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
+    name, new, rebuild, resume, search, show, sql, status, sync, tree, verify,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -21,7 +21,7 @@ use crate::command::{
     sessionary search tokenizer bug    where was that said?\n  \
     sessionary show last               read the newest session of this directory back\n  \
     sessionary resume last             go on with it\n\n\
-    Session files are only read, but by new, append, name, label, branch, fork and migrate. The index is a cache: delete it and nothing is lost.\n\
+    Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
     Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.")]
 pub struct Cli {
     #[command(flatten)]
@@ -113,6 +113,8 @@ pub enum Command {
     Branch(fork::Branch),
     Fork(fork::Fork),
     Migrate(migrate::Migrate),
+    Export(export::Export),
+    Delete(delete::Delete),
     Sql(sql::Sql),
     Sync(sync::Sync),
     Rebuild(rebuild::Rebuild),

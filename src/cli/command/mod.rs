@@ -5,6 +5,8 @@ pub mod clean;
 pub mod completions;
 pub mod config;
 pub mod context;
+pub mod delete;
+pub mod export;
 pub mod fork;
 pub mod label;
 pub mod list;
@@ -64,6 +66,8 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Branch(args)) => fork::run_branch(&args, &config()?, screen),
         Some(Command::Fork(args)) => fork::run(&args, &config()?, screen),
         Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
+        Some(Command::Export(args)) => export::run(&args, &config()?, screen),
+        Some(Command::Delete(args)) => delete::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
         Some(Command::Sync(args)) => sync::run(&args, &config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),

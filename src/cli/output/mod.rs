@@ -3,6 +3,8 @@
 pub mod branches;
 pub mod csv;
 pub mod hits;
+pub mod html;
+pub mod markdown;
 pub mod progress;
 pub mod provisional;
 pub mod quote;
@@ -11,6 +13,7 @@ pub mod style;
 pub mod table;
 pub mod text;
 pub mod time;
+pub mod transcript;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
