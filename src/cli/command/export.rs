@@ -88,7 +88,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
         );
     }
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(&args.session, &mut index, config)?;
+    let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
     let written = match (&out, args.dry_run) {
         (_, true) => written(form, &index, &row, entry, screen, io::sink())?,
         (None, false) => {
