@@ -598,6 +598,28 @@ fn a_typo_is_forgiven_where_the_word_is_rare() {
 }
 
 #[test]
+fn another_ending_is_found_where_the_word_itself_is_not() {
+    let text = "users stop receiving notifications after reinstalling it";
+    let world = World::new(&[("a", session("s1", "/w", &[said("e1", None, "user", text)]))]);
+    world.both(|index| {
+        let answer = ask(index, "notification reinstall", &scope());
+        assert_eq!(
+            (answer.total, &*answer.also),
+            (1, &["notifications", "reinstalling"].map(str::to_owned)[..])
+        );
+        let exact = SearchScope {
+            exact: true,
+            ..scope()
+        };
+        assert_eq!(ask(index, "notification reinstall", &exact).total, 0);
+        assert_eq!(
+            ask(index, "-users \"notification\" OR receives", &scope()).total,
+            1
+        );
+    });
+}
+
+#[test]
 fn an_empty_answer_says_why() {
     tree().both(|index| {
         let answer = ask(index, "piston zeppelin", &scope());

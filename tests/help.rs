@@ -178,7 +178,7 @@ fn help_of_every_command() {
           --newest           Newest first instead of best first
           --limit <N>        At most N hits; 0 for all of them [default: 20]
           --any              Passages that hold some of the words will do
-          --exact            No words with a typo, even where the words themselves are rare
+          --exact            Only the words themselves: none with a typo or another ending
           --every-copy       Also show entries that repeat the text of a hit
           --flat             Best hits first, each by itself, instead of by session
           --context <N>      Show N entries before and after each hit, along its branch [default: 0]

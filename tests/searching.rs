@@ -239,7 +239,14 @@ fn filters_beside_or_and_what_is_left_out() {
     --- stderr
     2 matches in 1 session. --here keeps to this directory.
     "#);
-    assert_snapshot!(home.run(&["search", "agent:clido sqlite3 OR role:assistant bundled =>"]), @"");
+    assert_snapshot!(home.run(&["search", "agent:clido sqlite3 OR role:assistant bundled =>"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550009
+        With `rusqlite = { features = ["bundled"] }` the build passes and nothing needs to be installed.
+    --- stderr
+    column 47: => has no letters or digits and is left out; *=>* finds it as it is written
+    1 match in 1 session. --here keeps to this directory.
+    "#);
     assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r#"
     --- stderr
     Nothing found for (agent:clido OR label:nowhere) sqlite3. No passage that the filters leave holds sqlite3. Without the filters: 1 match.

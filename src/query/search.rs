@@ -14,6 +14,7 @@ mod ascent;
 mod asking;
 mod cursor;
 mod facets;
+mod inflect;
 mod injected;
 mod named;
 mod page;
@@ -38,7 +39,7 @@ pub struct SearchScope {
     pub now_ms: i64,
     /// Passages with some of the words will do.
     pub any: bool,
-    /// Words that are found too seldom are not looked for with a typo.
+    /// Words that are found too seldom are not looked for with a typo or another ending.
     pub exact: bool,
     /// Text that several entries repeat is shown as often.
     pub every_copy: bool,
@@ -77,7 +78,7 @@ impl Default for SearchScope {
     }
 }
 
-/// Fewer hits than this are too few: words with a typo are looked for as well.
+/// Fewer hits than this are too few: words with a typo or another ending are looked for as well.
 const FEW: u64 = 3;
 
 impl Index {

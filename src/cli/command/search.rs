@@ -57,7 +57,7 @@ pub struct Search {
     /// Passages that hold some of the words will do
     #[arg(long)]
     any: bool,
-    /// No words with a typo, even where the words themselves are rare
+    /// Only the words themselves: none with a typo or another ending
     #[arg(long)]
     exact: bool,
     /// Also show entries that repeat the text of a hit
