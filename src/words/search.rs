@@ -204,7 +204,7 @@ fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<()
         disk: disk.map(|words| &words.searcher),
         overlay,
     };
-    if let Some(searcher) = both.disk {
+    if both.disk.is_some() {
         let mut inexact = [false; 2];
         let mut sides: Vec<Box<dyn Query>> = Vec::new();
         for class in classes.clone() {
@@ -218,7 +218,7 @@ fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<()
                 || overlay.is_some_and(|overlay| is_within(overlay.covered(class), key))
         };
         let scored = order == Order::Ranked;
-        collect(searcher, &*query, scored, &both, scope, &gone, inexact, top)?;
+        collect(&*query, scored, &both, scope, &gone, inexact, top)?;
     }
     for (overlay, class) in overlay
         .into_iter()
@@ -389,9 +389,7 @@ fn class_of(value: u64) -> Class {
 }
 
 /// Feed the matches of one side, as far as the scope lets them, to `top`.
-#[allow(clippy::too_many_arguments)]
 fn collect(
-    searcher: &Searcher,
     query: &dyn Query,
     scored: bool,
     statistics: &Both<'_>,
@@ -400,6 +398,9 @@ fn collect(
     inexact: [bool; 2],
     top: &mut impl Taker,
 ) -> Result<(), WordsError> {
+    let Some(searcher) = statistics.disk else {
+        return Ok(());
+    };
     let weight = query.weight(if scored {
         EnableScoring::enabled_from_statistics_provider(statistics, searcher)
     } else {
