@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::disk::{self, Disk};
+use super::disk::Disk;
 use super::entry::{Entry, SessionHeader};
 use super::error::Error;
+use super::load;
 use super::log::Log;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
@@ -116,7 +117,7 @@ impl SessionManager {
         self.log = Log::default();
         for (at, entry) in entries.into_iter().enumerate() {
             let entry = match &self.migration {
-                Some(migration) => disk::entry(migration.text(at, &entry).as_bytes()),
+                Some(migration) => load::entry(migration.text(at, &entry).as_bytes()),
                 None => Some(entry),
             };
             match entry {
@@ -197,6 +198,6 @@ fn header_of(path: &Path) -> Option<SessionHeader> {
     } else {
         &lines[..lines.len() - 1]
     };
-    let first = lines.iter().find_map(|line| disk::entry(line))?;
+    let first = lines.iter().find_map(|line| load::entry(line))?;
     SessionHeader::of(&first)
 }
