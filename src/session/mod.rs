@@ -82,3 +82,7 @@ pub use value::{Json, Members};
 
 /// The version of the files that are written (pi: `CURRENT_SESSION_VERSION`).
 pub const CURRENT_SESSION_VERSION: i64 = 3;
+
+/// The thinking levels that pi 0.87 knows, least first. A session may hold others; pi then takes the nearest that the model
+/// has, or none.
+pub const THINKING_LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];

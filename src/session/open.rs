@@ -61,6 +61,29 @@ impl SessionManager {
         Ok(())
     }
 
+    /// The id of the entry on a line of the file, counted from 1 as elsewhere in this library (`L17`). Of a file of an old
+    /// version the id that the entry will have. `None` where the line is none, holds no entry, or one without an id.
+    pub fn id_at_line(&self, line: u64) -> Result<Option<&str>, Error> {
+        let Some(path) = self.session_file().filter(|_| self.written) else {
+            return Ok(None);
+        };
+        let bytes = fs::read(path).map_err(Error::io(path))?;
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let mut at = None;
+        let mut before = 0;
+        for (number, text) in (1..).zip(lines) {
+            let entry = load::entry(text);
+            if number == line {
+                at = entry
+                    .filter(|entry| entry.kind() != "session")
+                    .map(|_| before);
+                break;
+            }
+            before += usize::from(entry.is_some_and(|entry| entry.kind() != "session"));
+        }
+        Ok(at.and_then(|at: usize| self.entries().get(at)?.id()))
+    }
+
     fn open_with(
         setup: &Setup,
         path: &Path,
