@@ -223,6 +223,9 @@ fn an_old_file_is_migrated_and_a_copy_kept() {
         "\n",
     );
     let path = sandbox.write(".pi/agent/sessions/--w--/old.jsonl", old);
+    let tried = sandbox.run(&["migrate", "0ld", "--dry-run"]);
+    let folder = "sessionary/backups";
+    assert!(tried.contains("A copy of it as it was would be put into") && tried.contains(folder));
     let done = run(&sandbox, &["migrate", "0ld"]);
     assert_eq!(
         (

@@ -59,8 +59,13 @@ pub fn setup(agent: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Fai
     })?;
     let mut setup = Setup::new(profile, sessions);
     setup.clock = Arc::new(Moment(screen.now_ms));
-    setup.backups = dirs::data_dir().map(|dir| dir.join("sessionary/backups"));
+    setup.backups = backups();
     Ok(setup)
+}
+
+/// Where a file of an old version is kept before it is rewritten.
+fn backups() -> Option<PathBuf> {
+    dirs::data_dir().map(|dir| dir.join("sessionary/backups"))
 }
 
 /// The folder with a folder for each working directory, above a session's own; or, where that is not so, the one folder.
@@ -203,21 +208,30 @@ pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
     if said.dry_run {
         let what = match (said.new.is_empty(), said.rewritten) {
             (true, _) => "Nothing would be written to",
-            (false, true) => "Would write anew, after a copy is put away,",
+            (false, true) => "Would write anew",
             (false, false) => "Would write to",
         };
         screen.say(&format!("{what} {path}"));
+        say_backup("would be put into", said, screen);
         return Ok(screen.print(&plain_lines(said.new))?);
     }
     match said.new.is_empty() {
         true => screen.say(&format!("Nothing was to be done: {path} is as it was")),
         false => screen.say(&format!("Written to {path}")),
     }
+    say_backup("is in", said, screen);
     let address = match said.entry {
         Some(entry) => format!("{}:{entry}\n", said.session),
         None => format!("{}\n", said.session),
     };
     Ok(screen.print(&plain_lines(&address))?)
+}
+
+fn say_backup(does: &str, said: &Said<'_>, screen: &Screen) {
+    if let Some(backups) = backups().filter(|_| said.rewritten) {
+        let backups = screen.path(&backups);
+        screen.say(&format!("A copy of it as it was {does} {backups}"));
+    }
 }
 
 /// A copy of a session file to try things on.
