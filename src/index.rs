@@ -1,5 +1,6 @@
 //! The two doors of the library: [`Index`] reads, [`Indexer`] writes.
 
+use std::cell::RefCell;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,13 +8,14 @@ use std::time::Duration;
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest::{self, WordsStage};
 use crate::model::Report;
-use crate::words::condemned;
 
 mod agent_list;
 mod config;
+mod debt;
 mod error;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
+pub use self::debt::Debt;
 pub use self::error::Error;
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
@@ -291,6 +293,8 @@ pub struct Index {
     pub(crate) report: Option<Report>,
     /// Why it could not.
     pub(crate) obstacle: Option<Error>,
+    /// The words of the last search.
+    pub(crate) words: RefCell<ingest::Kept>,
 }
 
 impl Index {
@@ -319,6 +323,7 @@ impl Index {
                             pending_files: report.files_unreadable,
                             report: Some(report),
                             obstacle: None,
+                            words: RefCell::default(),
                         });
                     }
                     // The disk is full, or went read-only: answer from what is there.
@@ -370,6 +375,7 @@ impl Index {
             pending_files,
             report: None,
             obstacle,
+            words: RefCell::default(),
         })
     }
 
@@ -394,7 +400,14 @@ impl Index {
             pending_files: 0,
             report: None,
             obstacle: None,
+            words: RefCell::default(),
         })
+    }
+
+    /// Leave the words of the last search mapped until the process ends: the kernel gives a hundred files back faster
+    /// at once than one by one. For programs that end with the answer.
+    pub fn leave_words_mapped(&self) {
+        std::mem::forget(self.words.take());
     }
 
     /// Why the check on opening could not be done: the answers are as the last writer left the index.
@@ -412,17 +425,14 @@ impl Index {
         self.report.as_ref()
     }
 
-    /// After answering: some words work, if nobody else is at it.
+    /// What it was opened with, and the roots that follow from its sessions.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// After answering: some words work, if there is [more than a little](Index::words_debt) and nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
-        let owed = match &self.catalogue {
-            // Words that somebody removed, or found damaged, are owed as a whole.
-            Some(catalogue) if self.config.background => {
-                let words = self.config.words_dir();
-                catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
-            }
-            _ => false,
-        };
-        if !owed {
+        if !self.config.background || self.words_debt()? == Debt::Little {
             return Ok(());
         }
         match Indexer::open(&self.config) {
@@ -479,7 +489,7 @@ impl Index {
     }
 
     /// Whether another process holds the writer lock.
-    pub(crate) fn has_writer(&self) -> bool {
+    pub fn has_writer(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
         File::open(path)
             .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))

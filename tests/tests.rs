@@ -2,6 +2,7 @@
 //!
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
+//! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
@@ -29,6 +30,9 @@
 //! - `writing`: what the commands that write a session write
 mod agentuse;
 mod answers;
+// `script` makes a terminal.
+#[cfg(target_os = "linux")]
+mod background;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;

@@ -11,6 +11,7 @@ use sessionary::index::{ShowScope, ShownPart};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::{Config, Error, Index};
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::time::{bytes, count};
 use crate::output::{Screen, html, markdown};
@@ -122,7 +123,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
         }
     }
     super::say_pending(screen, &index, written.complete, None);
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::found(entries > 0))
 }
 

@@ -33,6 +33,8 @@ pub struct Screen {
     pub width: Option<usize>,
     /// The moment that ages count from, in ms.
     pub now_ms: i64,
+    /// Flags that make another process of this program look at the same index and sessions.
+    pub again: Vec<std::ffi::OsString>,
     home: Option<std::path::PathBuf>,
 }
 
@@ -62,6 +64,7 @@ impl Screen {
             style: Style::new(colours),
             width,
             now_ms: now.as_millisecond(),
+            again: global.again(),
             home: dirs::home_dir(),
         })
     }
@@ -99,7 +102,7 @@ impl Screen {
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
     ) -> Result<T, crate::failure::Failure> {
-        let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
+        let mut out = io::BufWriter::with_capacity(64 << 10, in_blocks()?);
         let written = write(&mut out)?;
         out.flush()?;
         Ok(written)
@@ -145,6 +148,19 @@ impl Screen {
     pub fn age(&self, time: Option<&str>) -> String {
         time::age(time, self.now_ms)
     }
+}
+
+/// stdout without the standard library's search for the last end of a line in every block.
+#[cfg(unix)]
+fn in_blocks() -> io::Result<std::fs::File> {
+    use std::os::fd::AsFd;
+    io::stdout().flush()?;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn in_blocks() -> io::Result<io::StdoutLock<'static>> {
+    Ok(io::stdout().lock())
 }
 
 /// Escapes in passing what a terminal would act on.
