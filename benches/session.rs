@@ -58,6 +58,13 @@ pub fn rows(home: &Path, large: u64, runs: usize, must_have_pi: bool) -> Result<
         ("a chain of 1,000,000", chain(home)?, None, runs.min(3)),
     ] {
         let bytes = fs::metadata(&file)?.len();
+        rows.push(Row::beside(
+            format!("calibration: read and split, {name}"),
+            vec![],
+        ));
+        if let Some(row) = rows.last_mut() {
+            row.measured = Some(read_and_split(&file, runs)?);
+        }
         let ours = repeated(runs, || ours(&file, work.path()))?;
         let what = format!("{name}, {:.1} MB", bytes as f64 / 1e6);
         let is_everyday = target == Some(10.0);
@@ -134,6 +141,18 @@ pub fn rows(home: &Path, large: u64, runs: usize, must_have_pi: bool) -> Result<
         }
     }
     Ok(rows)
+}
+
+/// The least that opening takes: the bytes in memory, and where the lines end. The best of some runs, in ms.
+fn read_and_split(file: &Path, runs: usize) -> Result<f64> {
+    let mut best = f64::MAX;
+    for _ in 0..=runs {
+        let start = Instant::now();
+        let bytes = fs::read(file)?;
+        std::hint::black_box(memchr::memchr_iter(b'\n', &bytes).count());
+        best = best.min(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(best)
 }
 
 fn figure(operation: String, target: Option<f64>, done: &[Done], of: impl Fn(&Done) -> f64) -> Row {

@@ -1,5 +1,6 @@
 //! What a session file holds: its header and its entries, as their lines.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::message::Message;
@@ -86,8 +87,11 @@ impl Found {
 impl Entry {
     /// The entry in a line; `None` where that is not one JSON value.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        // Bytes that are no UTF-8 are what agents read them as.
-        let text = String::from_utf8_lossy(line);
+        // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(line),
+        };
         let json = text.trim_matches([' ', '\t', '\r', '\n']);
         let [mut kind, mut id, mut parent, mut timestamp, mut role] =
             [(); 5].map(|()| Found::default());

@@ -342,11 +342,11 @@ fn special(bytes: &[u8], mut at: usize) -> usize {
 /// Past bytes that are none of those, in steps of 32: never past one of them.
 fn plain(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
-        let mut found = false;
-        for byte in chunk {
-            found |= *byte < 0x20 || *byte == b'"' || *byte == b'\\';
-        }
-        if found {
+        // Without a branch a byte.
+        let found = chunk.iter().fold(0, |found, byte| {
+            found | u8::from(*byte < 0x20) | u8::from(*byte == b'"') | u8::from(*byte == b'\\')
+        });
+        if found != 0 {
             break;
         }
         at += 32;
