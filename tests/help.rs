@@ -300,13 +300,15 @@ fn help_of_every_command() {
       <TEXT>  What the user says
 
     Options:
-          --in <DIR>  The directory that the session is for [default: this one]
-          --dry-run   Say what would be written where, and write nothing
-      -h, --help      Print help
+          --agent <NAME>  Whose session: pi or clido. (indusagi's begin with an answer.) [default: pi]
+          --in <DIR>      The directory that the session is for [default: this one]
+          --dry-run       Say what would be written where, and write nothing
+      -h, --help          Print help
 
     Examples:
       sessionary new "Fix the flaky test in tests/clock.rs"
       sessionary new "Look around" --in ~/work/parser --dry-run
+      sessionary new "Write the release notes" --agent clido
 
     `sessionary resume` then has the agent answer it.
     ----

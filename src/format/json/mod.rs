@@ -20,7 +20,7 @@ pub use date::date_ms;
 pub use js::{string, time_ms, trim};
 pub use lenient::{decode, normalise};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
-pub use members::{Member, elements, member, members};
+pub use members::{Member, elements, member, members, walk_object};
 pub use scan::{NULS, Piece, PieceKind, scan_value, split, whole};
 pub use stringify::stringify;
 pub use walk::{Leaf, leaves};
