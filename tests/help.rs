@@ -85,6 +85,9 @@ fn help_of_the_whole() {
           --json
               Print JSON
 
+          --reveal
+              Show keys and tokens that would be left out; see `redact` in `config --help`
+
           --color <WHEN>
               Use colours; `auto`: on a terminal, unless NO_COLOR is set
               

@@ -12,6 +12,7 @@
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
 //! - `session`: what a session of ours keeps safe
@@ -49,6 +50,8 @@ mod reports;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod provisional;
+#[cfg(unix)]
+mod redaction;
 mod relevance;
 #[cfg(unix)]
 mod resume;

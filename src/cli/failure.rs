@@ -9,6 +9,7 @@ use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use crate::output::say;
 use crate::output::text::plain_line;
+use crate::redact;
 
 /// How a verb that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,7 +224,12 @@ impl From<Error> for Failure {
 /// One line about a session that a name fits.
 fn candidate(row: &SessionRow) -> String {
     let title = row.name.as_deref().unwrap_or(&row.first_message);
-    let title: String = plain_line(title).chars().take(60).collect();
+    // An error may be kept in a log.
+    let masked = redact::redacted(title);
+    let title: String = plain_line(masked.as_deref().unwrap_or(title))
+        .chars()
+        .take(60)
+        .collect();
     format!(
         "{} · {} · {} · {title}",
         row.id,

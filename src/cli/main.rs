@@ -8,6 +8,7 @@ mod command;
 mod failure;
 mod output;
 mod places;
+mod redact;
 mod settings;
 mod worktrees;
 

@@ -64,7 +64,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             thinking_level: &context.thinking_level,
             provider: model.map(|model| &*model.provider),
             model: model.map(|model| &*model.model_id),
-            messages: messages.iter().flat_map(raw).collect(),
+            messages: messages.iter().flat_map(|one| raw(one, screen)).collect(),
         })?;
     } else {
         screen.say(&summary(
@@ -74,11 +74,13 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         ));
         screen.print(&printed(&messages, screen))?;
     }
+    screen.say_redacted();
     Ok(Outcome::found(!messages.is_empty()))
 }
 
-fn raw(message: &Message<'_>) -> Option<Box<RawValue>> {
-    RawValue::from_string(message.as_str().to_owned()).ok()
+/// A secret holds no quote and no backslash that is not of an escape, so without it the JSON is whole still.
+fn raw(message: &Message<'_>, screen: &Screen) -> Option<Box<RawValue>> {
+    RawValue::from_string(screen.masked(message.as_str().to_owned())).ok()
 }
 
 fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {
@@ -97,7 +99,7 @@ fn printed(messages: &[Message<'_>], screen: &Screen) -> String {
             .style
             .paint(Tone::Strong, &plain_lines(message.role()));
         out.push_str(&format!("{role}\n"));
-        let text = plain_lines(text_of(message).trim_end());
+        let text = plain_lines(screen.masked(text_of(message)).trim_end());
         if !text.is_empty() {
             out.push_str(&text);
             out.push('\n');

@@ -136,6 +136,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         }
     };
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
+    screen.say_redacted();
     say_scope(&scope, &list, &index, screen)?;
     super::afterwards(&mut index);
     Ok(Outcome::found(list.sessions > 0))
@@ -210,6 +211,7 @@ fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Fai
             .unwrap_or(usize::MAX)
             .saturating_mul(args.page as usize - 1),
         limit,
+        mask: screen.mask(),
     })
 }
 

@@ -12,12 +12,15 @@ pub mod table;
 pub mod text;
 pub mod time;
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use sessionary::model::Mask;
 
 use crate::args::{Color, Global};
+use crate::redact::{self, Redact};
 use style::Style;
 
 /// Where answers go, and how they look.
@@ -31,6 +34,7 @@ pub struct Screen {
     /// The moment that ages count from, in ms.
     pub now_ms: i64,
     home: Option<std::path::PathBuf>,
+    redacts: Cell<bool>,
 }
 
 impl Screen {
@@ -60,7 +64,32 @@ impl Screen {
             width,
             now_ms: now.as_millisecond(),
             home: dirs::home_dir(),
+            // Until the settings are read.
+            redacts: Cell::new(true),
         })
+    }
+
+    /// Takes what the settings say.
+    pub fn redact(&self, when: Redact) {
+        self.redacts.set(when.now());
+    }
+
+    /// What leaves keys and tokens out, if they are to be left out.
+    pub fn mask(&self) -> Option<Mask> {
+        self.redacts.get().then_some(redact::redacted as Mask)
+    }
+
+    /// Text of a session, as it may be printed.
+    pub fn masked(&self, text: String) -> String {
+        let masked = self.mask().and_then(|mask| mask(&text));
+        masked.unwrap_or(text)
+    }
+
+    /// Says so when something was left out.
+    pub fn say_redacted(&self) {
+        if redact::left_out() {
+            self.say("Keys and tokens are left out as [redacted]; --reveal shows them.");
+        }
     }
 
     /// Prints a finished text.
