@@ -8,6 +8,7 @@
 //! - `excluded`: nothing of what is excluded is on the disk
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
+//! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `listing`: what `list` sorts, filters and pages
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
@@ -15,6 +16,7 @@
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
+//! - `safety`: what SECURITY.md promises
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `scale`: what a full disk and a giant session do
@@ -43,6 +45,8 @@ mod formats;
 mod help;
 mod histories;
 #[cfg(unix)]
+mod hostile;
+#[cfg(unix)]
 mod listing;
 #[cfg(unix)]
 mod reports;
@@ -55,6 +59,8 @@ mod redaction;
 mod relevance;
 #[cfg(unix)]
 mod resume;
+#[cfg(unix)]
+mod safety;
 #[cfg(unix)]
 mod sandbox;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use sessionary::Error;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use crate::output::say;
-use crate::output::text::plain_line;
+use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
 use crate::redact;
 
 /// How a verb that did not fail ended.
@@ -123,7 +123,7 @@ impl Failure {
                 error,
             };
             match serde_json::to_string(&reported) {
-                Ok(text) => say(&text),
+                Ok(text) => say(&terminal_safe_json(&text)),
                 Err(error) => say(&format!("error: {message} ({error})")),
             }
         } else {
@@ -145,6 +145,12 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         let message = error.to_string();
         let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
         return Failure::usage(message).report(true);
+    }
+    // It repeats what was typed, which may come from elsewhere; what is coloured by it is seen without colours.
+    let message = error.to_string();
+    if error.use_stderr() && message.contains(|c| acts(c) && c != '\n') {
+        say(plain_lines(&message).trim_end());
+        return ExitCode::from(2);
     }
     // Nothing can be done when help cannot be printed.
     let _ = error.print();

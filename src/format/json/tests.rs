@@ -285,3 +285,34 @@ fn fields_of_any_type_never_fail_a_parse() {
         assert_eq!(all.raw.0, Some(value));
     }
 }
+
+#[test]
+fn complaints_hold_no_text() {
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[allow(dead_code)]
+    enum Known {
+        One,
+        Two,
+    }
+    let of_number = |json: &str| serde_json::from_str::<u32>(json).map_err(|e| complaint(&e));
+    let of_known = |json: &str| serde_json::from_str::<Known>(json).map_err(|e| complaint(&e));
+    for said in [
+        "x",
+        "",
+        "a \\\" b",
+        "\\\", expected x",
+        "`, expected one of `x",
+        " at line 3 ` \\\"",
+    ] {
+        let json = format!("\"{said}\"");
+        assert_eq!(
+            of_number(&json),
+            Err("invalid type: string, expected u32".to_owned())
+        );
+        let Err(why) = of_known(&json) else {
+            panic!("{json}")
+        };
+        assert_eq!(why, "unknown variant, expected `one` or `two`");
+    }
+}
