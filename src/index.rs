@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::failpoint::reach;
 use crate::ingest::{self, WordsStage};
 use crate::model::Report;
 use crate::words::condemned;
@@ -53,11 +54,14 @@ impl Indexer {
         let directory = config.generation_dir();
         make_private(&config.index_dir, &directory)?;
         let lock_path = directory.join("lock");
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock_path)
+        let lock = reach("index.lock")
+            .and_then(|()| {
+                File::options()
+                    .create(true)
+                    .truncate(false)
+                    .write(true)
+                    .open(&lock_path)
+            })
             .map_err(|e| Error::io(&lock_path, e))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -92,7 +96,13 @@ impl Indexer {
         let mut report = self.sync_catalogue(progress)?;
         self.index_words(None, progress, &mut report)?;
         progress(Event::Done);
+        self.end()?;
         Ok(report)
+    }
+
+    /// What is done is done: the lock may go.
+    fn end(&self) -> Result<(), Error> {
+        reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
     }
 
     /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
@@ -225,7 +235,7 @@ impl Indexer {
             Err(error) => return Err(error.into()),
         }
         let words = self.config.words_dir();
-        match std::fs::remove_dir_all(&words) {
+        match reach("words.forget").and_then(|()| std::fs::remove_dir_all(&words)) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(&words, error)),
@@ -458,7 +468,9 @@ pub fn versions() -> String {
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
-    std::fs::create_dir_all(generation).map_err(|e| Error::io(generation, e))?;
+    reach("index.create")
+        .and_then(|()| std::fs::create_dir_all(generation))
+        .map_err(|e| Error::io(generation, e))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -488,7 +500,7 @@ fn remove_catalogue(path: &Path) -> Result<(), Error> {
     for suffix in ["", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
         file.push(suffix);
-        match std::fs::remove_file(&file) {
+        match reach("catalogue.remove").and_then(|()| std::fs::remove_file(&file)) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(path, error)),

@@ -25,6 +25,7 @@
 #![warn(missing_docs)]
 
 mod catalogue;
+mod failpoint;
 pub mod format;
 pub mod index;
 mod ingest;

@@ -22,7 +22,7 @@ mod folders;
 #[path = "histories/fourth.rs"]
 mod fourth;
 #[path = "histories/lines.rs"]
-mod lines;
+pub mod lines;
 #[path = "histories/world.rs"]
 mod world;
 

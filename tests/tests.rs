@@ -6,6 +6,7 @@
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
 //! - `excluded`: nothing of what is excluded is on the disk
+//! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
@@ -37,6 +38,8 @@ mod contract;
 mod corpus;
 mod crash;
 mod excluded;
+#[cfg(feature = "failpoints")]
+mod failpoints;
 mod findable;
 #[cfg(unix)]
 mod first_day;

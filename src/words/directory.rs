@@ -13,6 +13,7 @@ use tantivy::directory::{
 };
 
 use super::WordsError;
+use crate::failpoint::reach;
 
 /// The least a file of tantivy can be: its footer's length and magic number.
 const LEAST_LENGTH: usize = 8;
@@ -50,6 +51,10 @@ impl Directory for IndexDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        reach("words.delete").map_err(|error| DeleteError::IoError {
+            io_error: Arc::new(error),
+            filepath: path.to_owned(),
+        })?;
         self.inner.delete(path)
     }
 
@@ -58,6 +63,8 @@ impl Directory for IndexDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        reach("words.create")
+            .map_err(|error| OpenWriteError::wrap_io_error(error, path.to_owned()))?;
         self.inner.open_write(path)
     }
 
@@ -66,10 +73,13 @@ impl Directory for IndexDirectory {
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.inner.atomic_write(path, data)
+        reach("words.rename")?;
+        self.inner.atomic_write(path, data)?;
+        reach("words.renamed")
     }
 
     fn sync_directory(&self) -> io::Result<()> {
+        reach("words.fsync")?;
         self.inner.sync_directory()
     }
 

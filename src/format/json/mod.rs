@@ -43,7 +43,9 @@ pub fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
 /// What is wrong, without the text that serde repeats of it: reasons are printed and logged where text must not be.
 pub fn complaint(error: &serde_json::Error) -> String {
     let said = error.to_string();
-    let said = said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said);
+    let said = said
+        .rsplit_once(" at line ")
+        .map_or(&*said, |(said, _)| said);
     for what in ["string", "character", "unknown variant", "unknown field"] {
         let quote = if what == "string" { '"' } else { '`' };
         let (open, close) = (format!("{what} {quote}"), format!("{quote}, expected "));
