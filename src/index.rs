@@ -62,7 +62,7 @@ impl Indexer {
                     .write(true)
                     .open(&lock_path)
             })
-            .map_err(|e| Error::io(&lock_path, e))?;
+            .map_err(|e| Error::unwritable(&lock_path, e))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -293,7 +293,9 @@ impl Index {
                     Err(error) => return Err(error),
                 },
                 // Another process is at it, or the directory cannot be written: answer from what is there.
-                Err(error @ (Error::Busy { .. } | Error::Io { .. })) => obstacle = Some(error),
+                Err(error @ (Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. })) => {
+                    obstacle = Some(error);
+                }
                 Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
                     obstacle = Some(error.into());
                 }
@@ -394,7 +396,7 @@ impl Index {
             Ok(mut indexer) => {
                 indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())
             }
-            Err(Error::Busy { .. } | Error::Io { .. }) => Ok(()),
+            Err(Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -470,7 +472,7 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
     reach("index.create")
         .and_then(|()| std::fs::create_dir_all(generation))
-        .map_err(|e| Error::io(generation, e))?;
+        .map_err(|e| Error::unwritable(generation, e))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -483,15 +485,16 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
         let private = std::fs::Permissions::from_mode(0o700);
         if !existed {
             std::fs::set_permissions(index_dir, private.clone())
-                .map_err(|e| Error::io(index_dir, e))?;
+                .map_err(|e| Error::unwritable(index_dir, e))?;
         }
         if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
-            std::fs::set_permissions(generation, private).map_err(|e| Error::io(generation, e))?;
+            std::fs::set_permissions(generation, private)
+                .map_err(|e| Error::unwritable(generation, e))?;
         }
     }
     if !existed {
         let tag = index_dir.join("CACHEDIR.TAG");
-        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::io(&tag, e))?;
+        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
     }
     Ok(())
 }

@@ -21,6 +21,9 @@ mod flips;
 mod folders;
 #[path = "histories/fourth.rs"]
 mod fourth;
+#[cfg(unix)]
+#[path = "histories/killed.rs"]
+mod killed;
 #[path = "histories/lines.rs"]
 pub mod lines;
 #[path = "histories/world.rs"]

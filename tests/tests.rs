@@ -7,6 +7,7 @@
 //! - `crash`: a sync killed at random moments
 //! - `excluded`: nothing of what is excluded is on the disk
 //! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
+//! - `faults`: a full disk, too few open files, folders that may not be written
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
@@ -40,6 +41,8 @@ mod crash;
 mod excluded;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+#[cfg(target_os = "linux")]
+mod faults;
 mod findable;
 #[cfg(unix)]
 mod first_day;

@@ -11,6 +11,15 @@ use crate::output::say;
 use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
 use crate::redact;
 
+/// What helps where the index cannot be written.
+const WRITABLE: &str =
+    "free some space or the rights to write there, or name another directory with --index";
+/// What helps where too many files are open already.
+const OPEN_FILES: &str =
+    "where files may not be opened there are too many open: `ulimit -n 1024` allows more";
+/// EMFILE on every system.
+const TOO_MANY_OPEN: i32 = 24;
+
 /// How a verb that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -190,11 +199,13 @@ impl From<Error> for Failure {
             ),
             Error::Catalogue(error) if error.is_refusal_to_write() => (
                 Kind::Failed,
-                vec![
-                    "free some space or the rights to write there, or name another directory with --index"
-                        .to_owned(),
-                ],
+                vec![WRITABLE.to_owned(), OPEN_FILES.to_owned()],
             ),
+            Error::Unwritable { error, .. } => {
+                let files = error.raw_os_error() == Some(TOO_MANY_OPEN);
+                let hint = if files { OPEN_FILES } else { WRITABLE };
+                (Kind::Failed, vec![hint.to_owned()])
+            }
             Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
             Error::NoIndex => (
                 Kind::NotFound,
