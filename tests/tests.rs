@@ -5,6 +5,7 @@
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
+//! - `crowd`: twenty readers and four writers on one index
 //! - `excluded`: nothing of what is excluded is on the disk
 //! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
 //! - `faults`: a full disk, too few open files, folders that may not be written
@@ -38,6 +39,8 @@ mod cli;
 mod contract;
 mod corpus;
 mod crash;
+#[cfg(target_os = "linux")]
+mod crowd;
 mod excluded;
 #[cfg(feature = "failpoints")]
 mod failpoints;

@@ -306,6 +306,8 @@ type Column<T> = std::sync::Arc<dyn tantivy::columnar::ColumnValues<T>>;
 pub(super) struct Columns {
     key: Column<u64>,
     class: Column<u64>,
+    /// Of all documents, where they have one.
+    one_class: Option<Class>,
     pub(super) time: Column<i64>,
 }
 
@@ -323,9 +325,12 @@ fn of_each<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static>(
 impl Columns {
     pub(super) fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
         let fast = reader.fast_fields();
+        let class = of_each(fast.u64("class")?, 0);
+        let (least, most) = (class.min_value(), class.max_value());
         Ok(Self {
             key: of_each(fast.u64("key")?, 0),
-            class: of_each(fast.u64("class")?, 0),
+            class,
+            one_class: (least == most).then_some(class_of(least)),
             time: of_each(fast.i64("time")?, NO_TIME),
         })
     }
@@ -335,11 +340,17 @@ impl Columns {
     }
 
     pub(super) fn class(&self, doc: u32) -> Class {
-        if self.class.get_val(doc) == Class::Prose as u64 {
-            Class::Prose
-        } else {
-            Class::Output
+        match self.one_class {
+            Some(class) => class,
+            None => class_of(self.class.get_val(doc)),
         }
+    }
+}
+
+fn class_of(value: u64) -> Class {
+    match value == Class::Prose as u64 {
+        true => Class::Prose,
+        false => Class::Output,
     }
 }
 
