@@ -79,6 +79,13 @@ fn is_over(place: &Path) -> bool {
     place.join("over").exists()
 }
 
+/// Whether every process of the crowd has done its thing some times.
+fn enough(place: &Path) -> bool {
+    let readers = (0..READING_PROCESSES * READERS_EACH).map(|number| format!("reads-{number}"));
+    let mut all = readers.chain(["synced", "complete"].map(str::to_owned));
+    all.all(|name| place.join(name).exists())
+}
+
 /// Appends lines and syncs, again and again.
 fn write(place: &Path, number: usize) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
@@ -92,6 +99,8 @@ fn write(place: &Path, number: usize) -> String {
         .unwrap();
     writeln!(file, r#"{{"type":"session","version":3,"id":"s{number}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}}"#).unwrap();
     while !is_over(place) {
+        // As fast as a person types, almost: nobody is to be overrun.
+        std::thread::sleep(Duration::from_millis(rng.random_range(1..200)));
         for _ in 0..rng.random_range(1..20) {
             written += 1;
             let line = format!(
@@ -99,8 +108,17 @@ fn write(place: &Path, number: usize) -> String {
             );
             file.write_all(format!("{line}\n").as_bytes()).unwrap();
         }
+        // The others' reads take in what is there as well.
+        if rng.random_ratio(1, 2) {
+            continue;
+        }
         match Indexer::open(&config).and_then(|mut indexer| indexer.sync(&mut |_| {})) {
-            Ok(_) => syncs += 1,
+            Ok(_) => {
+                syncs += 1;
+                if syncs == 5 {
+                    fs::write(place.join("synced"), "").unwrap();
+                }
+            }
             // Another writer is at it, and takes in what is ours.
             Err(Error::Busy { .. }) => busy += 1,
             Err(error) => panic!("writer {number}: {error}"),
@@ -151,7 +169,13 @@ fn read(place: &Path, number: usize) -> String {
             Err(error) => wrong.push(error.to_string()),
             Ok((is_complete, entries)) => {
                 reads += 1;
+                if reads == 10 {
+                    fs::write(place.join(format!("reads-{number}")), "").unwrap();
+                }
                 complete += u64::from(is_complete);
+                if is_complete {
+                    fs::write(place.join("complete"), "").unwrap();
+                }
                 for writer in 0..WRITERS {
                     if entries[writer] < seen[writer]
                         || is_complete && entries[writer] < before[writer]
@@ -195,7 +219,10 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
         .map(|number| process(place, "reader", number))
         .collect();
     let (end, mut stops) = (Instant::now() + Duration::from_secs(seconds), 0);
-    while Instant::now() < end {
+    // On a machine that is busy with other things it takes longer to see enough.
+    let patience = Duration::from_secs(240);
+    while Instant::now() < end || !enough(place) {
+        assert!(Instant::now() < end + patience, "too little happened");
         std::thread::sleep(Duration::from_millis(rng.random_range(20..200)));
         let writer = Pid::from_child(&writers[rng.random_range(0..WRITERS)]);
         kill_process(writer, Signal::STOP).unwrap();
@@ -248,10 +275,7 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
         ..SearchScope::default()
     };
     assert_eq!(index.search("line", &all).unwrap().total, written);
-    assert!(
-        reads > 100 && complete > 0 && syncs > 10 && stops > 10,
-        "{reads} {complete} {syncs} {stops}"
-    );
+    assert!(stops > 10, "{stops}");
     println!(
         "{seconds} s: {written} lines in {syncs} syncs ({busy} found another at it, {stops} stops), {reads} reads, {complete} of them \
          complete; 0 waited for a lock, 0 lines lost"

@@ -102,7 +102,7 @@ fn history(seed: u64, counts: &mut Counts) {
     let mut world = World::new(place.path());
     let mut folders = Folders::new(&place.path().join("agentuse"));
     let config = config(place.path());
-    let mut to_the_end = |world: &mut World| {
+    let to_the_end = |world: &mut World| {
         let output = process(place.path(), "catalogue")
             .wait_with_output()
             .unwrap();
@@ -113,24 +113,23 @@ fn history(seed: u64, counts: &mut Counts) {
         );
         world.synced();
     };
-    let mut write =
-        |world: &mut World, rng: &mut ChaCha8Rng, sync: Option<&mut dyn FnMut(&mut World)>| {
-            if rng.random_ratio(1, 3) {
-                folders.write(rng);
-                return;
-            }
-            let (at, first_sync) = world.choose(rng);
-            match (first_sync, sync) {
-                (true, Some(sync)) => sync(world),
-                (true, None) => return,
-                (false, _) => {}
-            }
-            world.write(rng, at);
-        };
+    let mut write = |world: &mut World, rng: &mut ChaCha8Rng, sync: Option<&dyn Fn(&mut World)>| {
+        if rng.random_ratio(1, 3) {
+            folders.write(rng);
+            return;
+        }
+        let (at, first_sync) = world.choose(rng);
+        match (first_sync, sync) {
+            (true, Some(sync)) => sync(world),
+            (true, None) => return,
+            (false, _) => {}
+        }
+        world.write(rng, at);
+    };
     for _ in 0..rng.random_range(10..20) {
         for _ in 0..rng.random_range(1..9) {
             counts.steps += 1;
-            write(&mut world, &mut rng, Some(&mut to_the_end));
+            write(&mut world, &mut rng, Some(&to_the_end));
         }
         let what = ["sync", "sync", "catalogue", "words", "rebuild"][rng.random_range(0..5)];
         let mut child = process(place.path(), what);
@@ -155,8 +154,10 @@ fn history(seed: u64, counts: &mut Counts) {
             signal(&child, Signal::CONT);
         }
         child.wait().unwrap();
-        if rng.random_ratio(1, 6) {
-            read(&config);
+        match rng.random_range(0..6) {
+            0 => read(&config),
+            1 => to_the_end(&mut world),
+            _ => {}
         }
     }
     let mut indexer = Indexer::open(&config).unwrap_or_else(|error| panic!("seed {seed}: {error}"));

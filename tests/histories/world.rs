@@ -21,6 +21,8 @@ pub struct World {
     /// Append-only files that were changed in place since the last sync: they may not grow before the next one. By design a
     /// change in the middle that is followed by growth is found by `verify` only.
     guarded: HashSet<PathBuf>,
+    /// Those that have grown since: for the same reason they change by a new file in their place only.
+    grown: HashSet<PathBuf>,
     /// Backups: of which file, its bytes and its time.
     kept: Vec<(PathBuf, Vec<u8>, SystemTime)>,
     next: u32,
@@ -55,6 +57,7 @@ impl World {
             files,
             torn: Vec::new(),
             guarded: HashSet::new(),
+            grown: HashSet::new(),
             kept: Vec::new(),
             next: 1,
         }
@@ -63,13 +66,14 @@ impl World {
     /// All files were looked at.
     pub fn synced(&mut self) {
         self.guarded.clear();
+        self.grown.clear();
     }
 
     /// Choose the next writer's file; `true`: sync before it is written to.
     pub fn choose(&self, rng: &mut ChaCha8Rng) -> (usize, bool) {
         // Few files, so that much happens to each.
         let at = rng.random_range(0..self.files.len());
-        (at, self.guarded.contains(&self.files[at].0))
+        (at, self.guarded.contains(&real(&self.files[at].0)))
     }
 
     fn line(&mut self, rng: &mut ChaCha8Rng, kind: Kind) -> Vec<u8> {
@@ -109,7 +113,10 @@ impl World {
         let (path, kind) = self.files[at].clone();
         if path.is_dir() {
             // Readable again.
-            fs::remove_dir(&path).unwrap();
+            match path.is_symlink() {
+                true => fs::remove_file(&path).unwrap(),
+                false => fs::remove_dir(&path).unwrap(),
+            }
             self.create(&path, rng, kind);
             return format!("{} is a file again", path.display());
         }
@@ -290,13 +297,22 @@ impl World {
                     self.files.push((folder.clone(), kind));
                 }
                 if kind == Kind::Pi {
-                    self.guarded.insert(folder);
+                    self.guarded.insert(real(&folder));
                 }
                 "a copy beside it"
             }
         };
+        let file = real(&path);
         if in_place && kind == Kind::Pi {
-            self.guarded.insert(path.clone());
+            if self.grown.contains(&file) {
+                let beside = self.base.join("beside.tmp");
+                fs::copy(&file, &beside).unwrap();
+                fs::rename(&beside, &file).unwrap();
+            } else {
+                self.guarded.insert(file);
+            }
+        } else if fs::metadata(&file).is_ok_and(|now| now.len() > old.len() as u64) {
+            self.grown.insert(file);
         }
         format!("{what}: {} ({} bytes before)", path.display(), old.len())
     }
@@ -366,21 +382,20 @@ impl World {
             _ => match self.kept.choose(rng).cloned() {
                 Some((to, bytes, time)) if !to.is_dir() => {
                     fs::create_dir_all(to.parent().unwrap()).unwrap();
-                    let _ = fs::remove_file(&to);
-                    fs::write(&to, bytes).unwrap();
-                    set_time(&to, time);
+                    let beside = self.base.join("beside.tmp");
+                    fs::write(&beside, bytes).unwrap();
+                    set_time(&beside, time);
+                    fs::rename(&beside, &to).unwrap();
                     self.torn.retain(|(of, _)| *of != to);
-                    if kind == Kind::Pi {
-                        self.guarded.insert(to.clone());
-                    }
+                    self.guarded.insert(real(&to));
                     return format!("restored with its time: {}", to.display());
                 }
                 _ => "nothing to restore",
             },
         };
         if kind == Kind::Pi {
-            self.guarded.insert(path.to_path_buf());
-            self.guarded.insert(other.clone());
+            self.guarded.insert(real(path));
+            self.guarded.insert(real(&other));
         }
         format!("{what}: {} and {}", path.display(), other.display())
     }
@@ -401,6 +416,11 @@ fn append(path: &Path, bytes: &[u8]) {
         .unwrap()
         .write_all(bytes)
         .unwrap();
+}
+
+/// The file that a path leads to.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Where links cannot be made a file in its place will do.
