@@ -3,7 +3,8 @@
 //! Always the same: an error that says what and what to do, answers from what is there, and nothing broken afterwards.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::corpus::{Spec, write};
 use crate::sandbox::Sandbox;
@@ -237,10 +238,7 @@ fn folders_that_may_not_be_written() {
     permit(&generation, 0o555);
     let (code, listed, said) = run(&["list", "--all"]);
     assert_eq!((code, listed.contains("0a")), (Some(0), true), "{said}");
-    assert!(
-        said.contains("not read yet"),
-        "{said}"
-    );
+    assert!(said.contains("not read yet"), "{said}");
     // With the permissions all of it is there.
     permit(&generation, 0o700);
     for name in [
@@ -253,4 +251,54 @@ fn folders_that_may_not_be_written() {
     }
     let (code, listed, said) = run(&["list", "--all"]);
     assert_eq!((code, listed.lines().count()), (Some(0), 3), "{said}");
+}
+
+#[test]
+fn a_reader_waits_for_no_lock_of_a_writer() {
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--w--/one.jsonl",
+        &session("0a", "walrus"),
+    );
+    home.settle();
+    assert!(home.output(&["sync"]).status.success());
+    // Every lock file there is, held as by a writer that is stopped and never goes on.
+    let index = home.home.join(".cache/sessionary/v1");
+    let mut held = Vec::new();
+    for file in walkdir::WalkDir::new(&index).into_iter().flatten() {
+        let name = file.file_name().to_string_lossy();
+        if name == "lock" || name.ends_with(".lock") {
+            let lock = fs::File::options()
+                .write(true)
+                .open(file.path())
+                .expect("a lock file");
+            lock.lock().expect("held");
+            held.push(lock);
+        }
+    }
+    assert!(held.len() > 1, "{held:?}");
+    for arguments in [
+        &["search", "walrus"][..],
+        &["list", "--all"],
+        &["show", "0a"],
+        &["status"],
+    ] {
+        let mut command = home.command(arguments);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it runs");
+        let end = Instant::now() + Duration::from_secs(60);
+        while child.try_wait().expect("its state").is_none() {
+            if Instant::now() > end {
+                child.kill().expect("ended");
+                panic!("{arguments:?} waits");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let output = child.wait_with_output().expect("its end");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert!(!output.stdout.is_empty(), "{arguments:?}");
+    }
 }

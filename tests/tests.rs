@@ -13,6 +13,7 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `listing`: what `list` sorts, filters and pages
+//! - `fuzzing`: mutated files, records and queries
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
@@ -50,6 +51,7 @@ mod findable;
 #[cfg(unix)]
 mod first_day;
 mod formats;
+mod fuzzing;
 #[cfg(unix)]
 mod help;
 mod histories;

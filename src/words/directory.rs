@@ -23,8 +23,8 @@ const LEAST_LENGTH: usize = 8;
 pub(super) struct IndexDirectory {
     inner: MmapDirectory,
     /// tantivy takes a lock while a reader opens the segments, so that a writer does not delete
-    /// them meanwhile. Where we may not make the lock file, there is no such writer of ours: a
-    /// reader goes on without, and a segment that vanishes nevertheless is an error like any other.
+    /// them meanwhile. A writer that is stopped, or that hangs, would keep all readers waiting: they go on without, and
+    /// [`Words::open`](super::Words::open) tells files that were deleted from files that are lost.
     for_reading: bool,
 }
 
@@ -84,17 +84,9 @@ impl Directory for IndexDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        match self.inner.acquire_lock(lock) {
-            Err(LockError::IoError(error))
-                if self.for_reading
-                    && matches!(
-                        error.kind(),
-                        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-                    ) =>
-            {
-                Ok(DirectoryLock::from(Box::new(())))
-            }
-            other => other,
+        match self.for_reading {
+            true => Ok(DirectoryLock::from(Box::new(()))),
+            false => self.inner.acquire_lock(lock),
         }
     }
 
