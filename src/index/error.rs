@@ -53,6 +53,12 @@ pub enum Error {
         /// As asked.
         entry: String,
     },
+    /// The session is kept in documents or rows: it has no lines that could be copied.
+    #[error("session {session} is not kept as lines")]
+    NotLines {
+        /// Id of the session.
+        session: String,
+    },
     /// The query cannot be read.
     #[error(transparent)]
     Query(#[from] crate::query::syntax::SyntaxError),
@@ -79,6 +85,9 @@ pub enum Error {
         /// What the system said.
         error: std::io::Error,
     },
+    /// The session room.
+    #[error(transparent)]
+    Session(#[from] crate::session::Error),
     /// A file or folder.
     #[error("{}: {error}", .path.display())]
     Io {

@@ -225,7 +225,7 @@ pub fn count_pending(
 
 /// Read every plan on all cores; this thread is the one writer. Gives back the directories with files that must be
 /// looked at again.
-fn read_all(
+pub(super) fn read_all(
     catalogue: &Catalogue,
     plans: &[Plan<'_>],
     stale: Stale<'_>,
@@ -313,7 +313,7 @@ struct Writer<'a> {
 }
 
 /// Sessions of many files whose rows do not say yet what their files say, and the formats that do.
-type Stale<'a> = BTreeMap<i64, &'a dyn Format>;
+pub(super) type Stale<'a> = BTreeMap<i64, &'a dyn Format>;
 
 impl Writer<'_> {
     fn doubt(&mut self, at: usize) {
