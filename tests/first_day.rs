@@ -225,6 +225,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     assert_snapshot!(home.run(&["sync"]), @r#"
     --- stderr
     error: $HOME/.cache/sessionary/v1: Not a directory (os error 20)
+    hint: free some space or the rights to write there, or name another directory with --index
     --- exit Some(2)
     "#);
     let with = home.run(&["list", "--index", "elsewhere"]);

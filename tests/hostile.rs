@@ -182,6 +182,9 @@ fn nothing_that_is_printed_acts() {
                 &["name", path, &bad, "--dry-run"],
                 &["fork", path, "--dry-run"],
                 &["migrate", path, "--dry-run"],
+                &["export", path],
+                &["export", path, "--format", "html"],
+                &["delete", path, "--dry-run"],
             ]
             .map(<[&str]>::to_vec),
         );

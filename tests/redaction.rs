@@ -54,7 +54,7 @@ fn leaks(text: &str) -> bool {
 }
 
 /// Everything that prints what was said.
-const PRINTING: [&[&str]; 14] = [
+const PRINTING: [&[&str]; 16] = [
     &["search", "walrus"],
     &["search", "walrus", "--context", "2"],
     &["search", "walrus", "--json", "--context", "2"],
@@ -69,6 +69,8 @@ const PRINTING: [&[&str]; 14] = [
     &["list", "--json", "--with-text"],
     &["list", "--jsonl"],
     &["resume", "0a", "--json"],
+    &["export", "0a"],
+    &["export", "0a", "--format", "html"],
 ];
 
 #[test]
@@ -127,6 +129,8 @@ fn what_is_to_be_exact_is() {
         .home
         .join(".pi/agent/sessions/--work-parser--/one.jsonl");
     assert_eq!(raw, std::fs::read(file).expect("the session"));
+    let jsonl = home.output(&["export", "0a", "--format", "jsonl"]).stdout;
+    assert!(leaks(&String::from_utf8_lossy(&jsonl)));
     for arguments in [
         &["sql", "SELECT first_message FROM sessions"][..],
         &["sql", "--csv", "SELECT first_message FROM sessions"],

@@ -39,7 +39,7 @@ pub struct Screen {
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
     home: Option<std::path::PathBuf>,
-    redacts: Cell<bool>,
+    redact: Cell<Redact>,
 }
 
 impl Screen {
@@ -71,18 +71,24 @@ impl Screen {
             again: global.again(),
             home: dirs::home_dir(),
             // Until the settings are read.
-            redacts: Cell::new(true),
+            redact: Cell::new(Redact::Always),
         })
     }
 
     /// Takes what the settings say.
     pub fn redact(&self, when: Redact) {
-        self.redacts.set(when.now());
+        self.redact.set(when);
     }
 
     /// What leaves keys and tokens out, if they are to be left out.
     pub fn mask(&self) -> Option<Mask> {
-        self.redacts.get().then_some(redact::redacted as Mask)
+        self.redact.get().now().then_some(redact::redacted as Mask)
+    }
+
+    /// The same for what goes to a file.
+    pub fn mask_of_files(&self) -> Option<Mask> {
+        let leaves_out = self.redact.get() != Redact::Never;
+        leaves_out.then_some(redact::redacted as Mask)
     }
 
     /// Text of a session, as it may be printed.
