@@ -89,6 +89,9 @@ fn help_of_the_whole() {
           --json
               Print JSON
 
+          --reveal
+              Show keys and tokens that would be left out; see `redact` in `config --help`
+
           --color <WHEN>
               Use colours; `auto`: on a terminal, unless NO_COLOR is set
               
@@ -449,7 +452,8 @@ fn help_of_every_command() {
       sessionary export last --out talk.html --dry-run      what would be written
 
     The format is told by the name after --out, else it is Markdown. HTML in the session, control
-    characters and marks that turn text around are shown, and do nothing.
+    characters and marks that turn text around are shown, and do nothing. Keys and tokens are left out
+    of Markdown and HTML (--reveal, and `redact` in the configuration file); JSONL is exact.
     ----
     Move sessions to the system's trash
 

@@ -7,7 +7,7 @@ use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
 use crate::index::{Error, Index};
 use crate::ingest::{Event, Found};
-use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
+use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Order, Words};
 
 mod ascent;
@@ -55,6 +55,8 @@ pub struct SearchScope {
     pub max_bytes: usize,
     /// Go on behind the page that gave this [`SearchAnswer::cursor`].
     pub cursor: Option<String>,
+    /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is found does not depend on it.
+    pub mask: Option<Mask>,
 }
 
 impl Default for SearchScope {
@@ -74,6 +76,7 @@ impl Default for SearchScope {
             explain: false,
             max_bytes: 0,
             cursor: None,
+            mask: None,
         }
     }
 }
@@ -219,6 +222,9 @@ impl<'a> Search<'a> {
         }
         if self.scope.cursor.is_none() {
             answer.named = self.named(self.query)?;
+            if let Some(mask) = self.scope.mask {
+                answer.named.iter_mut().for_each(|named| named.mask(mask));
+            }
         }
         Ok(())
     }

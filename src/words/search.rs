@@ -5,7 +5,7 @@ use std::path::Path;
 use tantivy::columnar::ColumnIndex;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Searcher, SegmentReader, Term};
+use tantivy::{IndexMeta, Searcher, SegmentReader, Term};
 
 use super::compile::{Compiled, term_query, unscored};
 use super::damage::{condemned, reading};
@@ -17,7 +17,7 @@ use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
 use crate::model::{Class, Expr, Standing};
 
-/// The index on disk as one commit left it. Reading takes no lock that a writer holds for long.
+/// The index on disk as one commit left it. Reading takes no lock.
 pub struct Words {
     pub(super) searcher: Searcher,
     payload: Option<String>,
@@ -40,14 +40,21 @@ impl Words {
             return Err(WordsError::Missing(dir.to_owned()));
         }
         let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
-        // A commit between the two reads would pair a payload with the segments of another commit.
+        // A commit between the two reads would pair a payload with the segments of another commit; and after it, or after
+        // a merge, segments that were being opened may be gone.
         loop {
             let before = index.load_metas().map_err(WordsError::of_reading)?;
-            let searcher = open_reader(&index)?.searcher();
+            let reader = open_reader(&index);
             let after = index.load_metas().map_err(WordsError::of_reading)?;
-            if before.opstamp == after.opstamp && before.payload == after.payload {
+            let segments = |metas: &IndexMeta| -> Vec<_> {
+                metas.segments.iter().map(|segment| segment.id()).collect()
+            };
+            if before.opstamp == after.opstamp
+                && before.payload == after.payload
+                && segments(&before) == segments(&after)
+            {
                 return Ok(Self {
-                    searcher,
+                    searcher: reader?.searcher(),
                     payload: after.payload,
                 });
             }

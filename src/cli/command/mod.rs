@@ -40,6 +40,7 @@ use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
 use crate::places;
+use crate::settings::Settings;
 
 /// Lines about the check that a read verb says before its answer, at most.
 const NOTES: usize = 5;
@@ -50,7 +51,11 @@ const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
 /// Runs what was typed.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let Cli { global, command } = cli;
-    let config = || places::config(&global);
+    let config = || {
+        let settings = Settings::read(&global)?;
+        screen.redact(settings.redact.value);
+        places::config(&global, settings)
+    };
     match command {
         None => overview::run(&config()?, screen),
         Some(Command::List(args)) => list::run(&args, &config()?, screen),

@@ -55,6 +55,11 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         resume.cwd = Some(found);
     }
     if screen.json {
+        let mut session = session;
+        screen
+            .mask()
+            .into_iter()
+            .for_each(|mask| session.mask(mask));
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             session: &session,

@@ -105,6 +105,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         explain: args.explain,
         max_bytes: args.max_bytes,
         cursor: args.cursor.clone(),
+        mask: screen.mask(),
     };
     let mut progress = Progress::new();
     let answer = index.search_with(&query, &scope, &mut |event| progress.event(event))?;
@@ -114,6 +115,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     } else {
         screen.print(&printed(&answer, screen))?;
     }
+    screen.say_redacted();
     for note in &answer.notes {
         screen.say(&plain_line(note));
     }

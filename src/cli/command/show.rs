@@ -71,16 +71,21 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let (mut focus, mut after, mut complete, mut shown) = (None, String::new(), true, 0);
     index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
         match part {
-            ShownPart::Head(head) if screen.json => {
-                let around = Around::entries(head)?;
-                out.json(&around.before)?;
-                (after, complete) = (around.after, head.complete);
-            }
             ShownPart::Head(head) => {
-                out.text(&super::tree::heading(&head.session, screen))?;
-                (focus, complete) = (head.focus.clone(), head.complete);
+                let mut head = head.clone();
+                screen.mask().into_iter().for_each(|mask| head.mask(mask));
+                complete = head.complete;
+                if screen.json {
+                    let around = Around::entries(&head)?;
+                    out.json(&around.before)?;
+                    after = around.after;
+                } else {
+                    out.text(&super::tree::heading(&head.session, screen))?;
+                    focus = head.focus;
+                }
             }
-            ShownPart::Entry(entry) => {
+            ShownPart::Entry(mut entry) => {
+                screen.mask().into_iter().for_each(|mask| entry.mask(mask));
                 if screen.json {
                     out.json(if shown > 0 { "," } else { "" })?;
                     out.json(&serde_json::to_string(&entry)?)?;
@@ -95,6 +100,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     })?;
     out.json(&after)?;
     out.end()?;
+    screen.say_redacted();
     super::say_pending(screen, &index, complete, None);
     afterwards(&mut index, screen);
     Ok(Outcome::found(shown > 0))

@@ -195,6 +195,13 @@ impl<'a, 's> Page<'a, 's> {
             Order::Ranked => self.factor(hit, &entry, &pieces)?,
             Order::Newest => 1.0,
         };
+        if let Some(mask) = search.scope.mask {
+            for piece in &mut pieces {
+                if let Some(masked) = mask(piece) {
+                    *piece = masked;
+                }
+            }
+        }
         let (snippet, highlights) = snippet(self.matcher, &pieces);
         let score = hit.score * factor;
         let shown = Hit {
@@ -342,10 +349,15 @@ impl<'a, 's> Page<'a, 's> {
             let known = groups
                 .iter_mut()
                 .find(|(known, _)| *known == number && !search.scope.flat);
+            let mut row = session.row.clone();
+            if let Some(mask) = search.scope.mask {
+                hit.mask(mask);
+                row.mask(mask);
+            }
             // What the hit, its fingerprints in the cursor and a new group add.
             let mut size = bytes(&hit) + 1 + own.iter().flatten().count() * cursor::DIGITS;
             if known.is_none() {
-                size += bytes(&session.row) + "{\"session\":,\"hits\":[]},".len();
+                size += bytes(&row) + "{\"session\":,\"hits\":[]},".len();
             }
             if !prints.is_empty() && taken + size > room {
                 self.more = true;
@@ -358,7 +370,7 @@ impl<'a, 's> Page<'a, 's> {
                 None => groups.push((
                     number,
                     HitGroup {
-                        session: session.row.clone(),
+                        session: row,
                         hits: vec![hit],
                     },
                 )),
