@@ -12,6 +12,7 @@ use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::scope::Scope;
+use super::statistics::Both;
 use super::top::{Merged, Standings, Taker, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
@@ -286,60 +287,6 @@ fn restrict(query: Box<dyn Query>, scope: &Scope<'_>, fields: &Fields) -> Box<dy
 fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
     let after = ranges.partition_point(|(first, _)| *first <= key);
     after > 0 && key <= ranges[after - 1].1
-}
-
-/// Statistics of both sides together.
-struct Both<'a> {
-    disk: Option<&'a Searcher>,
-    overlay: Option<&'a Overlay<'a>>,
-}
-
-impl Both<'_> {
-    fn doc_freq_of(&self, term: &Term) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.doc_freq(term));
-        let owed = self.overlay.map(|owed| owed.doc_freq(term));
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
-    }
-}
-
-impl Bm25StatisticsProvider for Both<'_> {
-    /// As many as there would be if every passage were of the field's class: divided by all
-    /// passages that is the mean length of those of the class.
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.total_num_tokens(field));
-        let owed = self.overlay.map(|owed| owed.total_num_tokens(field));
-        let tokens = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
-        let fields = schema().1;
-        let class = match field == fields.output {
-            true => Class::Output,
-            false => Class::Prose,
-        };
-        let of_class = self.doc_freq_of(&Term::from_field_u64(fields.class, class as u64))?;
-        let whole = u128::from(tokens) * u128::from(self.total_num_docs()?);
-        let whole = whole.checked_div(u128::from(of_class)).unwrap_or(0);
-        Ok(u64::try_from(whole).unwrap_or(u64::MAX))
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.total_num_docs());
-        let owed = self.overlay.map(Overlay::total_num_docs);
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
-    }
-
-    /// Passages that hold the word, of either class: a word is as rare in output as it is in prose.
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        let fields = schema().1;
-        let value = term.value();
-        let Some(text) = value.as_str() else {
-            return self.doc_freq_of(term);
-        };
-        [Class::Prose, Class::Output]
-            .into_iter()
-            .map(|class| self.doc_freq_of(&Term::from_field_text(fields.text(class), text)))
-            .sum::<tantivy::Result<u64>>()
-            // Both are estimates where the overlay is sampled.
-            .and_then(|passages| Ok(passages.min(self.total_num_docs()?)))
-    }
 }
 
 type Column<T> = std::sync::Arc<dyn tantivy::columnar::ColumnValues<T>>;
