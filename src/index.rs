@@ -166,6 +166,9 @@ impl Indexer {
             files,
             &mut report,
         )?;
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         self.sweep_excluded(&mut report)?;
         Ok(report)
     }

@@ -88,6 +88,9 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
                 .hint("--force replaces it"),
         );
     }
+    if let Some(out) = &out {
+        may_lie_at(out, config, screen)?;
+    }
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
     let written = match (&out, args.dry_run) {
@@ -147,6 +150,33 @@ impl Export {
             ))
             .hint("--format markdown, html or jsonl")),
         }
+    }
+}
+
+/// A file in an agent's folder would be taken for one of its sessions, or be in the place of one.
+fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failure> {
+    let folder = out.parent().unwrap_or(out);
+    let folder = folder.canonicalize();
+    let folder = folder.with_context(|| format!("the folder of {}", out.display()))?;
+    let is_inside = |root: &Path| {
+        root.canonicalize()
+            .is_ok_and(|root| folder.starts_with(root))
+    };
+    if let Some(root) = config.roots.iter().find(|root| is_inside(&root.path)) {
+        return Err(Failure::usage(format!(
+            "{} lies in {}, where {} keeps its sessions",
+            screen.path(out),
+            screen.path(&root.path),
+            root.agent
+        ))
+        .hint("name a place outside"));
+    }
+    match out.symlink_metadata() {
+        Ok(metadata) if !metadata.is_file() => Err(Failure::usage(format!(
+            "{} is no file that could be replaced",
+            screen.path(out)
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -113,17 +113,31 @@ fn session(
     config: &Config,
     screen: &Screen,
 ) -> Result<SessionRow, Failure> {
+    let (row, beside) = session_beside(name, index, config, screen)?;
+    if let Some(beside) = beside {
+        *index = beside;
+    }
+    Ok(row)
+}
+
+/// The same, with the index of its own that such a file gets.
+fn session_beside(
+    name: &str,
+    index: &Index,
+    config: &Config,
+    screen: &Screen,
+) -> Result<(SessionRow, Option<Index>), Failure> {
     let cwd = std::env::current_dir().unwrap_or_default();
     match index.resolve(name, &cwd) {
         Err(Error::NotFound { .. }) if cwd.join(name).is_file() => {
-            *index = Index::of_file(config, &cwd.join(name))?;
-            Ok(index.only()?)
+            let beside = Index::of_file(config, &cwd.join(name))?;
+            Ok((beside.only()?, Some(beside)))
         }
         Err(error @ Error::NotFound { .. }) if !index.is_complete() => {
             let why = pending(screen, index);
             Err(Failure::from(error).hint(format!("it may be in a file that is {why}")))
         }
-        resolved => Ok(resolved?),
+        resolved => Ok((resolved?, None)),
     }
 }
 

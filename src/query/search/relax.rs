@@ -160,6 +160,8 @@ impl Search<'_> {
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
         let mut several = false;
+        // What was typed, asked of every alternative that has it.
+        let mut parts: Vec<(String, Vec<Question<'_>>)> = Vec::new();
         for question in questions {
             let members = question.expr.map(wanted).unwrap_or_default();
             several |= members.len() > 1;
@@ -168,14 +170,18 @@ impl Search<'_> {
                     expr: Some(member),
                     ..*question
                 };
-                // Alone it was asked for already.
-                let is_all = questions.len() == 1 && question.expr == Some(member);
-                if is_all || self.count(&[part])? == 0 {
-                    let typed = typed(member);
-                    if !answer.missing.contains(&typed) {
-                        answer.missing.push(typed);
-                    }
+                let typed = typed(member);
+                match parts.iter_mut().find(|(known, _)| *known == typed) {
+                    Some((_, asked)) => asked.push(part),
+                    None => parts.push((typed, vec![part])),
                 }
+            }
+        }
+        for (typed, asked) in parts {
+            // Alone it was asked for already.
+            let is_all = questions.len() == 1 && questions[0].expr == asked[0].expr;
+            if is_all || self.count(&asked)? == 0 {
+                answer.missing.push(typed);
             }
         }
         if several {
