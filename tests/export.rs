@@ -329,3 +329,32 @@ fn every_agent_leaves_as_markdown() {
     let refused = sandbox.run(&["export", id, "--format", "jsonl"]);
     assert!(refused.contains("is not kept as lines"), "{refused}");
 }
+
+#[test]
+fn nothing_is_exported_over_a_session_or_beside_it() {
+    let sandbox = Sandbox::new();
+    let content = hostile(&sandbox);
+    let folder = sandbox.home.join(".pi/agent/sessions/--w--");
+    for name in ["hostile.jsonl", "beside.jsonl"] {
+        let out = folder.join(name).display().to_string();
+        let told = sandbox.run(&[
+            "export", "hostile", "--format", "jsonl", "--force", "--out", &out,
+        ]);
+        assert!(told.contains("where pi keeps its sessions"), "{told}");
+    }
+    assert_eq!(
+        fs::read_to_string(folder.join("hostile.jsonl")).unwrap(),
+        content
+    );
+    assert!(!folder.join("beside.jsonl").exists());
+    let told = sandbox.run(&[
+        "export",
+        "hostile",
+        "--format",
+        "jsonl",
+        "--force",
+        "--out",
+        "/dev/null",
+    ]);
+    assert!(told.contains("no file that could be replaced"), "{told}");
+}

@@ -253,3 +253,23 @@ fn filters_beside_or_and_what_is_left_out() {
     --- exit Some(1)
     "#);
 }
+
+#[test]
+fn what_looks_like_a_key_in_plain_text_is_a_word() {
+    let sandbox = crate::sandbox::Sandbox::new();
+    let session =
+        ".local/share/agentuse/project/d56553675460857d/session/01KE6P4YM00000000000000000-logs";
+    sandbox.write(
+        &format!("{session}/session.json"),
+        r#"{"id": "01KE6P4YM00000000000000000", "agent": {"id": "logs", "name": "logs", "isSubAgent": false}, "model": "anthropic:x",
+            "version": "1", "project": {"root": "/w", "cwd": "/w"}, "time": {"created": 1767603600000, "updated": 1767603600009}}"#,
+    );
+    sandbox.write(
+        &format!("{session}/01KE6P4ZK80000000000000001/artifact/tool-output-tools-bash-01KE6P52H00000000000000000.txt"),
+        "{\"zebraword\":\"failed\"}\n{\"zebraword\":\"ok\"}\n",
+    );
+    for query in ["*zebraword*", r"/zebra\w+/", "zebraword", "zebra*"] {
+        let found = sandbox.json(&["search", query, "--json"]);
+        assert_eq!(found["total"], 1, "{query}: {found}");
+    }
+}

@@ -562,3 +562,21 @@ fn a_session_of_clido_is_begun_and_its_context_is_what_clido_would_send() {
     let refused = sandbox.run(&["context", "01KE6P4YM00000000000000000"]);
     assert!(refused.contains("of agentuse is not known"), "{refused}");
 }
+
+#[test]
+fn each_name_of_a_session_to_delete_means_what_it_means_alone() {
+    let sandbox = Sandbox::new();
+    let line = |id: &str| {
+        format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}\n"
+        )
+    };
+    sandbox.write(".pi/agent/sessions/--w--/known.jsonl", &line("known"));
+    let beside = sandbox.write("elsewhere/beside.jsonl", &line("known"));
+    let beside = beside.display().to_string();
+    for names in [[beside.as_str(), "known"], ["known", beside.as_str()]] {
+        let answer = sandbox.json(&["delete", names[0], names[1], "--dry-run", "--json"]);
+        let sessions = answer["sessions"].as_array().expect("sessions");
+        assert_eq!(sessions.len(), 2, "{answer}");
+    }
+}
