@@ -71,7 +71,7 @@ fn a_disk_of_any_size_is_no_reason_to_break() {
         ("INDEX", index.as_os_str()),
         ("OUT", out.as_os_str()),
     ];
-    let Some(told) = unshared(&script, &variables) else {
+    let Some(told) = unshared(script, &variables) else {
         return;
     };
     assert_eq!(told.matches("healed: listed 31").count(), 11, "{told}");

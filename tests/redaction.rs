@@ -166,7 +166,7 @@ fn marks_lie_on_what_is_shown() {
     // What was found within a secret is told, not shown.
     let home = self::home();
     let answer = home.json(&["search", "*c3D4a1*", "--json"]);
-    assert_eq!(answer["total"].as_u64() > Some(0), true, "{answer}");
+    assert!(answer["total"].as_u64() > Some(0), "{answer}");
     assert!(!leaks(&answer["sessions"].to_string()), "{answer}");
 }
 

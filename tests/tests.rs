@@ -49,12 +49,12 @@ mod crash;
 #[cfg(target_os = "linux")]
 mod crowd;
 mod excluded;
+#[cfg(unix)]
+mod export;
 #[cfg(feature = "failpoints")]
 mod failpoints;
 #[cfg(target_os = "linux")]
 mod faults;
-#[cfg(unix)]
-mod export;
 mod findable;
 #[cfg(unix)]
 mod first_day;
@@ -82,9 +82,9 @@ mod resume;
 mod safety;
 #[cfg(unix)]
 mod sandbox;
+mod scoped;
 #[cfg(unix)]
 mod searching;
-mod scoped;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;

@@ -247,7 +247,10 @@ impl Bound {
         }
     }
 
-    pub fn by_user<'c>(&self, command: &'c mut std::process::Command) -> &'c mut std::process::Command {
+    pub fn by_user<'c>(
+        &self,
+        command: &'c mut std::process::Command,
+    ) -> &'c mut std::process::Command {
         use std::os::unix::process::CommandExt;
         match self.nobody {
             // Other groups are given up with it.

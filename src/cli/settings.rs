@@ -65,10 +65,7 @@ pub const KEYS: [(&str, &str); 5] = [
         "background",
         "whether words are indexed for a moment after an answer",
     ),
-    (
-        "redact",
-        "when keys and tokens are left out",
-    ),
+    ("redact", "when keys and tokens are left out"),
 ];
 
 impl Settings {

@@ -8,6 +8,7 @@
 //! SESSIONARY_SEED=$(date +%s) SESSIONARY_KILLED=400 cargo test --release killed_histories -- --nocapture
 //! ```
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -89,6 +90,24 @@ fn read(config: &Config) {
     }
 }
 
+/// What happened, told when the history fails.
+#[derive(Default)]
+struct Log(RefCell<Vec<String>>);
+
+impl Log {
+    fn add(&self, what: impl Into<String>) {
+        self.0.borrow_mut().push(what.into());
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("after:\n  {}", self.0.borrow().join("\n  "));
+        }
+    }
+}
+
 #[derive(Default)]
 struct Counts {
     kills: u64,
@@ -102,7 +121,9 @@ fn history(seed: u64, counts: &mut Counts) {
     let mut world = World::new(place.path());
     let mut folders = Folders::new(&place.path().join("agentuse"));
     let config = config(place.path());
+    let log = Log::default();
     let to_the_end = |world: &mut World| {
+        log.add("catalogue, to its end");
         let output = process(place.path(), "catalogue")
             .wait_with_output()
             .unwrap();
@@ -115,7 +136,7 @@ fn history(seed: u64, counts: &mut Counts) {
     };
     let mut write = |world: &mut World, rng: &mut ChaCha8Rng, sync: Option<&dyn Fn(&mut World)>| {
         if rng.random_ratio(1, 3) {
-            folders.write(rng);
+            log.add(folders.write(rng));
             return;
         }
         let (at, first_sync) = world.choose(rng);
@@ -124,7 +145,7 @@ fn history(seed: u64, counts: &mut Counts) {
             (true, None) => return,
             (false, _) => {}
         }
-        world.write(rng, at);
+        log.add(world.write(rng, at));
     };
     for _ in 0..rng.random_range(10..20) {
         for _ in 0..rng.random_range(1..9) {
@@ -133,6 +154,7 @@ fn history(seed: u64, counts: &mut Counts) {
         }
         let what = ["sync", "sync", "catalogue", "words", "rebuild"][rng.random_range(0..5)];
         let mut child = process(place.path(), what);
+        log.add(format!("{what} begins"));
         // The process itself needs some milliseconds before it begins, more on a busy machine.
         std::thread::sleep(Duration::from_micros(rng.random_range(0..60_000)));
         if rng.random_ratio(1, 2) {
@@ -140,6 +162,7 @@ fn history(seed: u64, counts: &mut Counts) {
         }
         if rng.random_ratio(1, 4) {
             signal(&child, Signal::STOP);
+            log.add("stopped");
             counts.stops += 1;
             read(&config);
             write(&mut world, &mut rng, None);
@@ -149,6 +172,7 @@ fn history(seed: u64, counts: &mut Counts) {
         }
         if rng.random_ratio(9, 10) {
             signal(&child, Signal::KILL);
+            log.add("killed");
             counts.kills += 1;
         } else {
             signal(&child, Signal::CONT);

@@ -351,7 +351,12 @@ impl World {
                 fs::remove_file(path).unwrap();
                 let _ = fs::remove_file(&other);
                 let mut bytes = self.new_content(rng, kind);
-                bytes.resize(old.len(), b'\n');
+                // No padding: a tail of equal bytes would prove nothing.
+                while bytes.len() < old.len() {
+                    let more = self.some_lines(rng, kind);
+                    bytes.extend(more);
+                }
+                bytes.truncate(old.len());
                 fs::write(&other, bytes).unwrap();
                 set_time(&other, time);
                 self.torn.retain(|(of, _)| of != path && *of != other);
