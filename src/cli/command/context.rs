@@ -49,7 +49,7 @@ struct Answer<'a> {
 
 pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(&args.session, &mut index, config)?;
+    let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
     drop(index);
     if row.agent == "clido" {
         return of_clido(&row, entry.as_deref(), screen);
@@ -79,7 +79,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             thinking_level: &context.thinking_level,
             provider: model.map(|model| &*model.provider),
             model: model.map(|model| &*model.model_id),
-            messages: messages.iter().flat_map(raw).collect(),
+            messages: messages.iter().flat_map(|one| raw(one, screen)).collect(),
         })?;
     } else {
         screen.say(&summary(
@@ -91,6 +91,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         let shown = shown.map(|message| (message.role().to_owned(), text_of(message)));
         screen.print(&printed(shown, screen))?;
     }
+    screen.say_redacted();
     Ok(Outcome::found(!messages.is_empty()))
 }
 
@@ -112,7 +113,7 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
     if screen.json {
         let raw = |message: &ResumedMessage| {
             let json = json!({"role": message.role, "content": message.content});
-            RawValue::from_string(json.to_string()).ok()
+            RawValue::from_string(screen.masked(json.to_string())).ok()
         };
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
@@ -131,6 +132,7 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
         });
         screen.print(&printed(shown, screen))?;
     }
+    screen.say_redacted();
     Ok(Outcome::found(!messages.is_empty()))
 }
 
@@ -147,8 +149,9 @@ fn of_block(block: &Value) -> String {
     }
 }
 
-fn raw(message: &Message<'_>) -> Option<Box<RawValue>> {
-    RawValue::from_string(message.as_str().to_owned()).ok()
+/// A secret holds no quote and no backslash that is not of an escape, so without it the JSON is whole still.
+fn raw(message: &Message<'_>, screen: &Screen) -> Option<Box<RawValue>> {
+    RawValue::from_string(screen.masked(message.as_str().to_owned())).ok()
 }
 
 fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {
@@ -165,7 +168,7 @@ fn printed(messages: impl Iterator<Item = (String, String)>, screen: &Screen) ->
     for (role, text) in messages {
         let role = screen.style.paint(Tone::Strong, &plain_lines(&role));
         out.push_str(&format!("{role}\n"));
-        let text = plain_lines(text.trim_end());
+        let text = plain_lines(screen.masked(text).trim_end());
         if !text.is_empty() {
             out.push_str(&text);
             out.push('\n');

@@ -83,7 +83,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     let mut index = super::open(config, screen)?;
     let mut doomed: Vec<Doomed> = Vec::new();
     for name in &args.sessions {
-        let row = super::session(name, &mut index, config)?;
+        let row = super::session(name, &mut index, config, screen)?;
         doomed.push(Doomed::of(row, &index)?);
     }
     drop(index);

@@ -96,7 +96,7 @@ fn copied(
     ) -> Result<SessionManager, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(name, &mut index, config)?;
+    let (row, entry) = super::show::named(name, &mut index, config, screen)?;
     drop(index);
     let real = setup_of(&row, screen)?;
     let mut setup = real.clone();

@@ -91,7 +91,7 @@ pub fn change(
     work: impl FnOnce(&mut SessionManager, Option<&str>) -> Result<Option<String>, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(name, &mut index, config)?;
+    let (row, entry) = super::show::named(name, &mut index, config, screen)?;
     drop(index);
     let mut setup = setup_of(&row, screen)?;
     let copy = match dry_run {

@@ -300,3 +300,34 @@ fn a_string_ends_where_it_ends_however_long_it_is() {
         }
     }
 }
+
+#[test]
+fn complaints_hold_no_text() {
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[allow(dead_code)]
+    enum Known {
+        One,
+        Two,
+    }
+    let of_number = |json: &str| serde_json::from_str::<u32>(json).map_err(|e| complaint(&e));
+    let of_known = |json: &str| serde_json::from_str::<Known>(json).map_err(|e| complaint(&e));
+    for said in [
+        "x",
+        "",
+        "a \\\" b",
+        "\\\", expected x",
+        "`, expected one of `x",
+        " at line 3 ` \\\"",
+    ] {
+        let json = format!("\"{said}\"");
+        assert_eq!(
+            of_number(&json),
+            Err("invalid type: string, expected u32".to_owned())
+        );
+        let Err(why) = of_known(&json) else {
+            panic!("{json}")
+        };
+        assert_eq!(why, "unknown variant, expected `one` or `two`");
+    }
+}
