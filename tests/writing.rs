@@ -7,6 +7,7 @@ use std::process::{Output, Stdio};
 
 use insta::assert_snapshot;
 use serde_json::Value;
+#[cfg(target_os = "linux")]
 use sessionary::{Config, Freshness, Index};
 
 use crate::sandbox::Sandbox;
@@ -140,6 +141,7 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
 }
 
 /// Entries in the index as it is, with no look at any file.
+#[cfg(target_os = "linux")]
 fn committed(sandbox: &Sandbox) -> String {
     let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
@@ -299,6 +301,7 @@ fn what_cannot_be_written_is_said() {
         (&["fork", "last", "--in", "nowhere"], "--in nowhere: "),
         (&["append", "last:L9", "--user", "x"], "entry L9 not found"),
         (&["label", "last:L1", "x"], "entry L1 not found"),
+        (&["label", "last", ""], "--clear takes a label away"),
         (&["fork", "last:x"], "a fork copies all of a session"),
         (&["name", "nosuch", "x"], "no session is named"),
     ] {
@@ -311,6 +314,7 @@ fn what_cannot_be_written_is_said() {
 }
 
 /// Names of what is in the trash, with how many files each is.
+#[cfg(target_os = "linux")]
 fn trashed(sandbox: &Sandbox) -> Vec<(String, usize)> {
     let trash = sandbox.home.join(".local/share/Trash/files");
     let mut found: Vec<_> = fs::read_dir(&trash)

@@ -1,6 +1,5 @@
 //! How does a session go? To the system's trash, from where it can come back.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -298,7 +297,7 @@ fn disk(path: &Path) -> Option<u64> {
     use std::os::unix::fs::MetadataExt;
     let mut above = path.ancestors();
     above
-        .find_map(|path| fs::metadata(path).ok())
+        .find_map(|path| std::fs::metadata(path).ok())
         .map(|there| there.dev())
 }
 

@@ -28,6 +28,13 @@ pub struct Label {
 }
 
 pub fn run(args: &Label, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if args
+        .label
+        .as_ref()
+        .is_some_and(|label| label.trim().is_empty())
+    {
+        return Err(Failure::usage("the label is empty").hint("--clear takes a label away"));
+    }
     change(
         &args.entry,
         args.dry_run,
