@@ -1,5 +1,6 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
+pub mod changes;
 mod check;
 pub mod entries;
 pub mod excluded;
@@ -14,6 +15,7 @@ mod raw;
 pub mod read;
 pub mod rows;
 mod save;
+mod scoped;
 mod session;
 mod sql;
 mod wal;

@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, clean, completions, config, context, fork, label, list, man, migrate, name, new,
-    rebuild, resume, search, show, sql, status, sync, tree, verify,
+    rebuild, resume, search, show, sql, status, sync, tree, verify, watch,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -97,6 +97,7 @@ pub enum Command {
     Migrate(migrate::Migrate),
     Sql(sql::Sql),
     Sync(sync::Sync),
+    Watch(watch::WatchArgs),
     Rebuild(rebuild::Rebuild),
     Status(status::StatusArgs),
     Verify(verify::Verify),

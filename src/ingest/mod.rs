@@ -3,6 +3,7 @@
 mod cancel;
 mod compare;
 mod exclude;
+mod hints;
 mod look;
 mod owed;
 mod plan;
@@ -17,6 +18,7 @@ mod words;
 pub use cancel::Cancel;
 pub use compare::{Comparison, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
+pub use hints::{Hinted, settle, sync_hints};
 pub use owed::scan_owed;
 pub use prompts::scan_prompts;
 pub use reading::entry_bytes;

@@ -2,7 +2,9 @@
 
 pub mod checkpoint;
 pub mod discover;
+pub mod events;
 pub mod exclude;
+pub mod filesystem;
 pub mod folders;
 pub mod identity;
 pub mod lines;
