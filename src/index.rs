@@ -18,7 +18,7 @@ mod watch;
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::error::Error;
 pub use self::feed::{Feed, News};
-pub use self::watch::{Ended, WatchOptions, Watched};
+pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{

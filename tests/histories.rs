@@ -23,6 +23,9 @@ mod folders;
 mod fourth;
 #[path = "histories/lines.rs"]
 mod lines;
+#[cfg(target_os = "linux")]
+#[path = "histories/watched.rs"]
+mod watched;
 #[path = "histories/world.rs"]
 mod world;
 

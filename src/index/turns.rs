@@ -88,7 +88,7 @@ fn key(metadata: &fs::Metadata) -> (i64, i64) {
 }
 
 /// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
-pub(super) const MOMENT: Duration = Duration::from_millis(50);
+pub(super) const MOMENT: Duration = Duration::from_millis(250);
 /// How long who writes waits for it: it may be indexing words.
 pub(super) const WHILE: Duration = Duration::from_secs(60);
 

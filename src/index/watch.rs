@@ -253,7 +253,8 @@ impl<'a> Watch<'a> {
             if self.presence.is_cookie(&path) {
                 self.cookies.push(path);
             } else if path.starts_with(self.presence.directory()) {
-                if path == self.presence.directory() && !path.exists() {
+                // Of the directory itself nothing is told while a file in it is open.
+                if path.ends_with("lock") && !path.exists() {
                     return Err(Stop::Ended(Ended::Removed));
                 }
             } else if self.options.executable.as_ref() == Some(&path) {
@@ -347,6 +348,14 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
         report: None,
         obstacle: None,
     }))
+}
+
+/// Wait until a live watcher has brought the catalogue up to what is on disk now; how long that took. `None` when it
+/// took longer than `most`, or no live watcher vouches for all roots of `config`.
+pub fn caught_up(config: &Config, most: Duration) -> Option<Duration> {
+    let started = Instant::now();
+    let live = Live::find(config)?;
+    live.vouches(config, most).then(|| started.elapsed())
 }
 
 impl Index {
