@@ -7,6 +7,7 @@ mod process;
 mod relevance;
 mod rows;
 mod run;
+mod watching;
 
 use std::error::Error;
 use std::fs;
@@ -21,7 +22,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--relevance]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--relevance] [--watch [--appends N]]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -32,7 +33,9 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --pi             fail when pi's listAll cannot be run beside (it is run whenever Node and tests/oracle/node_modules are there)
   --json           print the table as JSON
   --only-corpus    write the corpus, print what is in it, measure nothing
-  --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree";
+  --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree
+  --watch          measure a live watcher instead: write to row, write to hit, idleness, memory
+  --appends N      lines appended for the figure of memory (default 20000)";
 
 struct Options {
     size: u64,
@@ -45,6 +48,8 @@ struct Options {
     json: bool,
     only_corpus: bool,
     relevance: bool,
+    watch: bool,
+    appends: u32,
     /// Internal: this process only writes the corpus, so that the memory it takes is not the measuring process's.
     write_into: Option<PathBuf>,
 }
@@ -71,6 +76,8 @@ fn options() -> Result<Option<Options>> {
         json: false,
         only_corpus: false,
         relevance: false,
+        watch: false,
+        appends: 20_000,
         write_into: None,
     };
     let mut arguments = std::env::args().skip(1);
@@ -94,6 +101,8 @@ fn options() -> Result<Option<Options>> {
             "--json" => options.json = true,
             "--only-corpus" => options.only_corpus = true,
             "--relevance" => options.relevance = true,
+            "--watch" => options.watch = true,
+            "--appends" => options.appends = value()?.parse()?,
             "--help" | "-h" => {
                 println!("{HELP}");
                 return Ok(None);
@@ -162,6 +171,14 @@ fn bench(options: &Options) -> Result<()> {
         return Ok(());
     }
     let work = tempfile::Builder::new().prefix("run-").tempdir_in(&home)?;
+    if options.watch {
+        return watching::measure(
+            env!("CARGO_BIN_EXE_sessionary").as_ref(),
+            &corpus.join("agent/sessions"),
+            work.path(),
+            options.appends,
+        );
+    }
     let run = Run {
         binary: env!("CARGO_BIN_EXE_sessionary").into(),
         root: corpus.join("agent/sessions"),

@@ -4,6 +4,7 @@
 //! that come back. stdout is data, stderr is talk.
 
 mod args;
+mod autostart;
 mod command;
 mod failure;
 mod output;

@@ -71,7 +71,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
         Some(Command::Sync(_)) => sync::run(&config()?, screen),
-        Some(Command::Watch(args)) => watch::run(&args, &config()?, screen),
+        Some(Command::Watch(args)) => watch::run(&args, &global, &config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
         Some(Command::Status(args)) => status::run(&args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),

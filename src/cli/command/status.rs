@@ -10,7 +10,7 @@ use crate::output::Screen;
 use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
 use crate::output::text::plain_line;
-use crate::output::time::{bytes, count, duration};
+use crate::output::time::{bytes, count};
 
 /// Show the roots, the stores, and how fresh they are
 #[derive(Debug, Args)]
@@ -136,9 +136,8 @@ fn watched(watcher: &WatcherStatus, screen: &Screen) -> String {
     };
     let does = match (watcher.mode.as_str(), watcher.lag_ms) {
         ("watch", Some(lag)) => format!(
-            "watches {}{since}, {} behind",
-            count(watcher.directories, "directory"),
-            duration(lag)
+            "watches {}{since}, {lag:.1} ms behind",
+            count(watcher.directories, "directory")
         ),
         ("watch", None) => format!("watches{since}, but does not answer"),
         _ => format!("polls{since}"),

@@ -1,11 +1,15 @@
 //! Can the index follow the files while they are written? One process watches, until something ends it.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde::Serialize;
 use sessionary::index::{Ended, WatchOptions, Watched};
-use sessionary::model::{Change, ChangeKind};
+use sessionary::model::{Change, ChangeKind, SCHEMA_VERSION};
 use sessionary::{Config, Indexer};
 
+use crate::args::Global;
+use crate::autostart::{self, Autostart};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::text::plain_line;
@@ -19,12 +23,26 @@ use crate::output::time::count;
     Changed sessions are printed, with --json as lines of JSON: the rows of the view `changes`.\n\n\
     Examples:\n  \
     sessionary watch\n  \
-    sessionary watch --json | jq -r .path"
+    sessionary watch --json | jq -r .path\n  \
+    sessionary watch --install    from now on, and after every login\n  \
+    sessionary watch --uninstall"
 )]
 pub struct WatchArgs {
     /// Look at all files again and again instead of being told of changes
     #[arg(long)]
     poll: bool,
+    /// Have systemd (macOS: launchd) start it now and at every login; shows the file first and asks
+    #[arg(long, conflicts_with = "poll")]
+    install: bool,
+    /// Undo --install
+    #[arg(long, conflicts_with_all = ["poll", "install"])]
+    uninstall: bool,
+    /// With --install: only show the file
+    #[arg(long, requires = "install")]
+    print: bool,
+    /// With --install: do not ask
+    #[arg(long, requires = "install")]
+    yes: bool,
 }
 
 /// What `watch --json` prints where changes are not known any more.
@@ -33,7 +51,28 @@ struct Missed {
     missed: bool,
 }
 
-pub fn run(args: &WatchArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+/// What `watch --install --json` and `watch --uninstall --json` print.
+#[derive(Serialize)]
+struct Installed {
+    schema_version: u32,
+    /// `null`: there was nothing to remove.
+    path: Option<PathBuf>,
+    /// Whether the watcher runs now.
+    started: bool,
+}
+
+pub fn run(
+    args: &WatchArgs,
+    global: &Global,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    if args.install {
+        return install(args, global, config, screen);
+    }
+    if args.uninstall {
+        return uninstall(screen);
+    }
     let cancel = config.cancel.clone();
     ctrlc::set_handler(move || cancel.cancel()).map_err(anyhow::Error::new)?;
     let options = WatchOptions {
@@ -68,6 +107,68 @@ pub fn run(args: &WatchArgs, config: &Config, screen: &Screen) -> Result<Outcome
         _ => screen.say("Another version of sessionary writes the index now: the watching ends."),
     }
     Ok(Outcome::Found)
+}
+
+fn install(
+    args: &WatchArgs,
+    global: &Global,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    let Some(file) = Autostart::new(global, config)? else {
+        return Err(
+            Failure::usage("this system is not known to start programs at login")
+                .hint("have it run `sessionary watch`"),
+        );
+    };
+    if args.print {
+        screen.print(&file.content)?;
+        return Ok(Outcome::Found);
+    }
+    if !args.yes {
+        screen.say(&format!("{}:\n", screen.path(&file.path)));
+        file.content
+            .lines()
+            .for_each(|line| screen.say(&plain_line(line)));
+        if !super::consents("\nWrite this file, and start the watcher? [y/N] ")? {
+            return Err(Failure::usage("nothing was installed")
+                .hint("--yes installs without asking, --print only shows the file"));
+        }
+    }
+    let started = file.install()?;
+    if screen.json {
+        screen.json(&Installed {
+            schema_version: SCHEMA_VERSION,
+            path: Some(file.path.clone()),
+            started,
+        })?;
+    } else {
+        screen.print(&format!("Wrote {}.\n", screen.path(&file.path)))?;
+    }
+    if !started {
+        let command = autostart::by_hand(&file.path);
+        screen.say(&format!(
+            "The watcher was not started; this starts it: {command}"
+        ));
+    }
+    Ok(Outcome::Found)
+}
+
+fn uninstall(screen: &Screen) -> Result<Outcome, Failure> {
+    let path = autostart::path();
+    let removed = autostart::remove()?;
+    if screen.json {
+        screen.json(&Installed {
+            schema_version: SCHEMA_VERSION,
+            path: path.filter(|_| removed),
+            started: false,
+        })?;
+    } else if let Some(path) = path.filter(|_| removed) {
+        screen.print(&format!("Removed {}.\n", screen.path(&path)))?;
+    } else {
+        screen.say("Nothing was installed.");
+    }
+    Ok(Outcome::found(removed))
 }
 
 /// Changes are data.
