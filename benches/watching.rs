@@ -158,15 +158,16 @@ impl Session {
         })
     }
 
-    /// One line by one write(), as pi writes it: when it was written, and how long the file is now.
+    /// One line by one write(), as pi writes it: when that began, and how long the file is now.
     fn append(&mut self, number: u32, word: &str) -> Result<(Instant, u64)> {
         let said = "some words that are said in answers ".repeat(8);
         let line = format!(
             r#"{{"type":"message","id":"b{number:07}","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{word} {said}","timestamp":1767603601000}}}}"#
         ) + "\n";
-        self.file.write_all(line.as_bytes())?;
         self.size += line.len() as u64;
-        Ok((Instant::now(), self.size))
+        let written = Instant::now();
+        self.file.write_all(line.as_bytes())?;
+        Ok((written, self.size))
     }
 }
 

@@ -137,7 +137,8 @@ fn settings_root(agent: &Agent, environment: &Environment<'_>, file: &Path) -> O
         return None;
     }
     // Settings that cannot be read or parsed name no folder: the agent falls back to its default too.
-    let bytes = std::fs::read(file).ok()?;
+    // Mostly there is none, and to ask for one costs less than to fail to open it.
+    let bytes = file.exists().then(|| std::fs::read(file).ok())??;
     let settings: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     let named = settings
         .get("sessionDir")?

@@ -1,6 +1,7 @@
 //! Which entries are there, and what hangs on each?
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -54,6 +55,18 @@ impl<'a> Placed<'a> {
             agent_sees: entry.agent_sees,
         }
     }
+}
+
+/// An entry as far as the way up from the leaf depends on it.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Climbed<'a> {
+    pub key: i64,
+    pub source: i64,
+    pub start: i64,
+    pub id: Option<&'a [u8]>,
+    pub parent: Option<&'a [u8]>,
+    pub agent_sees: bool,
 }
 
 /// What hangs on an entry.
@@ -121,6 +134,38 @@ impl Catalogue {
                     time_ms: row.get(5)?,
                     agent_sees: row.get(6)?,
                 });
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+
+    /// A session's entries in reverse order of their arrival, but those of these kinds, until `take` has enough.
+    pub fn each_upwards(
+        &self,
+        session: i64,
+        without: [&str; 2],
+        take: &mut dyn FnMut(Climbed<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let (low, high) = key_range(session);
+        let mut run = || -> rusqlite::Result<()> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT key, source, start, id, parent, agent_sees FROM _entries
+                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
+            )?;
+            let mut rows = statement.query(params![low, high, without[0], without[1]])?;
+            while let Some(row) = rows.next()? {
+                let entry = Climbed {
+                    key: row.get(0)?,
+                    source: row.get(1)?,
+                    start: row.get(2)?,
+                    id: row.get_ref(3)?.as_bytes_or_null()?,
+                    parent: row.get_ref(4)?.as_bytes_or_null()?,
+                    agent_sees: row.get(5)?,
+                };
+                if take(entry).is_break() {
+                    break;
+                }
             }
             Ok(())
         };

@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0004_unread.sql"),
     include_str!("../../migrations/0005_listing.sql"),
     include_str!("../../migrations/0006_exclude.sql"),
+    include_str!("../../migrations/0007_unfinished.sql"),
 ];
 
 /// The last step after which the rows of lists say something else than before.
@@ -154,7 +155,18 @@ pub struct Catalogue {
     path: PathBuf,
 }
 
+/// Pages kept by who only reads: a list reads every page once, and each page kept costs a page fault.
+const READING_CACHE_KIB: i32 = 1_000;
+/// Pages kept by who writes: rows go to the ends of a dozen trees.
+const WRITING_CACHE_KIB: i32 = 16_000;
+
 impl Catalogue {
+    /// Keep as many pages as who writes much needs.
+    pub fn keep_more_pages(&self) -> Result<(), Error> {
+        let size = -WRITING_CACHE_KIB;
+        self.told(self.connection.pragma_update(None, "cache_size", size))
+    }
+
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock. `wal_bytes` is how
     /// long the WAL may become while somebody reads.
     pub fn open_writable(path: &Path, wal_bytes: u64) -> Result<Catalogue, Error> {
@@ -223,7 +235,8 @@ impl Catalogue {
             .map_err(err)?;
         c.pragma_update(None, "wal_autocheckpoint", 2000)
             .map_err(err)?;
-        c.pragma_update(None, "cache_size", -16_000).map_err(err)?;
+        c.pragma_update(None, "cache_size", -READING_CACHE_KIB)
+            .map_err(err)?;
         c.pragma_update(None, "journal_size_limit", WAL_BYTES as i64)
             .map_err(err)?;
         // The WAL and its index stay when the last writer closes, empty: a reader that may not make files finds them.

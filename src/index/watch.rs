@@ -347,6 +347,7 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
         pending_files: 0,
         report: None,
         obstacle: None,
+        words: std::cell::RefCell::default(),
     }))
 }
 

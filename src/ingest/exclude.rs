@@ -144,6 +144,7 @@ fn in_transaction<T>(
     catalogue: &Catalogue,
     work: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
+    catalogue.keep_more_pages()?;
     catalogue.begin()?;
     match work().and_then(|done| catalogue.commit().map(|()| done)) {
         Ok(done) => Ok(done),

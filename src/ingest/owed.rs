@@ -21,6 +21,8 @@ use crate::words::{Facts, Owed, Part, Scan, Scope};
 const SAMPLE_BYTES: u64 = 512 << 10;
 /// A range of more bytes is read by one thread at a time, and its memory given back.
 const LARGE_BYTES: u64 = 16 << 20;
+/// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
+const JOINED_BYTES: u64 = 1 << 20;
 /// Ranges that wait for a thread.
 const WAITING: usize = 8;
 
@@ -141,6 +143,7 @@ fn owed_ranges(
             }
         }
     }
+    let mut ranges = joined(ranges);
     for entry in catalogue.provisional_entries()? {
         let item = Item {
             item: 0,
@@ -153,6 +156,27 @@ fn owed_ranges(
         ranges.push((item, [true; 2]));
     }
     Ok(ranges)
+}
+
+/// Ranges of entries that follow each other in one source are read together: appends are owed one by one.
+fn joined(ranges: Vec<(Item, Shares)>) -> Vec<(Item, Shares)> {
+    let mut all: Vec<(Item, Shares)> = Vec::with_capacity(ranges.len());
+    for (item, shares) in ranges {
+        match all.last_mut() {
+            Some((known, its)) if *its == shares && goes_on(known, &item) => {
+                known.last = item.last;
+                known.bytes += item.bytes;
+            }
+            _ => all.push((item, shares)),
+        }
+    }
+    all
+}
+
+fn goes_on(known: &Item, next: &Item) -> bool {
+    known.source == next.source
+        && known.last + 1 == next.first
+        && known.bytes + next.bytes <= JOINED_BYTES
 }
 
 /// How many items a range of these shares is.

@@ -143,6 +143,9 @@ pub fn sync_catalogue(
         files: work.plans.len() as u64,
         bytes: work.plans.iter().map(|p| p.size).sum(),
     });
+    if changed > 0 {
+        catalogue.keep_more_pages()?;
+    }
     catalogue.begin()?;
     let result = (|| {
         let mut stale: Stale<'_> = BTreeMap::new();

@@ -3,7 +3,8 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::words::{WordsStage, done_in, payload};
+use super::found::{done_in, payload};
+use super::words::WordsStage;
 use crate::catalogue::Catalogue;
 use crate::words::{Words, WordsError, WordsWriter};
 

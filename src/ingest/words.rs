@@ -8,6 +8,7 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::found::{done_in, payload};
 use super::sync::Event;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::Item;
@@ -16,7 +17,7 @@ use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
-use crate::words::{Added, Adder, Doc, SCHEMA_REVISION, Words, WordsError, WordsWriter};
+use crate::words::{Added, Adder, Doc, Words, WordsError, WordsWriter};
 
 /// Bytes of entries in one batch when there is no hurry: what a sync killed in the words stage has read in vain, at
 /// most. Each batch leaves a segment a thread, and what segments share (the common words) is written in each.
@@ -42,77 +43,6 @@ pub enum WordsStage {
     Words(#[from] WordsError),
 }
 
-/// The commit payload: which catalogue, up to which batch, by which rules of segmentation.
-pub(super) fn payload(epoch: &str, batch: i64) -> String {
-    format!("{epoch}:{batch}:{SCHEMA_REVISION}")
-}
-
-/// Up to which batch the words are done, if they belong to this catalogue.
-fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, String> {
-    let Some(payload) = payload else {
-        return Err("they were never committed".into());
-    };
-    let mut parts = payload.split(':');
-    let (of, batch, revision) = (parts.next(), parts.next(), parts.next());
-    if of != Some(epoch) {
-        return Err("they belong to another catalogue".into());
-    }
-    if revision != Some(SCHEMA_REVISION.to_string().as_str()) {
-        return Err("they were made by other rules".into());
-    }
-    match batch.and_then(|b| b.parse().ok()) {
-        Some(batch) if batch <= last_batch => Ok(batch),
-        Some(_) => Err("they are of a batch the catalogue never stamped".into()),
-        None => Err("their mark cannot be read".into()),
-    }
-}
-
-/// Up to which batch these words are done, or why they are not this catalogue's.
-pub fn done_in(words: &Words, catalogue: &Catalogue) -> Result<Result<i64, String>, WordsStage> {
-    let (epoch, last_batch) = catalogue.epoch()?;
-    Ok(match done_batch(words.payload(), &epoch, last_batch) {
-        Ok(done) if catalogue.has_settled_after(done)? => {
-            Err("they are older than the catalogue".into())
-        }
-        done => done,
-    })
-}
-
-/// The words as a reader finds them.
-#[derive(Default)]
-pub struct Found {
-    /// `None` when there are none to trust.
-    pub words: Option<Words>,
-    /// Up to which batch they are done.
-    pub done: i64,
-    /// Why those that are there cannot be read.
-    pub damage: Option<String>,
-}
-
-/// Open the words for reading.
-pub fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Found, WordsStage> {
-    let words = match Words::open(directory) {
-        Ok(words) => words,
-        Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => {
-            return Ok(Found {
-                damage: Some(error.to_string()),
-                ..Found::default()
-            });
-        }
-        // To open them tantivy makes a lock file: without room for it all text is read instead.
-        Err(error) if error.asks_for_rebuild() || error.is_full() => return Ok(Found::default()),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(match done_in(&words, catalogue)? {
-        Ok(done) => Found {
-            words: Some(words),
-            done,
-            damage: None,
-        },
-        Err(_) => Found::default(),
-    })
-}
-
 /// Bring the words up to the catalogue, for at most a budget (`None` = to the end) and in batches of so many bytes. The
 /// caller holds the writer lock.
 pub fn index_words(
@@ -127,6 +57,7 @@ pub fn index_words(
         report.notes.push(why);
         return Ok(());
     }
+    catalogue.keep_more_pages()?;
     let mut add = |done, report: &mut Report| {
         add_owed(
             catalogue,

@@ -7,10 +7,11 @@ use super::filter::Left;
 use super::syntax::{self, Filters, Now};
 use crate::catalogue::Catalogue;
 use crate::index::{Error, Index};
-use crate::ingest::{Event, Found, open_words, scan_owed, scan_prompts};
+use crate::ingest::{Event, Found, scan_owed, scan_prompts};
 use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope, Words};
 
+mod ascent;
 mod cursor;
 mod facets;
 mod injected;
@@ -328,11 +329,12 @@ impl<'a> Search<'a> {
             Some(expr) if expr.reads_text() => (None, 0),
             _ => {
                 if self.found.get().is_none() {
-                    let found = open_words(self.catalogue, &self.index.config.words_dir())?;
+                    let mut kept = self.index.words.borrow_mut();
+                    let found = kept.open(self.catalogue, &self.index.config.words_dir())?;
                     self.found.get_or_init(|| found);
                 }
                 let found = self.found.get();
-                let words = found.and_then(|found| found.words.as_ref());
+                let words = found.and_then(|found| found.words.as_deref());
                 (words, found.map_or(0, |found| found.done))
             }
         };

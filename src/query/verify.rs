@@ -100,7 +100,7 @@ impl Index {
             found.differences.push(difference("words", None, why));
         } else {
             self.verify_words(
-                words.words.as_ref(),
+                words.words.as_deref(),
                 words.done,
                 expected,
                 &untold,

@@ -136,13 +136,13 @@ impl Draft {
         let mut postings = InvertedIndexSerializer::open(&segment)?;
         self.write_facts(bases, &mut postings)?;
         for (side, base) in self.sides.iter().zip(bases) {
-            if side.text.tokens() > 0 {
-                let field = self.fields.text(side.class);
-                let norms = norms.get_field(field)?;
-                let mut field = postings.new_field(field, side.text.tokens(), norms)?;
-                side.text.write(base, &mut field)?;
-                field.close()?;
-            }
+            // Also when there are none: for a field that is missing tantivy makes a dictionary in every process that
+            // asks, and that takes longer than a search.
+            let field = self.fields.text(side.class);
+            let norms = norms.get_field(field)?;
+            let mut field = postings.new_field(field, side.text.tokens(), norms)?;
+            side.text.write(base, &mut field)?;
+            field.close()?;
         }
         postings.close()?;
         let segment = segment.with_max_doc(count);
@@ -175,9 +175,6 @@ impl Draft {
                     let all = terms.entry(term).or_default();
                     all.extend(documents.iter().map(|document| base + document));
                 }
-            }
-            if terms.is_empty() {
-                continue;
             }
             let mut field = postings.new_field(field, count, None)?;
             for (term, documents) in terms {

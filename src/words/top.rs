@@ -56,9 +56,11 @@ impl Standings {
     }
 }
 
-/// The order in which a query's parts are summed up differs between segments.
+/// Scores are told to this: the order in which a query's parts are summed up differs between segments.
+const STEP: f32 = 1.0 / 1024.0;
+
 fn rounded(score: f32) -> f32 {
-    (score * 1024.0).round() / 1024.0
+    (score / STEP).round() * STEP
 }
 
 /// The first `limit` hits so far.
@@ -123,7 +125,7 @@ impl Top {
         if self.order == Order::Ranked
             && self.heap.len() >= self.limit
             && let Some(worst) = self.heap.peek()
-            && rounded(rank::most(bm25, class)) < worst.0.0.score
+            && rank::most(bm25, class) < worst.0.0.score - STEP
         {
             return;
         }

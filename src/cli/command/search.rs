@@ -124,6 +124,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
     super::afterwards(&mut index);
+    index.leave_words_mapped();
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     Ok(Outcome::found(found))
 }

@@ -96,7 +96,7 @@ impl Screen {
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
     ) -> Result<T, crate::failure::Failure> {
-        let mut out = io::BufWriter::with_capacity(64 << 10, io::stdout().lock());
+        let mut out = io::BufWriter::with_capacity(64 << 10, in_blocks()?);
         let written = write(&mut out)?;
         out.flush()?;
         Ok(written)
@@ -142,6 +142,19 @@ impl Screen {
     pub fn age(&self, time: Option<&str>) -> String {
         time::age(time, self.now_ms)
     }
+}
+
+/// stdout without the standard library's search for the last end of a line in every block.
+#[cfg(unix)]
+fn in_blocks() -> io::Result<std::fs::File> {
+    use std::os::fd::AsFd;
+    io::stdout().flush()?;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn in_blocks() -> io::Result<io::StdoutLock<'static>> {
+    Ok(io::stdout().lock())
 }
 
 /// Escapes in passing what a terminal would act on.

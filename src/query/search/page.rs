@@ -2,18 +2,19 @@
 //! do not match after all, repeat another, or should stand further down) is told here.
 
 use std::cmp::Ordering;
+use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
 use super::cursor::{Fingerprint, fingerprint};
 use super::injected::is_injected;
-use super::place::Branches;
+use super::place::{Branches, places};
 use super::snippet::snippet;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::Error;
-use crate::model::{Class, Explanation, Hit, HitGroup, SearchAnswer, Standing, iso};
+use crate::model::{Class, Explanation, Hit, HitGroup, Place, SearchAnswer, Standing, iso};
 use crate::query::show::{Reader, address};
 use crate::source::checkpoint::hash;
 use crate::words::{self, Matcher, Order, recency};
@@ -285,18 +286,25 @@ impl<'a, 's> Page<'a, 's> {
     /// Put the page into the answer: hits by session, or each by itself.
     pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<(), Error> {
         let search = self.search;
-        let numbers: HashSet<i64> = self
-            .ready
-            .iter()
-            .map(|r| r.entry.key >> ARRIVAL_BITS)
-            .collect();
-        let numbers: Vec<i64> = numbers.into_iter().collect();
+        let ready = std::mem::take(&mut self.ready);
+        let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
+        for Ready { entry, .. } in &ready {
+            let of = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
+            of.push(entry);
+        }
+        let numbers: Vec<i64> = entries.keys().copied().collect();
         let sessions: HashMap<i64, StoredSession> = search
             .catalogue
             .sessions_by_number(&numbers)?
             .into_iter()
             .map(|s| (s.session, s))
             .collect();
+        let mut standing: HashMap<i64, Place> = HashMap::new();
+        for (number, entries) in &entries {
+            if let Some(session) = sessions.get(number) {
+                standing.extend(places(search, session, entries)?);
+            }
+        }
         let mut branches: HashMap<i64, Branches> = HashMap::new();
         let room = match search.scope.max_bytes {
             0 => usize::MAX,
@@ -305,7 +313,6 @@ impl<'a, 's> Page<'a, 's> {
         let mut taken = 0;
         let mut prints: Vec<Fingerprint> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();
-        let ready = std::mem::take(&mut self.ready);
         for Ready {
             entry,
             mut hit,
@@ -317,20 +324,17 @@ impl<'a, 's> Page<'a, 's> {
             let Some(session) = sessions.get(&number) else {
                 continue;
             };
-            let of = match branches.get(&number) {
-                Some(of) => of,
-                None => branches
-                    .entry(number)
-                    .or_insert(Branches::read(search, session)?),
-            };
-            hit.place = of.place(&entry);
+            hit.place = standing.get(&entry.key).copied();
             hit.copies = self.copies.get(&entry.key).copied().unwrap_or(0);
             hit.address = format!("{}:{}", session.row.id, hit.entry);
             if search.scope.context > 0 {
-                hit.context = {
-                    let count = search.scope.context;
-                    of.neighbours(entry.key, count, search.catalogue, &mut self.reader)?
+                let of = match branches.entry(number) {
+                    Entry::Occupied(of) => of.into_mut(),
+                    Entry::Vacant(of) => of.insert(Branches::read(search, session)?),
                 };
+                let count = search.scope.context;
+                hit.context =
+                    of.neighbours(entry.key, count, search.catalogue, &mut self.reader)?;
             }
             let known = groups
                 .iter_mut()

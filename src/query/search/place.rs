@@ -1,8 +1,9 @@
 //! Where in its session's tree does a hit stand, and what is beside it there?
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::Search;
+use super::ascent::Ascent;
 use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
@@ -14,13 +15,41 @@ use crate::query::show::{Reader, address};
 /// Characters shown of a neighbour.
 const TEXT: usize = 160;
 
+/// Kinds of entries that are on no branch.
+const BESIDE: [&str; 2] = ["session", "meta"];
+
+/// Where these entries of one session stand; those that stand nowhere, as in sessions that never branch, are left out.
+pub(super) fn places(
+    search: &Search<'_>,
+    session: &StoredSession,
+    entries: &[&StoredEntry],
+) -> Result<HashMap<i64, Place>, Error> {
+    let asked: Vec<i64> = entries
+        .iter()
+        .filter(|entry| entry.id.is_some() && !BESIDE.contains(&entry.kind.as_str()))
+        .map(|entry| entry.key)
+        .collect();
+    if asked.is_empty() || search.index.is_linear(session) {
+        return Ok(HashMap::new());
+    }
+    let catalogue = search.catalogue;
+    let compactions = catalogue.compactions(session.session)?;
+    let mut ascent = Ascent::new(asked.clone(), compactions);
+    catalogue.each_upwards(session.session, BESIDE, &mut |entry| ascent.meet(entry))?;
+    if let Some(places) = ascent.places() {
+        return Ok(places);
+    }
+    let branches = Branches::read(search, session)?;
+    let place = |key| Some((key, branches.place(key)?));
+    Ok(asked.into_iter().filter_map(place).collect())
+}
+
 /// A session's entries and how they hang together.
 pub(super) struct Branches {
     outline: Outline,
     active: HashSet<usize>,
     /// What the agent no longer sees: on the active branch, but before what the last compaction kept.
     compacted: HashSet<usize>,
-    linear: bool,
 }
 
 impl Branches {
@@ -28,7 +57,7 @@ impl Branches {
         let catalogue = search.catalogue;
         let linear = search.index.is_linear(session);
         let ask = Ask {
-            without: &["session", "meta"],
+            without: &BESIDE,
             find: &[],
         };
         let outline = search
@@ -55,7 +84,6 @@ impl Branches {
             compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
         }
         Ok(Self {
-            linear,
             active: branch.into_iter().collect(),
             compacted,
             outline,
@@ -66,12 +94,8 @@ impl Branches {
         self.outline.keys.iter().position(|one| *one == key)
     }
 
-    /// Where the entry stands; `None` in sessions that never branch.
-    pub fn place(&self, entry: &StoredEntry) -> Option<Place> {
-        let at = self.at(entry.key)?;
-        if self.linear || entry.id.is_none() {
-            return None;
-        }
+    fn place(&self, key: i64) -> Option<Place> {
+        let at = self.at(key)?;
         Some(match self.active.contains(&at) {
             false => Place::Abandoned,
             true if self.compacted.contains(&at) => Place::Compacted,

@@ -1,0 +1,108 @@
+//! Are the words on disk those of this catalogue, and up to which batch?
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::words::WordsStage;
+use crate::catalogue::Catalogue;
+use crate::source::identity::{Identity, now_ns};
+use crate::words::{SCHEMA_REVISION, Words, WordsError, condemned};
+
+/// The commit payload: which catalogue, up to which batch, by which rules of segmentation.
+pub(super) fn payload(epoch: &str, batch: i64) -> String {
+    format!("{epoch}:{batch}:{SCHEMA_REVISION}")
+}
+
+/// Up to which batch the words are done, if they belong to this catalogue.
+fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, String> {
+    let Some(payload) = payload else {
+        return Err("they were never committed".into());
+    };
+    let mut parts = payload.split(':');
+    let (of, batch, revision) = (parts.next(), parts.next(), parts.next());
+    if of != Some(epoch) {
+        return Err("they belong to another catalogue".into());
+    }
+    if revision != Some(SCHEMA_REVISION.to_string().as_str()) {
+        return Err("they were made by other rules".into());
+    }
+    match batch.and_then(|b| b.parse().ok()) {
+        Some(batch) if batch <= last_batch => Ok(batch),
+        Some(_) => Err("they are of a batch the catalogue never stamped".into()),
+        None => Err("their mark cannot be read".into()),
+    }
+}
+
+/// Up to which batch these words are done, or why they are not this catalogue's.
+pub fn done_in(words: &Words, catalogue: &Catalogue) -> Result<Result<i64, String>, WordsStage> {
+    let (epoch, last_batch) = catalogue.epoch()?;
+    Ok(match done_batch(words.payload(), &epoch, last_batch) {
+        Ok(done) if catalogue.has_settled_after(done)? => {
+            Err("they are older than the catalogue".into())
+        }
+        done => done,
+    })
+}
+
+/// The words as a reader finds them.
+#[derive(Default)]
+pub struct Found {
+    /// `None` when there are none to trust.
+    pub words: Option<Arc<Words>>,
+    /// Up to which batch they are done.
+    pub done: i64,
+    /// Why those that are there cannot be read.
+    pub damage: Option<String>,
+}
+
+/// Words that were opened before: to open them again takes as long as a search.
+#[derive(Default)]
+pub struct Kept(Option<(Identity, Arc<Words>)>);
+
+impl Kept {
+    /// Open the words for reading, or take those that were, if nobody has committed or condemned them since.
+    pub fn open(&mut self, catalogue: &Catalogue, directory: &Path) -> Result<Found, WordsStage> {
+        let commit = directory.join("meta.json");
+        // Taken before opening: a commit meanwhile makes what is kept look older than it is.
+        let stamp = std::fs::metadata(&commit).map(|metadata| Identity::of(&metadata));
+        let known = self.0.take().filter(|(known, _)| {
+            stamp.as_ref().is_ok_and(|stamp| stamp == known) && condemned(directory).is_none()
+        });
+        if let Some((stamp, words)) = known {
+            self.0 = Some((stamp, Arc::clone(&words)));
+            return of_catalogue(words, catalogue);
+        }
+        let found = open_words(catalogue, directory)?;
+        if let (Some(words), Ok(stamp)) = (&found.words, stamp)
+            && !stamp.is_racy(now_ns())
+        {
+            self.0 = Some((stamp, Arc::clone(words)));
+        }
+        Ok(found)
+    }
+}
+
+/// Open the words for reading.
+pub fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Found, WordsStage> {
+    match Words::open(directory) {
+        Ok(words) => of_catalogue(Arc::new(words), catalogue),
+        Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => Ok(Found {
+            damage: Some(error.to_string()),
+            ..Found::default()
+        }),
+        // To open them tantivy makes a lock file: without room for it all text is read instead.
+        Err(error) if error.asks_for_rebuild() || error.is_full() => Ok(Found::default()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn of_catalogue(words: Arc<Words>, catalogue: &Catalogue) -> Result<Found, WordsStage> {
+    Ok(match done_in(&words, catalogue)? {
+        Ok(done) => Found {
+            words: Some(words),
+            done,
+            damage: None,
+        },
+        Err(_) => Found::default(),
+    })
+}

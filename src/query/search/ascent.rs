@@ -1,0 +1,316 @@
+//! Where do some entries stand in their session's tree? Told on the way up from the leaf, without an outline of the whole.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher;
+use std::ops::ControlFlow;
+
+use rustc_hash::FxBuildHasher;
+
+use crate::catalogue::entries::Climbed;
+use crate::model::{ARRIVAL_BITS, Place};
+
+/// The way from a session's leaf to its root, met in reverse file order.
+///
+/// It holds as long as a parent stands before its children and ids are not used twice where it matters; what is tangled
+/// otherwise is told so, and the whole outline must say.
+pub(super) struct Ascent {
+    /// Whose places are asked, the last one in the file first.
+    asked: std::iter::Peekable<std::vec::IntoIter<i64>>,
+    /// The compactions of the session: what each kept first.
+    compactions: HashMap<i64, Option<String>>,
+    next: Next,
+    wanted: Vec<u8>,
+    compacted: Compacted,
+    /// On the branch between its last compaction and what that kept, as far as is known.
+    pending: Vec<i64>,
+    places: HashMap<i64, Place>,
+    /// Ids that were met, hashed: a number too many costs an outline, not an answer.
+    met: HashSet<u64, FxBuildHasher>,
+    /// Source and start of the entry met last.
+    last: Option<(i64, i64)>,
+    tangled: bool,
+}
+
+/// The next entry of the branch.
+enum Next {
+    /// The last that the agent sees.
+    Leaf,
+    /// The one with the id that is wanted.
+    Id,
+    /// The branch ends.
+    Nothing,
+}
+
+/// Whether what is met further up has been put into a summary.
+enum Compacted {
+    No,
+    /// From this entry upwards.
+    Above(String),
+    Yes,
+}
+
+impl Ascent {
+    pub fn new(mut asked: Vec<i64>, compactions: Vec<(i64, Option<String>)>) -> Self {
+        asked.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            asked: asked.into_iter().peekable(),
+            compactions: compactions.into_iter().collect(),
+            next: Next::Leaf,
+            wanted: Vec::new(),
+            compacted: Compacted::No,
+            pending: Vec::new(),
+            places: HashMap::new(),
+            met: HashSet::default(),
+            last: None,
+            tangled: false,
+        }
+    }
+
+    /// The entry before the one met last. Breaks when the branch ends.
+    pub fn meet(&mut self, entry: Climbed<'_>) -> ControlFlow<()> {
+        // Arrival is file order only within one source that was not read in pieces out of order.
+        let place = (entry.source, entry.start);
+        let in_order = self
+            .last
+            .is_none_or(|(source, start)| source == place.0 && place.1 < start);
+        if self.last.replace(place).is_none() {
+            // Arrivals count the session's entries: no fewer come than were met.
+            let arrival = entry.key & ((1 << ARRIVAL_BITS) - 1);
+            self.met.reserve(arrival.clamp(0, 1 << 20) as usize);
+        }
+        if !in_order {
+            return self.tangle();
+        }
+        let is_next = match (&self.next, entry.id) {
+            (Next::Leaf, _) => entry.agent_sees,
+            (Next::Id, Some(id)) => self.wanted == id,
+            _ => false,
+        };
+        let is_kept = matches!(&self.compacted, Compacted::Above(kept) if entry.id == Some(kept.as_bytes()));
+        if is_kept {
+            self.settle(match is_next {
+                true => Place::Active,
+                false => Place::Compacted,
+            });
+        }
+        while self.asked.next_if(|key| *key > entry.key).is_some() {}
+        if self.asked.next_if_eq(&entry.key).is_some() {
+            let place = match &self.compacted {
+                _ if !is_next => Some(Place::Abandoned),
+                Compacted::No => Some(Place::Active),
+                Compacted::Above(_) => is_kept.then_some(Place::Active),
+                Compacted::Yes => Some(Place::Compacted),
+            };
+            match place {
+                Some(place) => drop(self.places.insert(entry.key, place)),
+                None => self.pending.push(entry.key),
+            }
+        }
+        if is_kept {
+            self.compacted = Compacted::Yes;
+        }
+        if let Some(id) = entry.id {
+            self.met.insert(FxBuildHasher.hash_one(id));
+        }
+        if is_next {
+            if matches!(self.compacted, Compacted::No)
+                && let Some(kept) = self.compactions.remove(&entry.key)
+            {
+                self.compacted = match kept {
+                    Some(kept) if self.was_met(kept.as_bytes()) => return self.tangle(),
+                    Some(kept) => Compacted::Above(kept),
+                    None => Compacted::Yes,
+                };
+            }
+            match entry.parent {
+                Some(parent) if self.was_met(parent) => return self.tangle(),
+                Some(parent) => {
+                    self.next = Next::Id;
+                    parent.clone_into(&mut self.wanted);
+                }
+                None => self.next = Next::Nothing,
+            }
+        }
+        // Also when all are told, up to the root: a parent that stands after its child would make them wrong.
+        match self.next {
+            Next::Nothing => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Where the entries stand; `None`: the session is tangled.
+    pub fn places(mut self) -> Option<HashMap<i64, Place>> {
+        if self.tangled {
+            return None;
+        }
+        // What the compaction kept is not on this branch: all above it is in the summary.
+        self.settle(Place::Compacted);
+        let rest = self.asked.map(|key| (key, Place::Abandoned));
+        self.places.extend(rest);
+        Some(self.places)
+    }
+
+    /// What is pending stands here.
+    fn settle(&mut self, place: Place) {
+        let pending = self.pending.drain(..).map(|key| (key, place));
+        self.places.extend(pending);
+    }
+
+    fn was_met(&self, id: &[u8]) -> bool {
+        self.met.contains(&FxBuildHasher.hash_one(id))
+    }
+
+    fn tangle(&mut self) -> ControlFlow<()> {
+        self.tangled = true;
+        ControlFlow::Break(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    use super::Ascent;
+    use crate::catalogue::entries::Climbed;
+    use crate::model::Place;
+
+    struct One {
+        id: Option<String>,
+        parent: Option<String>,
+        sees: bool,
+    }
+
+    /// The same from the whole session at once, ids resolved to their last entry.
+    fn model(session: &[One], compactions: &[(i64, Option<String>)]) -> HashMap<i64, Place> {
+        let by_id: HashMap<&str, usize> = session
+            .iter()
+            .enumerate()
+            .filter_map(|(at, one)| Some((one.id.as_deref()?, at)))
+            .collect();
+        let mut branch = Vec::new();
+        let mut at = session.iter().rposition(|one| one.sees);
+        while let Some(here) = at.filter(|at| !branch.contains(at)) {
+            branch.push(here);
+            let above = session[here].parent.as_deref();
+            at = above
+                .and_then(|id| by_id.get(id).copied())
+                .filter(|above| *above != here);
+        }
+        let place = |at: usize| branch.iter().position(|one| *one == at);
+        let mut compacted = Vec::new();
+        let last = compactions
+            .iter()
+            .filter_map(|(key, kept)| Some((place(*key as usize)?, kept)))
+            .min();
+        if let Some((at, kept)) = last {
+            let kept = kept.as_deref().and_then(|id| by_id.get(id));
+            let kept = kept.and_then(|kept| place(*kept)).filter(|kept| *kept > at);
+            compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
+        }
+        (0..session.len())
+            .map(|at| {
+                let place = match (branch.contains(&at), compacted.contains(&at)) {
+                    (false, _) => Place::Abandoned,
+                    (true, true) => Place::Compacted,
+                    (true, false) => Place::Active,
+                };
+                (at as i64, place)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_ascent_tells_what_the_whole_session_tells_or_that_it_is_tangled() {
+        let mut rng = StdRng::seed_from_u64(7);
+        let (mut told, mut tangled) = (0, 0);
+        for round in 0..4_000 {
+            let tidy = round % 2 == 0;
+            let length = rng.random_range(1..30);
+            let session: Vec<One> = (0..length)
+                .map(|at: usize| {
+                    let range = if tidy {
+                        at.saturating_sub(4)..at.max(1)
+                    } else {
+                        0..length
+                    };
+                    let parent = match rng.random_range(0..20) {
+                        0 => None,
+                        1 => Some("nowhere".to_owned()),
+                        2..15 if at > 0 => Some(format!("e{}", at - 1)),
+                        _ => Some(format!("e{}", rng.random_range(range))),
+                    };
+                    let id = match rng.random_range(0..40) {
+                        0 if !tidy => format!("e{}", rng.random_range(0..length)),
+                        _ => format!("e{at}"),
+                    };
+                    One {
+                        id: (tidy || rng.random_bool(0.95)).then_some(id),
+                        parent: parent.filter(|_| at > 0),
+                        sees: rng.random_bool(0.9),
+                    }
+                })
+                .collect();
+            let mut compactions = Vec::new();
+            for key in 0..length {
+                if rng.random_bool(0.1) {
+                    let kept = format!("e{}", rng.random_range(0..length));
+                    compactions.push((key as i64, rng.random_bool(0.8).then_some(kept)));
+                }
+            }
+            let asked: Vec<i64> = (0..length as i64)
+                .filter(|_| rng.random_bool(0.4))
+                .collect();
+            let mut ascent = Ascent::new(asked.clone(), compactions.clone());
+            for (at, one) in session.iter().enumerate().rev() {
+                let entry = Climbed {
+                    key: at as i64,
+                    source: 1,
+                    start: at as i64 * 10,
+                    id: one.id.as_deref().map(str::as_bytes),
+                    parent: one.parent.as_deref().map(str::as_bytes),
+                    agent_sees: one.sees,
+                };
+                if ascent.meet(entry).is_break() {
+                    break;
+                }
+            }
+            let model = model(&session, &compactions);
+            match ascent.places() {
+                Some(places) => {
+                    told += 1;
+                    for key in asked {
+                        assert_eq!(
+                            places.get(&key),
+                            model.get(&key),
+                            "round {round}, entry {key}"
+                        );
+                    }
+                }
+                None => tangled += 1,
+            }
+        }
+        assert!(
+            told > 2_000 && tangled > 200,
+            "{told} told, {tangled} tangled"
+        );
+    }
+
+    #[test]
+    fn entries_out_of_file_order_are_tangled() {
+        let entry = |key: i64, start: i64| Climbed {
+            key,
+            source: 1,
+            start,
+            id: None,
+            parent: None,
+            agent_sees: false,
+        };
+        let mut ascent = Ascent::new(vec![0], Vec::new());
+        let _ = ascent.meet(entry(2, 10));
+        let _ = ascent.meet(entry(1, 20));
+        assert!(ascent.places().is_none());
+    }
+}
