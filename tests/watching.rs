@@ -111,7 +111,7 @@ fn a_stage_reads_an_appended_byte_once() {
     until("all is indexed", || number(&config, owed) == 0);
     let before = watcher.read();
     let mut allowed = 0;
-    for turn in 1..60 {
+    for turn in 1..25 {
         // Some of several lines, one write each.
         for line in 0..=turn % 3 {
             let text = message(turn * 10 + line, &"walrus ".repeat(turn as usize * 7));

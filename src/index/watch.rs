@@ -13,6 +13,7 @@ use super::feed::Position;
 use super::{Config, Error, Index, Indexer};
 use crate::catalogue::Catalogue;
 use crate::model::{Change, Report, WatcherStatus, iso};
+use crate::source::clock::Jumps;
 use crate::source::discover::relative;
 use crate::source::events::{Events, Told};
 use crate::source::identity::Identity;
@@ -154,6 +155,7 @@ struct Watch<'a> {
     /// Looking at everything never takes more than a part of the time.
     not_before: Instant,
     clock: (Instant, SystemTime),
+    _jumps: Option<Jumps>,
 }
 
 impl<'a> Watch<'a> {
@@ -171,6 +173,7 @@ impl<'a> Watch<'a> {
             },
         };
         indexer.config.cancel.wakes(events.waker());
+        let jumps = Jumps::tell(events.waker());
         let now = Instant::now();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let since_ms = since.map_or(0, |since| since.as_millis() as i64);
@@ -196,6 +199,7 @@ impl<'a> Watch<'a> {
             next_full: now,
             not_before: now,
             clock: (now, SystemTime::now()),
+            _jumps: jumps,
         })
     }
 

@@ -118,3 +118,54 @@ fn a_stopped_watcher_is_not_waited_for() {
         rows["rows"][0][0].as_u64() == Some(4)
     });
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_installed_is_shown_first_and_goes_again() {
+    let home = Sandbox::new();
+    let unit = home
+        .home
+        .join(".config/systemd/user/sessionary-watch.service");
+    let shown = home.run(&["--root", "pi:/srv/50%", "watch", "--install", "--print"]);
+    let index = home.home.join(".cache/sessionary");
+    let words = format!(
+        r#"" "--index" "{}" "--root" "pi:/srv/50%%" "watch""#,
+        index.display()
+    );
+    let line = shown.lines().find(|line| line.starts_with("ExecStart="));
+    assert!(
+        line.unwrap()
+            .replace("$HOME", home.home.to_str().unwrap())
+            .ends_with(&words),
+        "{shown}"
+    );
+    let variable = shown.lines().find(|line| line.starts_with("Environment="));
+    assert_eq!(
+        variable,
+        Some(r#"Environment="CLIDO_DATA_DIR=$HOME/clido""#)
+    );
+    // Nobody is there to be asked.
+    let asked = home.output(&["watch", "--install"]);
+    assert_eq!(asked.status.code(), Some(2));
+    assert!(!unit.exists());
+    assert!(
+        home.output(&["watch", "--install", "--yes"])
+            .status
+            .success()
+    );
+    assert!(unit.exists());
+    assert!(home.output(&["watch", "--uninstall"]).status.success());
+    assert!(!unit.exists());
+    assert_eq!(
+        home.output(&["watch", "--uninstall"]).status.code(),
+        Some(1)
+    );
+    // `clean` takes it too.
+    assert!(
+        home.output(&["watch", "--install", "--yes"])
+            .status
+            .success()
+    );
+    assert!(home.output(&["clean", "--yes"]).status.success());
+    assert!(!unit.exists());
+}

@@ -193,7 +193,10 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        let _ = fs::remove_file(self.directory.join("state.json"));
+        // After the index was removed somebody else may watch at the same place.
+        if read(&self.directory).is_some_and(|state| Some(&state) == self.said.as_ref()) {
+            let _ = fs::remove_file(self.directory.join("state.json"));
+        }
     }
 }
 
