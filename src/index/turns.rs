@@ -42,7 +42,7 @@ impl Indexer {
         self.lock.unlock().map_err(|e| Error::io(&path, e))
     }
 
-    /// Take it again. `false`: somebody else is at work.
+    /// Take it again. `false`: somebody else is at work, or the index was removed.
     pub(super) fn take_turn(&mut self) -> Result<bool, Error> {
         let path = self.config.catalogue_path();
         match self.lock.try_lock() {
@@ -50,8 +50,11 @@ impl Indexer {
             Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(error)) => return Err(Error::io(&path, error)),
         }
+        if self.is_removed() {
+            return Ok(false);
+        }
         // Somebody may have made a damaged catalogue anew.
-        if !self.is_removed() && self.opened != file_at(&path) {
+        if self.opened != file_at(&path) {
             self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
             self.opened = file_at(&path);
         }

@@ -59,6 +59,29 @@ pub fn sync_hints(
     cancel: &Cancel,
     report: &mut Report,
 ) -> Result<Left, Error> {
+    // Reads in the same transaction as writes: each by itself would take and give back locks.
+    catalogue.begin()?;
+    match sync_open(catalogue, hinted, formats, cancel, report) {
+        Ok((left, true)) => catalogue.commit().map(|()| left),
+        Ok((left, false)) => {
+            catalogue.rollback();
+            Ok(left)
+        }
+        Err(error) => {
+            catalogue.rollback();
+            Err(error)
+        }
+    }
+}
+
+/// The same in an open transaction, and whether anything was written.
+fn sync_open(
+    catalogue: &Catalogue,
+    hinted: &[Hinted<'_>],
+    formats: &[&'static dyn Format],
+    cancel: &Cancel,
+    report: &mut Report,
+) -> Result<(Left, bool), Error> {
     let started = Instant::now();
     let mut left = Left::default();
     let mut all = Vec::with_capacity(hinted.len());
@@ -109,39 +132,26 @@ pub fn sync_hints(
     let changed = (plans.len() + gone.len()) as u64;
     report.files_changed += changed;
     if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
-        return Ok(left);
+        return Ok((left, false));
     }
-    catalogue.begin()?;
-    let written = (|| {
-        let mut stale: Stale<'_> = Stale::new();
-        for looked in &all {
-            if let Some(old) = &looked.old_strays {
-                catalogue.replace_strays(looked.root, old, &looked.strays)?;
-            }
-            catalogue.doubt_folders_at(looked.root, &looked.paths)?;
+    let mut stale: Stale<'_> = Stale::new();
+    for looked in &all {
+        if let Some(old) = &looked.old_strays {
+            catalogue.replace_strays(looked.root, old, &looked.strays)?;
         }
-        for (known, format) in gone {
-            let (vanished, others) = catalogue.remove_source(known.source)?;
-            report.vanished += u64::from(vanished);
-            stale.extend(others.into_iter().map(|session| (session, format)));
-        }
-        let racy = read_all(catalogue, &plans, stale, cancel, &mut |_| {}, report)?;
-        catalogue.note_some()?;
-        Ok(racy)
-    })();
-    match written {
-        Ok(racy) => {
-            let file = |at: usize| (all[of[at]].at, plans[at].relative.to_owned());
-            left.racy.extend(racy.into_iter().map(file));
-            catalogue.commit()?;
-            report.ms.catalogue += ms(started);
-            Ok(left)
-        }
-        Err(error) => {
-            catalogue.rollback();
-            Err(error)
-        }
+        catalogue.doubt_folders_at(looked.root, &looked.paths)?;
     }
+    for (known, format) in gone {
+        let (vanished, others) = catalogue.remove_source(known.source)?;
+        report.vanished += u64::from(vanished);
+        stale.extend(others.into_iter().map(|session| (session, format)));
+    }
+    let racy = read_all(catalogue, &plans, stale, cancel, &mut |_| {}, report)?;
+    catalogue.note_some()?;
+    let file = |at: usize| (all[of[at]].at, plans[at].relative.to_owned());
+    left.racy.extend(racy.into_iter().map(file));
+    report.ms.catalogue += ms(started);
+    Ok((left, true))
 }
 
 /// `None`: only a look at the whole root tells.

@@ -336,7 +336,8 @@ fn proof(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
 /// The entries between two places, as the agent reads them: lines that are one JSON value, but not null, false, 0 or "".
 fn load(file: &mut File, from: u64, until: u64) -> io::Result<Loaded> {
     file.seek(SeekFrom::Start(from))?;
-    let mut lines = Lines::new(file.take(until.saturating_sub(from)), Vec::new());
+    let expected = until.saturating_sub(from);
+    let mut lines = Lines::new(file.take(expected), Vec::new(), expected);
     let mut loaded = Loaded {
         entries: Vec::new(),
         end: from,

@@ -75,9 +75,6 @@ impl Watch<'_> {
             sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(5));
         }
-        if self.indexer.is_removed() {
-            return Err(Stop::Ended(Ended::Removed));
-        }
         if !self.indexer.catalogue.has_our_schema()? {
             return Err(Stop::Ended(Ended::OtherVersion));
         }
