@@ -25,6 +25,10 @@ use vocabulary::{Vocabulary, base64, hex};
 pub const REVISION: u32 = 1;
 /// A word that stands in [`Written::rare_entries`] user messages and nowhere else.
 pub const RARE: &str = "xylographic";
+/// A part of [`RARE`].
+pub const RARE_PART: &str = "ylograph";
+/// A regular expression that [`RARE`] matches, and no literal that every match holds.
+pub const RARE_PATTERN: &str = "[w-x][x-y][k-l][n-o][f-g][q-r][a-b][o-p][g-h][h-i][b-c]";
 /// A word that about every third tool result has.
 pub const COMMON: &str = "error";
 /// Two common words beside each other.

@@ -30,6 +30,8 @@ pub struct Row {
     pub target: Option<f64>,
     /// The figure of this run; `None` when it could not be measured, `note` says why.
     pub measured: Option<f64>,
+    /// By how much longer this machine takes than the one that the target was set on.
+    pub machine: f64,
     /// The processes that were run for it.
     pub costs: Vec<Cost>,
     /// What a reader must know of this row.
@@ -76,6 +78,7 @@ impl Row {
             floor: None,
             target: None,
             measured,
+            machine: 1.0,
             costs,
             note: String::new(),
         }
@@ -104,9 +107,28 @@ impl Row {
             floor: Some(floor),
             target: Some(target),
             measured,
+            machine: 1.0,
             costs: Vec::new(),
             note: String::new(),
         }
+    }
+
+    /// The same row with a target and the figure that is held against it.
+    pub fn to(mut self, target: f64, measured: Option<f64>) -> Row {
+        self.target = Some(target);
+        self.measured = measured;
+        self
+    }
+
+    /// The same row, its target that of a machine which takes so much longer.
+    pub fn on(mut self, machine: f64) -> Row {
+        self.machine = machine;
+        self
+    }
+
+    /// The target on this machine.
+    fn here(&self) -> Option<f64> {
+        self.target.map(|target| target * self.machine)
     }
 
     /// The same row with a remark.
@@ -123,7 +145,7 @@ impl Row {
 
     /// PASS, MISS or FAIL.
     pub fn verdict(&self) -> Verdict {
-        match (self.measured, self.target) {
+        match (self.measured, self.here()) {
             (Some(measured), Some(target)) if measured <= target => Verdict::Pass,
             (Some(measured), Some(target)) if measured <= 2.0 * target => Verdict::Miss,
             (Some(_), Some(_)) => Verdict::Fail,
@@ -162,7 +184,7 @@ impl Row {
             Unit::Ratio => "ratio",
         };
         json!({
-            "operation": self.operation, "unit": unit, "floor": self.floor, "target": self.target,
+            "operation": self.operation, "unit": unit, "floor": self.floor, "target": self.target, "machine": self.machine,
             "measured": self.measured, "verdict": self.verdict().name(), "runs": self.costs.len(),
             "wall_ms": self.wall_ms(), "cpu_ms": self.cpu_ms(), "read_mb": self.read_mb(), "peak_rss_mb": self.rss_mb(),
             "note": self.note,
@@ -187,6 +209,7 @@ pub fn print(rows: &[Row]) {
         "operation",
         "floor",
         "target",
+        "here",
         "measured",
         "",
         "wall ms",
@@ -204,6 +227,7 @@ pub fn print(rows: &[Row]) {
             row.operation.clone(),
             figure(row.floor),
             figure(row.target),
+            figure(row.here()),
             figure(row.measured),
             row.verdict().name().into(),
             plain(row.wall_ms()),

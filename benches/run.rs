@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 use crate::corpus::{self, Written};
+use crate::machine::Machine;
 use crate::process::{self, Cost};
 use crate::rows::{Row, Unit, median};
 
@@ -21,6 +22,8 @@ const MEASURED_BYTES: f64 = 1.1135e9;
 pub struct Run {
     /// The command.
     pub binary: PathBuf,
+    /// Whose sessions.
+    pub agent: &'static str,
     /// The sessions.
     pub root: PathBuf,
     /// Where the index is made, deleted and made again.
@@ -43,24 +46,18 @@ impl Run {
         let mut rows = Vec::new();
         // Whatever is measured first would otherwise pay for the cold disk.
         let (read, split) = self.read_and_split()?;
-        rows.push(
-            Row::beside("calibration: read and split all lines", vec![]).note(format!(
-                "{:.1} GB/s on all cores; the floors were set where it is 10.7 GB/s",
-                read as f64 / 1e6 / split
-            )),
-        );
-        if let Some(row) = rows.last_mut() {
-            row.measured = Some(split);
-        }
-        rows.push(Row::beside(
-            "calibration: a process that does nothing",
-            self.repeat(self.runs, &["--version"], &[0])?.0,
-        ));
-        self.never_indexed(&mut rows)?;
-        self.cold(&mut rows)?;
-        self.unchanged(&mut rows)?;
+        let looks_there = self.by_files(1.0, 18.0);
+        let (machine, calibration) =
+            Machine::measure(&self.root, &self.work, (read, split), looks_there)?;
+        rows.extend(calibration);
+        self.never_indexed(machine, &mut rows)?;
+        self.cold(machine, &mut rows)?;
+        // Again: what follows is measured in milliseconds, and minutes have gone by.
+        let (machine, _) = Machine::measure(&self.root, &self.work, (read, split), looks_there)?;
+        self.unchanged(machine, &mut rows)?;
         self.append(&mut rows)?;
-        self.reading(&mut rows)?;
+        self.reading(machine, &mut rows)?;
+        self.scans(&mut rows)?;
         self.beside(&mut rows)?;
         Ok(rows)
     }
@@ -75,7 +72,7 @@ impl Run {
         few + (many - few) * (self.written.files.saturating_sub(2_000) as f64 / 18_000.0)
     }
 
-    fn never_indexed(&self, rows: &mut Vec<Row>) -> Result<()> {
+    fn never_indexed(&self, machine: Machine, rows: &mut Vec<Row>) -> Result<()> {
         for (name, word, target) in [
             ("rare", corpus::RARE, 1_500.0),
             ("common", corpus::COMMON, 3_000.0),
@@ -94,7 +91,8 @@ impl Run {
                 900.0 * self.scale(),
                 target * self.scale(),
                 costs,
-            );
+            )
+            .on(machine.bulk);
             rows.push(if incomplete {
                 row.note("the answer says complete: false, so this row is not met")
             } else {
@@ -104,7 +102,7 @@ impl Run {
         Ok(())
     }
 
-    fn cold(&self, rows: &mut Vec<Row>) -> Result<()> {
+    fn cold(&self, machine: Machine, rows: &mut Vec<Row>) -> Result<()> {
         let (mut costs, mut catalogue, mut prose, mut all) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.cold_runs {
@@ -127,6 +125,7 @@ impl Run {
                 median(figures),
             )
             .of(&costs)
+            .on(machine.bulk)
         };
         rows.push(ms("cold: list and tree ready", 750.0, 1_200.0, catalogue));
         let prose = ms("cold: conversation text indexed", 4_300.0, 5_000.0, prose);
@@ -148,7 +147,7 @@ impl Run {
         Ok(())
     }
 
-    fn unchanged(&self, rows: &mut Vec<Row>) -> Result<()> {
+    fn unchanged(&self, machine: Machine, rows: &mut Vec<Row>) -> Result<()> {
         let (costs, answers) = self.repeat(self.runs, &["sync", "--json"], &[0])?;
         let mut check = Vec::new();
         for answer in &answers {
@@ -167,6 +166,7 @@ impl Run {
                 median(check),
             )
             .of(&costs)
+            .on(machine.looks)
             .note("measured is the report's own time; wall ms is the whole process"),
         );
         Ok(())
@@ -233,14 +233,15 @@ impl Run {
         Ok(())
     }
 
-    fn reading(&self, rows: &mut Vec<Row>) -> Result<()> {
+    fn reading(&self, machine: Machine, rows: &mut Vec<Row>) -> Result<()> {
         let (costs, _) = self.repeat(self.runs, &["list", "--all", "--json"], &[0])?;
-        rows.push(Row::wall(
+        let row = Row::wall(
             "list --all --json",
             self.by_files(4.0, 28.0),
             self.by_files(6.0, 40.0),
             costs.clone(),
-        ));
+        );
+        rows.push(row.on(machine.starts));
         rows.push(peak("peak memory: list", 6.0, 10.0, &costs));
         let phrase = format!("\"{}\"", corpus::PHRASE);
         let mut searches = Vec::new();
@@ -255,7 +256,7 @@ impl Run {
                 None => None,
             };
             searches.extend_from_slice(&costs);
-            let row = Row::wall(format!("search, {name}"), floor, target, costs);
+            let row = Row::wall(format!("search, {name}"), floor, target, costs).on(machine.starts);
             let expected = (query == corpus::RARE).then_some(self.written.rare_entries);
             rows.push(match (total, expected) {
                 (Some(total), Some(expected)) if total != expected => {
@@ -269,32 +270,86 @@ impl Run {
         Ok(())
     }
 
+    /// Queries that read all text, beside ripgrep in the same run.
+    fn scans(&self, rows: &mut Vec<Row>) -> Result<()> {
+        let beside = self.ripgrep(&["-i", "-F", corpus::RARE_PART])?;
+        let part = format!("*{}*", corpus::RARE_PART);
+        let (costs, answers) = self.repeat(self.runs, &["search", &part, "--json"], &[0])?;
+        let cpu = |costs: &[Cost]| {
+            let all = costs.iter().map(|cost| cost.cpu.as_secs_f64());
+            median(all.filter(|seconds| *seconds > 0.0).collect())
+        };
+        let (ours, theirs) = (cpu(&costs), cpu(&beside));
+        let name = "search, a part of a rare word";
+        let row = match Row::beside("", beside.clone()).measured {
+            Some(wall) => Row::wall(name, wall, 2.0 * wall, costs),
+            None => Row::beside(name, costs),
+        };
+        let mut note = match (ours, theirs) {
+            (Some(ours), Some(theirs)) => format!("CPU time {:.1} x ripgrep's", ours / theirs),
+            _ => String::new(),
+        };
+        note.push_str(&self.rare_or_wrong(&answers)?);
+        rows.push(row.note(note));
+        rows.push(self.beside_ripgrep("a part of a rare word", beside));
+
+        let pattern = format!("/{}/", corpus::RARE_PATTERN);
+        let (costs, answers) = self.repeat(self.runs, &["search", &pattern, "--json"], &[0])?;
+        let gb = self.written.bytes as f64 / 1e9;
+        let name = "search, a regular expression without literals";
+        let row = Row::wall(name, 900.0 * gb, 1_500.0 * gb, costs);
+        rows.push(row.note(self.rare_or_wrong(&answers)?));
+        let beside = self.ripgrep(&[corpus::RARE_PATTERN])?;
+        rows.push(self.beside_ripgrep("the regular expression", beside));
+        Ok(())
+    }
+
+    /// A remark unless exactly the entries with the rare word were found.
+    fn rare_or_wrong(&self, answers: &[Vec<u8>]) -> Result<String> {
+        let Some(answer) = answers.first() else {
+            return Ok(String::new());
+        };
+        let total = serde_json::from_slice::<Value>(answer)?["total"].as_u64();
+        let expected = self.written.rare_entries;
+        Ok(match total == Some(expected) {
+            true => String::new(),
+            false => format!(" WRONG: {total:?} hits, {expected} were written"),
+        })
+    }
+
+    /// What ripgrep needs; nothing where there is none.
+    fn ripgrep(&self, arguments: &[&str]) -> Result<Vec<Cost>> {
+        let mut costs = Vec::new();
+        for _ in 0..self.runs {
+            let mut rg = Command::new("rg");
+            rg.args(["--no-config", "-c"])
+                .args(arguments)
+                .arg(&self.root)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null());
+            match process::run(&mut rg) {
+                Ok(cost) if cost.code == Some(0) => costs.push(cost),
+                Ok(cost) => return Err(format!("rg ended with {:?}", cost.code).into()),
+                Err(_) => break,
+            }
+        }
+        Ok(costs)
+    }
+
+    fn beside_ripgrep(&self, name: &str, costs: Vec<Cost>) -> Row {
+        let is_missing = costs.is_empty();
+        let row = Row::beside(format!("beside: ripgrep, {name}"), costs);
+        match is_missing {
+            true => row.note("SKIPPED: there is no rg on the PATH"),
+            false => row,
+        }
+    }
+
     /// What others need for the same corpus.
     fn beside(&self, rows: &mut Vec<Row>) -> Result<()> {
         for (name, pattern) in [("rare word", corpus::RARE), ("phrase", corpus::PHRASE)] {
-            let mut costs = Vec::new();
-            let mut missing = false;
-            for _ in 0..self.runs {
-                let mut rg = Command::new("rg");
-                rg.args(["--no-config", "-c", pattern])
-                    .arg(&self.root)
-                    .stdin(Stdio::null())
-                    .stdout(Stdio::null());
-                match process::run(&mut rg) {
-                    Ok(cost) if cost.code == Some(0) => costs.push(cost),
-                    Ok(cost) => return Err(format!("rg ended with {:?}", cost.code).into()),
-                    Err(_) => {
-                        missing = true;
-                        break;
-                    }
-                }
-            }
-            let row = Row::beside(format!("beside: ripgrep, {name}"), costs);
-            rows.push(if missing {
-                row.note("SKIPPED: there is no rg on the PATH")
-            } else {
-                row
-            });
+            let costs = self.ripgrep(&[pattern])?;
+            rows.push(self.beside_ripgrep(name, costs));
         }
         let module = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/oracle/node_modules/pi-0.74/dist/core/session-manager.js");
@@ -357,7 +412,7 @@ impl Run {
     }
 
     /// Deletes the index.
-    fn forget(&self) -> Result<()> {
+    pub fn forget(&self) -> Result<()> {
         if self.index.exists() {
             fs::remove_dir_all(&self.index)?;
         }
@@ -365,9 +420,9 @@ impl Run {
     }
 
     /// Runs the command once; its answer is left in a file, so that this process stays small.
-    fn once(&self, arguments: &[&str], accepted: &[i32]) -> Result<(Cost, PathBuf)> {
+    pub fn once(&self, arguments: &[&str], accepted: &[i32]) -> Result<(Cost, PathBuf)> {
         let (out, err) = (self.work.join("stdout"), self.work.join("stderr"));
-        let mut root = std::ffi::OsString::from("pi:");
+        let mut root = std::ffi::OsString::from(format!("{}:", self.agent));
         root.push(&self.root);
         let mut command = Command::new(&self.binary);
         command
@@ -381,9 +436,14 @@ impl Run {
             .env("HOME", &self.work)
             .env_remove("SESSIONARY_INDEX_DIR")
             .current_dir(&self.work);
+        // A list is measured, not read: a file of megabytes would be measured with it.
+        let listed = match arguments.first() {
+            Some(&"list") => Stdio::null(),
+            _ => File::create(&out)?.into(),
+        };
         command
             .stdin(Stdio::null())
-            .stdout(File::create(&out)?)
+            .stdout(listed)
             .stderr(File::create(&err)?);
         let cost = process::run(&mut command)?;
         if !cost.code.is_some_and(|code| accepted.contains(&code)) {
@@ -399,7 +459,7 @@ impl Run {
     }
 
     /// Runs the command `runs` times after one run that does not count; answers longer than 64 KB are cut.
-    fn repeat(
+    pub fn repeat(
         &self,
         runs: usize,
         arguments: &[&str],
@@ -468,7 +528,7 @@ fn split(queue: &Mutex<std::slice::Iter<'_, PathBuf>>) -> std::io::Result<u64> {
 }
 
 /// The report in an answer of sync, which must be complete.
-fn report(answer: &Path) -> Result<Value> {
+pub fn report(answer: &Path) -> Result<Value> {
     let mut answer: Value = serde_json::from_reader(BufReader::new(File::open(answer)?))?;
     if answer["complete"] != true {
         return Err(format!("sync was not complete: {answer}").into());
@@ -477,7 +537,7 @@ fn report(answer: &Path) -> Result<Value> {
 }
 
 /// The milliseconds of these stages together.
-fn stage(report: &Value, stages: &[&str]) -> Result<f64> {
+pub fn stage(report: &Value, stages: &[&str]) -> Result<f64> {
     stages
         .iter()
         .map(|stage| {
@@ -536,7 +596,7 @@ fn sessions(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn folder_bytes(folder: &Path) -> Result<u64> {
+pub fn folder_bytes(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in walkdir::WalkDir::new(folder) {
         let metadata = entry?.metadata()?;

@@ -3,6 +3,8 @@
 //! `cargo bench -- --help` lists the options; README.md beside this file explains the rows.
 
 mod corpus;
+mod documents;
+mod machine;
 mod process;
 mod relevance;
 mod rows;
@@ -22,7 +24,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--relevance] [--watch [--appends N]]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--watch [--appends N]]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -33,6 +35,7 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --pi             fail when pi's listAll cannot be run beside (it is run whenever Node and tests/oracle/node_modules are there)
   --json           print the table as JSON
   --only-corpus    write the corpus, print what is in it, measure nothing
+  --documents N    sessions of many small files instead, as agentuse leaves them: N files, such as 100000
   --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree
   --watch          measure a live watcher instead: write to row, write to hit, idleness, memory
   --appends N      lines appended for the figure of memory (default 20000)";
@@ -48,6 +51,7 @@ struct Options {
     json: bool,
     only_corpus: bool,
     relevance: bool,
+    documents: usize,
     watch: bool,
     appends: u32,
     /// Internal: this process only writes the corpus, so that the memory it takes is not the measuring process's.
@@ -76,6 +80,7 @@ fn options() -> Result<Option<Options>> {
         json: false,
         only_corpus: false,
         relevance: false,
+        documents: 0,
         watch: false,
         appends: 20_000,
         write_into: None,
@@ -100,6 +105,7 @@ fn options() -> Result<Option<Options>> {
             "--pi" => options.pi = true,
             "--json" => options.json = true,
             "--only-corpus" => options.only_corpus = true,
+            "--documents" => options.documents = value()?.parse()?,
             "--relevance" => options.relevance = true,
             "--watch" => options.watch = true,
             "--appends" => options.appends = value()?.parse()?,
@@ -133,6 +139,9 @@ fn bench(options: &Options) -> Result<()> {
     if options.relevance {
         return judge();
     }
+    if options.documents > 0 {
+        return many_files(options);
+    }
     let spec = corpus::Spec {
         bytes: options.size,
         files: options.files,
@@ -147,10 +156,7 @@ fn bench(options: &Options) -> Result<()> {
         );
         return Ok(());
     }
-    let home = options
-        .keep
-        .clone()
-        .unwrap_or_else(|| std::env::temp_dir().join("sessionary-bench"));
+    let home = home(options);
     let corpus = home.join(format!(
         "corpus-{}-{}-{}-r{}",
         options.size,
@@ -181,6 +187,7 @@ fn bench(options: &Options) -> Result<()> {
     }
     let run = Run {
         binary: env!("CARGO_BIN_EXE_sessionary").into(),
+        agent: "pi",
         root: corpus.join("agent/sessions"),
         index: if options.keep.is_some() {
             home.join("index")
@@ -211,6 +218,42 @@ fn bench(options: &Options) -> Result<()> {
         );
         rows::print(&rows);
     }
+    Ok(())
+}
+
+/// Where corpora are kept.
+fn home(options: &Options) -> PathBuf {
+    let usual = || std::env::temp_dir().join("sessionary-bench");
+    options.keep.clone().unwrap_or_else(usual)
+}
+
+/// Measures sessions of many files.
+fn many_files(options: &Options) -> Result<()> {
+    let home = home(options);
+    let root = home.join(format!("documents-{}", options.documents));
+    let marker = home.join(format!("documents-{}.json", options.documents));
+    if !marker.exists() {
+        if root.exists() {
+            fs::remove_dir_all(&root)?;
+        }
+        let files = documents::write(&root, options.documents)?;
+        fs::write(&marker, files.to_string())?;
+    }
+    let files = fs::read_to_string(&marker)?.trim().parse()?;
+    let work = tempfile::Builder::new().prefix("run-").tempdir_in(&home)?;
+    let run = Run {
+        binary: env!("CARGO_BIN_EXE_sessionary").into(),
+        agent: "agentuse",
+        root,
+        index: work.path().join("index"),
+        work: work.path().to_owned(),
+        written: corpus::Written::default(),
+        runs: options.runs,
+        cold_runs: options.cold_runs,
+        pi: false,
+    };
+    println!("{files} files as agentuse leaves them\n");
+    rows::print(&documents::rows(&run, files)?);
     Ok(())
 }
 

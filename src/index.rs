@@ -2,21 +2,23 @@
 
 use std::cell::RefCell;
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest::{self, WordsStage};
 use crate::model::Report;
-use crate::words::condemned;
 
+mod agent_list;
 mod config;
+mod debt;
 mod error;
 mod feed;
 mod turns;
 mod watch;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
+pub use self::debt::Debt;
 pub use self::error::Error;
 pub use self::feed::{Feed, News};
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
@@ -97,6 +99,14 @@ impl Indexer {
         })
     }
 
+    /// The same where an index was made before; `None` where there is none.
+    pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
+        match config.catalogue_path().exists() {
+            true => Indexer::open(config).map(Some),
+            false => Ok(None),
+        }
+    }
+
     /// Bring catalogue and words up to the files.
     pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync_catalogue(progress)?;
@@ -126,6 +136,37 @@ impl Indexer {
             }
             Err(error) => return Err(error),
         }
+        Ok(report)
+    }
+
+    /// Bring the catalogue up to these files alone, given by absolute paths: nothing else is looked at. For whoever knows what
+    /// changed, having just written it. Files that are gone take their rows with them; those below no root, and those that
+    /// are no sources, are passed over.
+    pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
+        let mut report = Report {
+            notes: std::mem::take(&mut self.notes),
+            ..Report::default()
+        };
+        self.apply_exclude(&mut report)?;
+        self.config.add_project_roots(&self.catalogue)?;
+        let Config {
+            roots,
+            formats,
+            exclude,
+            cancel,
+            ..
+        } = &self.config;
+        let catalogue = &self.catalogue;
+        ingest::sync_files(
+            catalogue,
+            roots,
+            formats,
+            exclude,
+            cancel,
+            files,
+            &mut report,
+        )?;
+        self.sweep_excluded(&mut report)?;
         Ok(report)
     }
 
@@ -159,6 +200,11 @@ impl Indexer {
                 false => Vec::new(),
             };
         }
+        self.sweep_excluded(report)
+    }
+
+    /// Forget sessions that turned out to be excluded.
+    fn sweep_excluded(&self, report: &mut Report) -> Result<(), Error> {
         let (exclude, formats) = (&self.config.exclude, &self.config.formats);
         match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
             0 => Ok(()),
@@ -409,18 +455,16 @@ impl Index {
         self.report.as_ref()
     }
 
-    /// After answering: some words work, if nobody else is at it.
+    /// What it was opened with, and the roots that follow from its sessions.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// After answering: some words work, if there is [more than a little](Index::words_debt) and nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
-        let owed = match &self.catalogue {
-            // Words that somebody removed, or found damaged, are owed as a whole.
-            // A watcher does it when nothing has changed for a while.
-            Some(catalogue) if self.config.background && !turns::is_watched(&self.config) => {
-                let words = self.config.words_dir();
-                catalogue.owes_anything()? || !words.exists() || condemned(&words).is_some()
-            }
-            _ => false,
-        };
-        if !owed {
+        // A watcher does it when nothing has changed for a while.
+        let rests = !self.config.background || turns::is_watched(&self.config);
+        if rests || self.words_debt()? == Debt::Little {
             return Ok(());
         }
         match Indexer::open(&self.config) {
@@ -477,7 +521,7 @@ impl Index {
     }
 
     /// Whether another process holds the writer lock.
-    pub(crate) fn has_writer(&self) -> bool {
+    pub fn has_writer(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
         File::open(path)
             .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 24] = [
+const VERBS: [&str; 26] = [
     "list",
     "search",
     "tree",
@@ -18,6 +18,8 @@ const VERBS: [&str; 24] = [
     "branch",
     "fork",
     "migrate",
+    "export",
+    "delete",
     "sql",
     "sync",
     "watch",
@@ -54,6 +56,8 @@ fn help_of_the_whole() {
       branch       Copy one branch of a session into a new one
       fork         Copy a session, all branches, into a new one
       migrate      Bring a session file of an old version up to date
+      export       Write a branch of a session as Markdown, as one HTML page, or as a session file
+      delete       Move sessions to the system's trash
       sql          Ask the catalogue in SQL, read-only
       sync         Bring the index up to date, words included
       watch        Keep the index up to date while sessions are written, until Ctrl-C
@@ -100,8 +104,8 @@ fn help_of_the_whole() {
       sessionary show last               read the newest session of this directory back
       sessionary resume last             go on with it
 
-    Session files are only read, but by new, append, name, label, branch, fork and migrate. The index is
-    a cache: delete it and nothing is lost.
+    Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves
+    them to the trash. The index is a cache: delete it and nothing is lost.
     Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.
     "#);
 }
@@ -423,6 +427,49 @@ fn help_of_every_command() {
     The first append does the same. A copy of the old file is kept in the user's folder for program
     data, below
     sessionary/backups; what need not change stays to the byte.
+    ----
+    Write a branch of a session as Markdown, as one HTML page, or as a session file
+
+    Usage: sessionary export [OPTIONS] <SESSION[:ENTRY]>
+
+    Arguments:
+      <SESSION[:ENTRY]>  A session, and the entry where the branch ends; without one the active branch
+
+    Options:
+          --format <FORMAT>  As what [possible values: markdown, html, jsonl]
+          --out <FILE>       Write to FILE instead of standard output
+          --force            Replace FILE if it is there
+          --dry-run          Say what would be written where, and write nothing
+      -h, --help             Print help
+
+    Examples:
+      sessionary export last > talk.md
+      sessionary export last --out talk.html                a page that loads and runs nothing
+      sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte
+      sessionary export last --out talk.html --dry-run      what would be written
+
+    The format is told by the name after --out, else it is Markdown. HTML in the session, control
+    characters and marks that turn text around are shown, and do nothing.
+    ----
+    Move sessions to the system's trash
+
+    Usage: sessionary delete [OPTIONS] <SESSION>...
+
+    Arguments:
+      <SESSION>...  Session ids, beginnings of them, paths, or `last`
+
+    Options:
+          --yes      Do not ask
+          --force    Also what was changed in the last minute
+          --dry-run  Say what would be moved where, and move nothing
+      -h, --help     Print help
+
+    Examples:
+      sessionary delete 019b3f2a --dry-run       what would go, and where to
+      sessionary delete 019b3f2a 01KE6P4Y --yes  two of them, without a question
+
+    A session of agentuse is a folder: its subagents go with it, and are named first. Forks stay.
+    What was changed in the last minute may still be in use, and goes with --force only.
     ----
     Ask the catalogue in SQL, read-only
 

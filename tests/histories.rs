@@ -1,7 +1,7 @@
 //! Does an index that followed a history equal one made from what the history left?
 //!
-//! Random writers do to session files what agents, people and accidents do; between them the index is synced, partly synced,
-//! or stopped in the middle. At the end its canonical dump equals that of a fresh index, and `verify` finds nothing.
+//! Random writers do to session files what agents, people and accidents do; between them the index is synced, partly or
+//! for some files only, or stopped in the middle. At the end its canonical dump equals that of a fresh index, and `verify` finds nothing.
 //! Every test with a seed prints it when it fails. `SESSIONARY_SEED=N` replays that one; with `SESSIONARY_HISTORIES=M` (for
 //! planted damages `SESSIONARY_DAMAGES=M`) it is the first of M. A long run, with seeds that no other run has had:
 //!
@@ -29,7 +29,9 @@ mod watched;
 #[path = "histories/world.rs"]
 mod world;
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -118,6 +120,8 @@ fn history(seed: u64, log: &mut Vec<String>) {
     let config = Config::new(place.path().join("index"), roots.to_vec());
     let mut indexer = Indexer::open(&config).unwrap();
     let silent = &mut |_| {};
+    // Every file there ever was, sorted.
+    let mut met: BTreeSet<PathBuf> = BTreeSet::new();
     for _ in 0..rng.random_range(10..40) {
         if rng.random_ratio(1, 3) {
             for _ in 0..rng.random_range(1..8) {
@@ -135,7 +139,7 @@ fn history(seed: u64, log: &mut Vec<String>) {
             log.push(world.write(&mut rng, at));
             continue;
         }
-        match rng.random_range(0..10) {
+        match rng.random_range(0..12) {
             0..3 => {
                 log.push("sync".into());
                 indexer.sync(silent).unwrap();
@@ -158,6 +162,15 @@ fn history(seed: u64, log: &mut Vec<String>) {
                 indexer
                     .index_words(Some(budget), silent, &mut Report::default())
                     .unwrap();
+            }
+            8..10 => {
+                met.extend(world.paths());
+                met.extend(folders.paths());
+                let mut some: Vec<PathBuf> = met.iter().cloned().collect();
+                some.retain(|_| rng.random_ratio(1, 3));
+                log.push(format!("sync_files {some:?}"));
+                let report = indexer.sync_files(&some).unwrap();
+                assert!(report.files_seen <= some.len() as u64);
             }
             _ => {
                 let mut left = rng.random_range(0..12);

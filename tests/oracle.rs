@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use sessionary::session::{Error, Profile, SessionInfo, SessionManager, Setup};
+use sessionary::{Config, Freshness, Index, RootSpec};
 
 use compare::{Golden, Session, Tree};
 
@@ -270,6 +271,7 @@ fn of_the_library(oracle: &Oracle, new: &Golden) -> Vec<Session> {
         ControlFlow::Continue(())
     };
     let all = SessionManager::list_all(&setup, &progress).expect("a list");
+    of_the_index(&setup, new, &all);
     assert!(calls.into_inner() >= all.len());
     let given_up = SessionManager::list_all(&setup, &|_, _| ControlFlow::Break(()));
     assert!(matches!(given_up, Err(Error::Cancelled)));
@@ -287,6 +289,44 @@ fn of_the_library(oracle: &Oracle, new: &Golden) -> Vec<Session> {
             Session::from_row(&row, &root)
         })
         .collect()
+}
+
+/// What an index lists is what the files say, value by value and row by row.
+fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = RootSpec {
+        agent: "pi".into(),
+        format: "pi".into(),
+        path: setup.sessions.clone(),
+        label: None,
+        flat: false,
+        why: "asked for".into(),
+    };
+    let config = Config::new(folder.path(), vec![root]);
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    assert!(index.is_complete());
+    let calls = AtomicUsize::new(0);
+    let progress = |_, _| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Continue(())
+    };
+    let ours = index.agent_list(setup, None, true, &progress);
+    assert_eq!(calls.into_inner(), all.len());
+    let ours = ours.expect("a list");
+    for (ours, theirs) in ours.iter().zip(all) {
+        assert_eq!(ours, theirs);
+    }
+    let go_on = &|_, _| ControlFlow::Continue(());
+    for cwd in new.folders.keys().filter(|cwd| cwd.starts_with('/')) {
+        let mut theirs = SessionManager::list(setup, cwd, go_on).expect("a list");
+        theirs
+            .iter_mut()
+            .for_each(|info| info.all_messages_text.clear());
+        let ours = index.agent_list(setup, Some(cwd), false, go_on);
+        assert_eq!(ours.expect("a list"), theirs, "{cwd}");
+    }
+    let given_up = index.agent_list(setup, None, false, &|_, _| ControlFlow::Break(()));
+    assert!(matches!(given_up, Err(sessionary::Error::Cancelled)));
 }
 
 fn total(counts: &BTreeMap<&'static str, usize>) -> usize {

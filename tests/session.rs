@@ -1,9 +1,13 @@
 //! Does a session keep what it holds, whatever other programs and the disk do to its file?
 
+#[path = "session/agentuse.rs"]
+mod agentuse;
 #[path = "session/clido.rs"]
 mod clido;
 #[path = "session/files.rs"]
 mod files;
+#[path = "session/listing.rs"]
+mod listing;
 #[path = "session/migration.rs"]
 mod migration;
 #[path = "session/reading.rs"]

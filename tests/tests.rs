@@ -2,10 +2,12 @@
 //!
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
+//! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
 //! - `excluded`: nothing of what is excluded is on the disk
+//! - `export`: what leaves is whole, and does nothing
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `listing`: what `list` sorts, filters and pages
@@ -17,6 +19,7 @@
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `scale`: what a full disk and a giant session do
+//! - `scoped`: the index follows one file that was written, looking at no other
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
@@ -28,6 +31,9 @@
 //! - `writing`: what the commands that write a session write
 mod agentuse;
 mod answers;
+// `script` makes a terminal.
+#[cfg(target_os = "linux")]
+mod background;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
 mod cli;
@@ -35,6 +41,8 @@ mod contract;
 mod corpus;
 mod crash;
 mod excluded;
+#[cfg(unix)]
+mod export;
 mod findable;
 #[cfg(unix)]
 mod first_day;
@@ -57,6 +65,7 @@ mod resume;
 mod sandbox;
 #[cfg(unix)]
 mod searching;
+mod scoped;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;

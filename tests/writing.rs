@@ -5,7 +5,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
+use insta::assert_snapshot;
 use serde_json::Value;
+use sessionary::{Config, Freshness, Index};
 
 use crate::sandbox::Sandbox;
 
@@ -136,6 +138,40 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
     );
 }
 
+/// Entries in the index as it is, with no look at any file.
+fn committed(sandbox: &Sandbox) -> String {
+    let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
+    let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
+    let rows = index.sql("SELECT count(*) FROM entries").expect("a count");
+    rows.rows[0][0].to_string()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_command_wrote_is_in_the_index_when_it_ends() {
+    let sandbox = Sandbox::new();
+    // Nothing makes an index but what needs one.
+    let new = sandbox.json(&["new", "hello", "--json"]);
+    assert!(!sandbox.home.join(".cache/sessionary").exists());
+    let id = text(&new, "session");
+    let _ = sandbox.json(&["list", "--json"]);
+    let mut entries = vec![committed(&sandbox)];
+    for arguments in [
+        &["append", id, "--user", "again"][..],
+        &["name", id, "A"],
+        &["label", id, "b"],
+        &["fork", id],
+        &["branch", id],
+        &["new", "another"],
+    ] {
+        let output = sandbox.run(arguments);
+        assert!(!output.contains("--- exit"), "{output}");
+        entries.push(committed(&sandbox));
+    }
+    // A header is an entry too; labels are copied anew.
+    assert_eq!(entries, ["2", "3", "4", "5", "10", "15", "17"]);
+}
+
 #[test]
 fn an_entry_is_read_from_standard_input_and_checked() {
     let sandbox = Sandbox::new();
@@ -251,4 +287,149 @@ fn what_cannot_be_written_is_said() {
             "{arguments:?}: {output}"
         );
     }
+}
+
+/// Names of what is in the trash, with how many files each is.
+fn trashed(sandbox: &Sandbox) -> Vec<(String, usize)> {
+    let trash = sandbox.home.join(".local/share/Trash/files");
+    let mut found: Vec<_> = fs::read_dir(&trash)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, files_below(&entry.path()).len())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_goes_to_the_trash_and_its_forks_stay() {
+    let sandbox = Sandbox::new();
+    let new = sandbox.json(&["new", "hello", "--json"]);
+    let (id, path) = (text(&new, "session"), text(&new, "path"));
+    let fork = sandbox.json(&["fork", id, "--json"]);
+    sandbox.touch(Path::new(path), 1_767_600_000);
+    let name = Path::new(path).file_name().expect("a name");
+    let folder = Path::new(path).parent().and_then(Path::file_name);
+    let folder = folder.expect("a folder").to_string_lossy();
+    let normal = |said: String| said.replace(id, "ID").replace(&*folder, "FOLDER");
+
+    assert_snapshot!(normal(sandbox.run(&["delete", id, "--dry-run"])), @r#"
+    ~/.pi/agent/sessions/FOLDER/2026-01-05T12-00-00-000Z_ID.jsonl
+      pi · hello · 340 B · its fork stays
+    --- stderr
+    Would be moved to ~/.local/share/Trash:
+    "#);
+    // Nobody is there to ask.
+    assert_snapshot!(normal(sandbox.run(&["delete", id])), @r#"
+    --- stderr
+    To be moved to ~/.local/share/Trash:
+    ~/.pi/agent/sessions/FOLDER/2026-01-05T12-00-00-000Z_ID.jsonl
+      pi · hello · 340 B · its fork stays
+    error: nothing was moved
+    hint: --yes moves without asking
+    --- exit Some(2)
+    "#);
+    let used = text(&fork, "session");
+    let refused = sandbox.run(&["delete", used, "--yes"]);
+    assert!(refused.contains("changed in the last minute"), "{refused}");
+    assert_eq!(
+        (trashed(&sandbox), Path::new(path).exists()),
+        (vec![], true)
+    );
+
+    let mut tried = sandbox.json(&["delete", id, "--dry-run", "--json"]);
+    let mut done = sandbox.json(&["delete", id, "--yes", "--json"]);
+    assert_eq!(tried["dry_run"].take(), true);
+    assert_eq!(done["dry_run"].take(), false);
+    assert_eq!(tried, done);
+    let gone = &done["sessions"][0];
+    assert_eq!(gone["forks"], serde_json::json!([used]));
+    assert_eq!(
+        Path::new(text(gone, "trash")),
+        sandbox.home.join(".local/share/Trash")
+    );
+    assert_eq!(
+        trashed(&sandbox),
+        [(name.to_string_lossy().into_owned(), 1)]
+    );
+    // The index knows without a look, and the fork has its rows.
+    assert_eq!(committed(&sandbox), "2");
+    let rows = sandbox.json(&["list", "--json"])["sessions"].take();
+    assert_eq!(
+        (rows.as_array().map(Vec::len), &rows[0]["id"]),
+        (Some(1), &fork["session"])
+    );
+    assert_eq!(rows[0]["parentSessionPath"], path);
+    let forced = sandbox.run(&["delete", used, "--yes", "--force"]);
+    assert!(!forced.contains("--- exit"), "{forced}");
+    assert_eq!(committed(&sandbox), "0");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_of_agentuse_goes_with_its_folder_and_its_subagents() {
+    let sandbox = Sandbox::new();
+    let project = sandbox.home.join(".local/share/agentuse/project");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse/subagents");
+    for file in files_below(&fixtures) {
+        let below = file.strip_prefix(&fixtures).expect("below");
+        if below.components().count() > 1 {
+            let text = fs::read_to_string(&file).expect("text");
+            let written =
+                sandbox.write(&format!(".local/share/agentuse/{}", below.display()), &text);
+            sandbox.touch(&written, 1_767_600_000);
+        }
+    }
+    let rows = sandbox.json(&[
+        "list",
+        "--all",
+        "--subagents",
+        "--agent",
+        "agentuse",
+        "--json",
+    ]);
+    let before = rows["sessions"].as_array().expect("rows").len();
+    let top = sandbox.json(&["list", "--all", "--agent", "agentuse", "--json"]);
+    let id = text(&top["sessions"][0], "id").to_owned();
+    assert_snapshot!(sandbox.run(&["delete", &id, "--dry-run"]), @r#"
+    ~/.local/share/agentuse/project/d56553675460857d/session/01KE6P4YM00000000000000000-agents-triage/subagent/01KE6P53G80000000000000000-mail/subagent/01KE6P54FG0000000000000000-spell
+      agentuse · spell · subagent
+    ~/.local/share/agentuse/project/d56553675460857d/session/01KE6P4YM00000000000000000-agents-triage/subagent/01KE6P53G80000000000000000-mail
+      agentuse · mail · subagent
+    ~/.local/share/agentuse/project/d56553675460857d/session/01KE6P4YM00000000000000000-agents-triage
+      agentuse · agents/triage · 7 files, 3.6 KB
+    --- stderr
+    Would be moved to ~/.local/share/Trash:
+    "#);
+    let files = files_below(&project).len();
+    let done = sandbox.json(&["delete", &id, "--yes", "--json"]);
+    let moved = done["sessions"].as_array().expect("sessions");
+    assert_eq!(moved.last().map(|row| &row["id"]), Some(&id.clone().into()));
+    assert_eq!(trashed(&sandbox).len(), 1);
+    assert_eq!(files_below(&project).len() + trashed(&sandbox)[0].1, files);
+    let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
+    let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
+    let left = index.sql("SELECT count(*) FROM sessions").expect("a count");
+    assert_eq!(
+        left.rows[0][0].to_string(),
+        (before - moved.len()).to_string()
+    );
+
+    // A folder that is no session's may hold other things.
+    sandbox.write(
+        ".local/share/agentuse/project/x/session/short/session.json",
+        "{}",
+    );
+    let refused = sandbox.run(&[
+        "delete",
+        ".local/share/agentuse/project/x/session/short/session.json",
+        "--yes",
+        "--force",
+    ]);
+    assert!(refused.contains("--- exit"), "{refused}");
 }

@@ -1,7 +1,6 @@
 //! Which entries are there, and what hangs on each?
 
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -57,16 +56,27 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// An entry as far as the way up from the leaf depends on it.
+/// What is met on the way up from the end of a session.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
-pub struct Climbed<'a> {
-    pub key: i64,
-    pub source: i64,
-    pub start: i64,
-    pub id: Option<&'a [u8]>,
-    pub parent: Option<&'a [u8]>,
-    pub agent_sees: bool,
+pub enum Met<'a> {
+    Entry {
+        key: i64,
+        id: Option<&'a [u8]>,
+    },
+    /// Of the entry just met, when it was wished for.
+    Parent(Option<&'a [u8]>),
+}
+
+/// What is wished for next on that way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Wish {
+    /// The entry before.
+    Next,
+    /// This entry's parent.
+    Parent,
+    Enough,
 }
 
 /// What hangs on an entry.
@@ -140,34 +150,58 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// A session's entries in reverse order of their arrival, but those of these kinds, until `take` has enough.
+    /// The last entry that the agent sees, but for those of these kinds. Of a session with one source: its entries
+    /// arrive in file order, because what changes before its end is read again from the beginning.
+    pub fn last_seen(&self, session: i64, without: [&str; 2]) -> Result<Option<i64>, Error> {
+        let (low, high) = key_range(session);
+        let run = || {
+            self.connection
+                .prepare_cached(
+                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND kind <> ?3 AND kind <> ?4
+                     ORDER BY key DESC LIMIT 1",
+                )?
+                .query_row(params![low, high, without[0], without[1]], |r| r.get(0))
+                .optional()
+        };
+        self.told(run())
+    }
+
+    /// The entries of a session with one source from the last to the first, but for those of these kinds, until `take`
+    /// has enough. `false` when the session has several sources.
     pub fn each_upwards(
         &self,
         session: i64,
         without: [&str; 2],
-        take: &mut dyn FnMut(Climbed<'_>) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+        take: &mut dyn FnMut(Met<'_>) -> Wish,
+    ) -> Result<bool, Error> {
         let (low, high) = key_range(session);
-        let mut run = || -> rusqlite::Result<()> {
+        let mut run = || -> rusqlite::Result<bool> {
+            let sources: i64 = self
+                .connection
+                .prepare_cached("SELECT count(*) FROM _session_sources WHERE session = ?1")?
+                .query_row([session], |r| r.get(0))?;
+            if sources != 1 {
+                return Ok(false);
+            }
             let mut statement = self.connection.prepare_cached(
-                "SELECT key, source, start, id, parent, agent_sees FROM _entries
+                "SELECT key, id, parent FROM _entries
                  WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
             )?;
             let mut rows = statement.query(params![low, high, without[0], without[1]])?;
             while let Some(row) = rows.next()? {
-                let entry = Climbed {
+                let entry = Met::Entry {
                     key: row.get(0)?,
-                    source: row.get(1)?,
-                    start: row.get(2)?,
-                    id: row.get_ref(3)?.as_bytes_or_null()?,
-                    parent: row.get_ref(4)?.as_bytes_or_null()?,
-                    agent_sees: row.get(5)?,
+                    id: row.get_ref(1)?.as_bytes_or_null()?,
                 };
-                if take(entry).is_break() {
+                let mut wish = take(entry);
+                if wish == Wish::Parent {
+                    wish = take(Met::Parent(row.get_ref(2)?.as_bytes_or_null()?));
+                }
+                if wish == Wish::Enough {
                     break;
                 }
             }
-            Ok(())
+            Ok(true)
         };
         self.told(run())
     }

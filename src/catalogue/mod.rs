@@ -1,5 +1,6 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
+pub mod agent_list;
 pub mod changes;
 mod check;
 pub mod entries;

@@ -172,15 +172,6 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// Whether the words may lack or still hold anything.
-    pub fn owes_anything(&self) -> Result<bool, Error> {
-        self.told(self.connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM _outbox) OR EXISTS (SELECT 1 FROM _dead)",
-            [],
-            |r| r.get(0),
-        ))
-    }
-
     /// Bytes of the entries that the words still lack something of.
     pub fn owed_bytes(&self) -> Result<u64, Error> {
         // An item is owed twice, for what is said and for what tools answered; both stand in the same bytes.

@@ -1,12 +1,13 @@
 //! What can be typed after `sessionary`? The options that every verb shares, and the list of verbs.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
-    append, clean, completions, config, context, fork, label, list, man, migrate, name, new,
-    rebuild, resume, search, show, sql, status, sync, tree, verify, watch,
+    append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
+    name, new, rebuild, resume, search, show, sql, status, sync, tree, verify, watch,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -20,7 +21,7 @@ use crate::command::{
     sessionary search tokenizer bug    where was that said?\n  \
     sessionary show last               read the newest session of this directory back\n  \
     sessionary resume last             go on with it\n\n\
-    Session files are only read, but by new, append, name, label, branch, fork and migrate. The index is a cache: delete it and nothing is lost.\n\
+    Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
     Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.")]
 pub struct Cli {
     #[command(flatten)]
@@ -71,6 +72,23 @@ pub struct Global {
     pub now: Option<jiff::Timestamp>,
 }
 
+impl Global {
+    /// Those of them that say which index and which sessions, as they are typed.
+    pub fn again(&self) -> Vec<OsString> {
+        let mut typed: Vec<OsString> = Vec::new();
+        if let Some(index) = &self.index {
+            typed.extend(["--index".into(), index.into()]);
+        }
+        for root in &self.roots {
+            typed.extend(["--root".into(), root.into()]);
+        }
+        if self.no_default_roots {
+            typed.push("--no-default-roots".into());
+        }
+        typed
+    }
+}
+
 /// When to use colours. Its variants carry no help of their own, which would stretch every page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -95,6 +113,8 @@ pub enum Command {
     Branch(fork::Branch),
     Fork(fork::Fork),
     Migrate(migrate::Migrate),
+    Export(export::Export),
+    Delete(delete::Delete),
     Sql(sql::Sql),
     Sync(sync::Sync),
     Watch(watch::WatchArgs),
@@ -125,6 +145,22 @@ mod tests {
                 "{typed}"
             );
         }
+    }
+
+    #[test]
+    fn what_names_index_and_sessions_is_typed_again() {
+        let typed = [
+            "sessionary",
+            "--index",
+            "/x y",
+            "--root",
+            "pi:/a",
+            "--root",
+            "pi:/b=c",
+            "--no-default-roots",
+        ];
+        let cli = Cli::try_parse_from(typed.iter().chain(&["--json", "list"])).expect("it parses");
+        assert_eq!(cli.global.again(), typed[1..]);
     }
 
     /// The words of our command in a pipeline, as a shell splits these.

@@ -59,6 +59,12 @@ pub enum Error {
         /// As asked.
         entry: String,
     },
+    /// The session is kept in documents or rows: it has no lines that could be copied.
+    #[error("session {session} is not kept as lines")]
+    NotLines {
+        /// Id of the session.
+        session: String,
+    },
     /// The query cannot be read.
     #[error(transparent)]
     Query(#[from] crate::query::syntax::SyntaxError),
@@ -77,6 +83,9 @@ pub enum Error {
     /// The words.
     #[error(transparent)]
     Words(#[from] crate::words::WordsError),
+    /// The session room.
+    #[error(transparent)]
+    Session(#[from] crate::session::Error),
     /// A file or folder.
     #[error("{}: {error}", .path.display())]
     Io {

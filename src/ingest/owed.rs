@@ -1,45 +1,37 @@
 //! What do searches find in the text that the words still lack? It is read from the files, once, on
 //! every core, and forgotten again.
+//!
+//! Threads read the files; the one that called looks entries up in the catalogue for them. Where only
+//! matches count, as for a part of a text or a regular expression, and the bytes of a file rule all
+//! matches out, its entries are not looked up.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::sync::Event;
 use crate::catalogue::outbox::Item;
-use crate::catalogue::write::flag;
+use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::{Class, Standing};
-use crate::source::checkpoint::hash;
 use crate::words::{Facts, Owed, Part, Scan, Scope};
+
+mod reader;
+
+use reader::{Entry, Place, Range, Reader, Request};
 
 /// Bytes of entries that are read whatever they say, about: the sample that scores rest on.
 const SAMPLE_BYTES: u64 = 512 << 10;
-/// A range of more bytes is read by one thread at a time, and its memory given back.
-const LARGE_BYTES: u64 = 16 << 20;
+/// A larger file is read in parts of about so many bytes.
+const PART_BYTES: u64 = 4 << 20;
 /// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
 const JOINED_BYTES: u64 = 1 << 20;
-/// Ranges that wait for a thread.
-const WAITING: usize = 8;
-
-/// A range of owed entries with all that reading it needs.
-struct Range {
-    path: Arc<PathBuf>,
-    format: &'static dyn Format,
-    shares: Shares,
-    entries: Vec<Entry>,
-}
-
-struct Entry {
-    owed: Owed,
-    start: u64,
-    length: u64,
-    hash: u64,
-}
+/// How often progress is told, at least.
+const TELL: Duration = Duration::from_millis(100);
 
 /// Whether the conversation is owed, and whether the answers of tools are.
 type Shares = [bool; 2];
@@ -54,54 +46,45 @@ pub fn scan_owed<'a>(
     scope: &Scope<'_>,
     progress: &mut dyn FnMut(Event),
 ) -> Result<(Vec<Part<'a>>, u64), catalogue::Error> {
-    let owed = owed_ranges(catalogue, done)?;
-    let bytes: u64 = owed.iter().map(|(item, _)| item.bytes).sum();
-    let step = bytes / SAMPLE_BYTES + 1;
-    let threads = rayon::current_num_threads().min(owed.len());
-    let (send, receive) = sync_channel::<Range>(WAITING);
-    let (receive, large) = (Mutex::new(receive), Mutex::new(()));
+    let (ranges, mut failed) = match done {
+        Some(done) => lacking(catalogue, formats, done)?,
+        None => everything(catalogue, formats, scope)?,
+    };
+    let of: u64 = ranges.iter().map(|range| range.bytes).sum();
+    let step = of / SAMPLE_BYTES + 1;
+    // One more than there are cores, for one may wait for the catalogue.
+    let threads = (rayon::current_num_threads() + 1).min(ranges.len());
+    let (next, read, large) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(()));
     std::thread::scope(|threads_of| {
+        let (ask, asked) = channel();
         let readers: Vec<_> = (0..threads)
-            .map(|_| threads_of.spawn(|| read_all(scan, &receive, &large)))
-            .collect();
-        let mut failed = 0;
-        let mut places: HashMap<i64, Option<(Arc<PathBuf>, String)>> = HashMap::new();
-        let mut read = 0;
-        let mut queue = || -> Result<(), catalogue::Error> {
-            for (item, shares) in &owed {
-                progress(Event::Scanned {
-                    bytes: read,
-                    of: bytes,
-                });
-                read += item.bytes;
-                let place = match places.get(&item.source) {
-                    Some(place) => place,
-                    None => {
-                        let place = catalogue.source_place(item.source)?;
-                        let place = place.map(|(path, format)| (Arc::new(path), format));
-                        places.entry(item.source).or_insert(place)
+            .map(|_| {
+                let mut reader = Reader::new(scan.part(), ask.clone(), &large);
+                let (ranges, next, read) = (&ranges, &next, &read);
+                threads_of.spawn(move || {
+                    let mut failed = 0;
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(range) = ranges.get(number) else {
+                            return (reader.part, failed);
+                        };
+                        if !reader.read(number, range) {
+                            failed += items(range.shares);
+                        }
+                        read.fetch_add(range.bytes, Ordering::Relaxed);
                     }
-                };
-                let Some((path, format)) = place else {
-                    continue;
-                };
-                let Some(format) = formats.iter().find(|f| f.name() == format) else {
-                    failed += items(*shares);
-                    continue;
-                };
-                let range = Range {
-                    path: Arc::clone(path),
-                    format: *format,
-                    shares: *shares,
-                    entries: entries(catalogue, item, *shares, step, scope)?,
-                };
-                // A closed channel means the readers have panicked, which joining them tells.
-                let _ = send.send(range);
-            }
-            Ok(())
-        };
-        let queued = queue();
-        drop(send);
+                })
+            })
+            .collect();
+        drop(ask);
+        let served = serve(
+            asked,
+            |number| entries(catalogue, &ranges[number], step, scope),
+            || {
+                let bytes = read.load(Ordering::Relaxed);
+                progress(Event::Scanned { bytes, of });
+            },
+        );
         let mut parts = Vec::with_capacity(readers.len());
         for reader in readers {
             match reader.join() {
@@ -112,38 +95,55 @@ pub fn scan_owed<'a>(
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        queued.map(|()| (parts, failed))
+        served.map(|()| (parts, failed))
     })
 }
 
-/// The owed items, those of the same entries together, and the entries that only searches read.
-fn owed_ranges(
-    catalogue: &Catalogue,
-    done: Option<i64>,
-) -> Result<Vec<(Item, Shares)>, catalogue::Error> {
-    let mut items = match done {
-        Some(done) => catalogue.owed(done)?,
-        None => catalogue.owed_without_words()?,
-    };
-    items.sort_by_key(|item| (item.source, item.first, item.last));
-    let mut ranges: Vec<(Item, Shares)> = Vec::new();
-    for item in items {
-        let share = usize::from(item.answers);
-        match ranges.last_mut() {
-            Some((known, shares))
-                if (known.source, known.first, known.last)
-                    == (item.source, item.first, item.last) =>
-            {
-                shares[share] = true;
+/// Answer requests until nobody is left to ask. An error ends it, and with it all threads that wait.
+fn serve(
+    asked: Receiver<Request>,
+    entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
+    mut tell: impl FnMut(),
+) -> Result<(), catalogue::Error> {
+    loop {
+        match asked.recv_timeout(TELL) {
+            Ok(request) => {
+                // Nobody waits for the answer only if that thread has panicked, which joining it tells.
+                let _ = request.answer.send(entries(request.range)?);
             }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        tell();
+    }
+}
+
+/// Where files are and how they are read; `None` for a format that is not known here.
+type Files = HashMap<i64, Option<(Arc<PathBuf>, &'static dyn Format)>>;
+
+/// What the words at batch `done` lack: the items of the same entries together, and the entries that only searches read.
+/// Also how many items are of formats that are not known here.
+fn lacking(
+    catalogue: &Catalogue,
+    formats: &[&'static dyn Format],
+    done: i64,
+) -> Result<(Vec<Range>, u64), catalogue::Error> {
+    let mut owed: Vec<(Item, Shares)> = Vec::new();
+    let mut items_owed = catalogue.owed(done)?;
+    items_owed.sort_by_key(|item| (item.source, item.first, item.last));
+    for item in items_owed {
+        let share = usize::from(item.answers);
+        let place = |item: &Item| (item.source, item.first, item.last);
+        match owed.last_mut() {
+            Some((known, shares)) if place(known) == place(&item) => shares[share] = true,
             _ => {
                 let mut shares = [false; 2];
                 shares[share] = true;
-                ranges.push((item, shares));
+                owed.push((item, shares));
             }
         }
     }
-    let mut ranges = joined(ranges);
+    let mut owed = joined(owed);
     for entry in catalogue.provisional_entries()? {
         let item = Item {
             item: 0,
@@ -153,9 +153,70 @@ fn owed_ranges(
             answers: false,
             bytes: entry.length,
         };
-        ranges.push((item, [true; 2]));
+        owed.push((item, [true; 2]));
     }
-    Ok(ranges)
+    let (mut ranges, mut failed, mut files) = (Vec::new(), 0, Files::new());
+    for (item, shares) in owed {
+        let file = match files.get(&item.source) {
+            Some(file) => file,
+            None => {
+                let Some((path, name)) = catalogue.source_place(item.source)? else {
+                    continue;
+                };
+                let format = formats.iter().find(|format| format.name() == name);
+                let file = format.map(|format| (Arc::new(path), *format));
+                files.entry(item.source).or_insert(file)
+            }
+        };
+        match file {
+            Some((path, format)) => ranges.push(Range {
+                source: item.source,
+                first: item.first,
+                last: item.last,
+                bytes: item.bytes,
+                shares,
+                path: Arc::clone(path),
+                format: *format,
+                place: None,
+            }),
+            None => failed += items(shares),
+        }
+    }
+    Ok((ranges, failed))
+}
+
+/// All text of the sessions that the scope may leave.
+fn everything(
+    catalogue: &Catalogue,
+    formats: &[&'static dyn Format],
+    scope: &Scope<'_>,
+) -> Result<(Vec<Range>, u64), catalogue::Error> {
+    let (mut ranges, mut failed) = (Vec::new(), 0);
+    catalogue.stretches(PART_BYTES, |stretch| {
+        let session = stretch.first >> ARRIVAL_BITS;
+        if scope.sessions.is_some_and(|may_be| !may_be(session)) {
+            return;
+        }
+        let Some(format) = formats.iter().find(|f| f.name() == stretch.format) else {
+            failed += 1;
+            return;
+        };
+        ranges.push(Range {
+            source: stretch.source,
+            first: stretch.first,
+            last: stretch.last,
+            bytes: stretch.end - stretch.start,
+            shares: [true; 2],
+            path: Arc::new(stretch.path),
+            format: *format,
+            place: Some(Place {
+                start: stretch.start,
+                end: stretch.end,
+                identity: stretch.identity,
+            }),
+        });
+    })?;
+    Ok((ranges, failed))
 }
 
 /// Ranges of entries that follow each other in one source are read together: appends are owed one by one.
@@ -184,22 +245,22 @@ fn items(shares: Shares) -> u64 {
     shares.into_iter().map(u64::from).sum()
 }
 
+/// The entries of a range in file order.
 fn entries(
     catalogue: &Catalogue,
-    item: &Item,
-    shares: Shares,
+    range: &Range,
     step: u64,
     scope: &Scope<'_>,
 ) -> Result<Vec<Entry>, catalogue::Error> {
     let filters_tools = !scope.tools.any.is_empty() || !scope.tools.none.is_empty();
     let tools = if filters_tools {
-        catalogue.tools_between(item.first, item.last)?
+        catalogue.tools_between(range.first, range.last)?
     } else {
         HashMap::new()
     };
     let mut entries = Vec::new();
-    catalogue.owed_entries(item.source, item.first, item.last, |row| {
-        if !shares[usize::from(row.flags & flag::ANSWER != 0)] {
+    catalogue.owed_entries(range.source, range.first, range.last, |row| {
+        if !range.shares[usize::from(row.flags & flag::ANSWER != 0)] {
             return;
         }
         let key = row.key as u64;
@@ -224,82 +285,7 @@ fn entries(
             hash: row.hash,
         });
     })?;
+    // Keys ascend in nearly the same order.
+    entries.sort_by_key(|entry| entry.start);
     Ok(entries)
-}
-
-/// What one thread does: read ranges until there are no more.
-fn read_all<'a>(
-    scan: &'a Scan,
-    ranges: &Mutex<Receiver<Range>>,
-    large: &Mutex<()>,
-) -> (Part<'a>, u64) {
-    let mut part = scan.part();
-    let mut buffer = Vec::new();
-    let mut failed = 0;
-    loop {
-        let next = ranges.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(range) = next else {
-            return (part, failed);
-        };
-        let read = match (range.entries.first(), range.entries.last()) {
-            (Some(first), Some(last)) => {
-                let (start, end) = (first.start, last.start + last.length);
-                let is_large = end - start > LARGE_BYTES;
-                let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-                let read = read_range(&range, start, end, &mut buffer, &mut part);
-                if is_large {
-                    buffer = Vec::new();
-                }
-                read
-            }
-            _ => Some(()),
-        };
-        if read.is_none() {
-            failed += items(range.shares);
-        }
-    }
-}
-
-/// Read one range as a whole; `None` when its bytes are no longer what was catalogued.
-fn read_range(
-    range: &Range,
-    start: u64,
-    end: u64,
-    buffer: &mut Vec<u8>,
-    part: &mut Part<'_>,
-) -> Option<()> {
-    let mut file = File::open(range.path.as_path()).ok()?;
-    file.seek(SeekFrom::Start(start)).ok()?;
-    let length = usize::try_from(end - start).ok()?;
-    if buffer.len() < length {
-        buffer.resize(length, 0);
-    }
-    let bytes = &mut buffer[..length];
-    file.read_exact(bytes).ok()?;
-    let record = |entry: &Entry| {
-        let from = (entry.start - start) as usize;
-        &bytes[from..from + entry.length as usize]
-    };
-    let mut entries = range.entries.iter();
-    if entries.any(|entry| hash(record(entry)) != entry.hash) {
-        return None;
-    }
-    let follows = |a: &Entry, b: &Entry| a.owed.key + 1 == b.owed.key;
-    for run in range.entries.chunk_by(follows) {
-        if let (Some(first), Some(last)) = (run.first(), run.last()) {
-            for class in [Class::Prose, Class::Output] {
-                part.cover(class, first.owed.key, last.owed.key);
-            }
-        }
-    }
-    for entry in &range.entries {
-        let (owed, record) = (entry.owed, record(entry));
-        part.count(owed, entry.length);
-        if owed.sampled || (owed.admitted && part.may_match(record)) {
-            for passage in range.format.passages_at(&range.path, record) {
-                part.read(owed, passage.class, &passage.pieces);
-            }
-        }
-    }
-    Some(())
 }

@@ -117,6 +117,9 @@ fn add_owed(
         return Ok(());
     }
     let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
+    if budget.is_some() {
+        writer.merge_small_segments_only();
+    }
     if anew {
         writer.commit(&payload(&epoch, 0))?;
     }

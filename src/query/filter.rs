@@ -83,6 +83,12 @@ impl<'a> Left<'a> {
         self.sessions.is_none() && self.keys.is_empty() && self.branch.is_none()
     }
 
+    /// Whether an entry of the session may be left.
+    pub fn may_hold(&self, session: i64) -> bool {
+        let sessions = self.sessions.as_ref();
+        sessions.is_none_or(|sessions| sessions.contains(&session))
+    }
+
     /// Whether the entry is left.
     pub fn holds(&self, key: u64) -> bool {
         let key = key as i64;

@@ -111,7 +111,7 @@ impl Index {
     }
 
     /// User and assistant text of all branches in file order, joined as the agent joins it.
-    pub(super) fn text_of(
+    pub(crate) fn text_of(
         &self,
         catalogue: &Catalogue,
         session: i64,

@@ -1,5 +1,6 @@
 //! Questions: what the user types, and what answers it.
 
+mod branch;
 mod dump;
 mod filter;
 mod list;

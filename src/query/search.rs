@@ -3,15 +3,15 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
 
-use super::filter::Left;
-use super::syntax::{self, Filters, Now};
+use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
 use crate::index::{Error, Index};
-use crate::ingest::{Event, Found, scan_owed, scan_prompts};
+use crate::ingest::{Event, Found};
 use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
-use crate::words::{self, Matcher, Order, Overlay, Pick, Scan, Scope, Words};
+use crate::words::{self, Order, Words};
 
 mod ascent;
+mod asking;
 mod cursor;
 mod facets;
 mod injected;
@@ -21,6 +21,7 @@ mod place;
 mod relax;
 mod snippet;
 
+use asking::{Question, Sieve};
 use cursor::Shown;
 use page::Page;
 
@@ -113,7 +114,7 @@ impl Index {
         };
         catalogue.snapshot()?;
         let mut ask = |found| -> Result<Option<String>, Error> {
-            let search = Search::new(self, catalogue, &query, scope, &shown, progress, found)?;
+            let search = Search::new(self, catalogue, &query, scope, &shown, progress, found);
             search.answer_or_damage(&mut answer)
         };
         let result = match ask(None) {
@@ -135,35 +136,11 @@ struct Search<'a> {
     index: &'a Index,
     catalogue: &'a Catalogue,
     query: &'a syntax::Query,
-    filters: &'a Filters,
     scope: &'a SearchScope,
     shown: &'a Shown,
-    left: Left<'a>,
-    /// What is left in all directories, where only one was asked for.
-    wide: Option<Left<'a>>,
     /// The words, once they were asked for.
     found: OnceCell<Found>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
-}
-
-/// An expression, asked of everything.
-struct Asked<'a> {
-    expr: Option<&'a Expr>,
-    matcher: Option<Matcher>,
-    disk: Option<&'a Words>,
-    overlay: &'a Overlay<'a>,
-    scope: Scope<'a>,
-    /// Items that could not be read.
-    failed: u64,
-}
-
-impl Asked<'_> {
-    fn hits(&self, scope: &Scope<'_>, order: Order, most: usize) -> Result<words::Answer, Error> {
-        let overlay = Some(self.overlay);
-        Ok(words::search(
-            self.disk, overlay, self.expr, scope, order, most,
-        )?)
-    }
 }
 
 impl<'a> Search<'a> {
@@ -175,21 +152,16 @@ impl<'a> Search<'a> {
         shown: &'a Shown,
         progress: &'a mut dyn FnMut(Event),
         found: Option<Found>,
-    ) -> Result<Self, Error> {
-        let filters = &query.filters;
-        let left = |cwd| Left::new(index, catalogue, filters, cwd);
-        Ok(Self {
+    ) -> Self {
+        Self {
             index,
             catalogue,
             query,
-            filters,
             scope,
             shown,
-            left: left(scope.cwd.as_deref())?,
-            wide: scope.cwd.as_ref().map(|_| left(None)).transpose()?,
             found: found.map_or_else(OnceCell::new, OnceCell::from),
             progress: RefCell::new(progress),
-        })
+        }
     }
 
     /// The answer, or what is wrong with the words. What an earlier search has filled in is replaced.
@@ -219,26 +191,30 @@ impl<'a> Search<'a> {
     }
 
     fn answer(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
-        let expr = match &self.query.expr {
-            Some(expr) if self.scope.any => Some(relax::any(expr)),
-            expr => expr.clone(),
-        };
-        self.fill(expr.as_ref(), answer)?;
-        let near = expr
-            .as_ref()
-            .filter(|_| !self.scope.exact && answer.total < FEW);
-        if let Some(near) = near.and_then(relax::near) {
+        let alternatives = &self.query.alternatives;
+        let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
+        let sieves: Vec<Sieve<'_>> = sieves.collect::<Result<_, _>>()?;
+        let exprs: Vec<Option<Expr>> = alternatives
+            .iter()
+            .map(|one| match &one.expr {
+                Some(expr) if self.scope.any => Some(relax::any(expr)),
+                expr => expr.clone(),
+            })
+            .collect();
+        self.fill(&questions(&exprs, &sieves), answer)?;
+        if !self.scope.exact
+            && answer.total < FEW
+            && let Some(near) = relax::each(&exprs, relax::near)
+        {
             let mut wider = answer.clone();
-            self.fill(Some(&near), &mut wider)?;
+            self.fill(&questions(&near, &sieves), &mut wider)?;
             if wider.total > answer.total {
                 *answer = wider;
                 answer.also = relax::also(&near, &answer.sessions);
             }
         }
-        if answer.total == 0
-            && let Some(expr) = &expr
-        {
-            self.explain_nothing(expr, answer)?;
+        if answer.total == 0 && exprs.iter().any(Option::is_some) {
+            self.explain_nothing(&questions(&exprs, &sieves), answer)?;
         }
         if self.scope.cursor.is_none() {
             answer.named = self.named(self.query)?;
@@ -247,8 +223,8 @@ impl<'a> Search<'a> {
     }
 
     /// The page, the total and whatever else was asked for.
-    fn fill(&self, expr: Option<&Expr>, answer: &mut SearchAnswer) -> Result<(), Error> {
-        self.ask(expr, &self.left, |asked| {
+    fn fill(&self, questions: &[Question<'_>], answer: &mut SearchAnswer) -> Result<(), Error> {
+        self.ask(questions, |asked| {
             answer.complete = self.index.complete && asked.failed == 0;
             answer.pending_files = self.index.pending_files + asked.failed;
             let order = match self.scope.newest_first {
@@ -259,10 +235,10 @@ impl<'a> Search<'a> {
                 0 => usize::MAX,
                 limit => limit,
             };
-            let mut page = Page::new(self, asked.matcher.as_ref(), order, limit);
+            let mut page = Page::new(self, asked, order, limit);
             let mut want = limit.saturating_add(self.shown.len());
             loop {
-                let found = asked.hits(&asked.scope, order, want)?;
+                let found = asked.hits(order, want)?;
                 let all = found.hits.len() >= found.total;
                 let full = page.take(&found.hits, all)?;
                 if full || all {
@@ -282,126 +258,33 @@ impl<'a> Search<'a> {
             if self.scope.facets {
                 answer.facets = Some(self.facets(asked)?);
             }
-            if self.wide.is_some() {
-                let wide = |key: u64| self.holds_widely(key);
-                let wider = Scope {
-                    allow: Some(&wide),
-                    ..asked.scope
-                };
-                let all = asked.hits(&wider, order, 1)?.total as u64;
+            if self.scope.cwd.is_some() {
+                let all = asked.count_widely()?;
                 answer.elsewhere = Some(all.saturating_sub(answer.total));
             }
             Ok(())
         })
     }
 
-    fn holds_widely(&self, key: u64) -> bool {
-        self.wide.as_ref().unwrap_or(&self.left).holds(key)
-    }
-
-    /// How many passages match, of those that `left` leaves.
-    fn count(&self, expr: &Expr, left: &Left<'_>, filters: &Filters) -> Result<u64, Error> {
-        self.ask_of(Some(expr), left, filters, |asked| {
-            Ok(asked.hits(&asked.scope, Order::Newest, 1)?.total as u64)
-        })
-    }
-
-    fn ask<R>(
-        &self,
-        expr: Option<&Expr>,
-        left: &Left<'_>,
-        then: impl FnOnce(&Asked<'_>) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        self.ask_of(expr, left, self.filters, then)
-    }
-
-    /// Ask `expr` of the words and of all that they lack.
-    fn ask_of<R>(
-        &self,
-        expr: Option<&Expr>,
-        left: &Left<'_>,
-        f: &Filters,
-        then: impl FnOnce(&Asked<'_>) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
-        let (disk, done) = match expr {
-            // Only the text itself tells.
-            Some(expr) if expr.reads_text() => (None, 0),
-            _ => {
-                if self.found.get().is_none() {
-                    let mut kept = self.index.words.borrow_mut();
-                    let found = kept.open(self.catalogue, &self.index.config.words_dir())?;
-                    self.found.get_or_init(|| found);
-                }
-                let found = self.found.get();
-                let words = found.and_then(|found| found.words.as_deref());
-                (words, found.map_or(0, |found| found.done))
-            }
-        };
-        let mut dead = Vec::new();
-        if disk.is_some() {
-            let gone = self.catalogue.dead(done)?;
-            dead.extend(gone.iter().map(|d| (d.first as u64, d.last as u64)));
-            dead.sort_unstable();
+    /// The words, if there are any to trust, and up to which batch they are done.
+    fn words(&self) -> Result<(Option<&Words>, i64), Error> {
+        if self.found.get().is_none() {
+            let mut kept = self.index.words.borrow_mut();
+            let found = kept.open(self.catalogue, &self.index.config.words_dir())?;
+            self.found.get_or_init(|| found);
         }
-        let allow = |key: u64| left.holds(key);
-        let scope = Scope {
-            allow: (!left.is_all()).then_some(&allow as &dyn Fn(u64) -> bool),
-            dead: &dead,
-            class: None,
-            kinds: pick(&f.kind),
-            roles: pick(&f.role),
-            tools: pick(&f.tool),
-            error: f.error,
-            since_ms: f.since_ms,
-            until_ms: f.until_ms,
-            outside_ms: &f.outside_ms,
-            now_ms: self.scope.now_ms,
-        };
-        let wide = |key: u64| left.holds(key) || self.holds_widely(key);
-        // What is elsewhere is counted as well.
-        let read = Scope {
-            allow: scope.allow.map(|allow| match self.wide {
-                Some(_) => &wide as &dyn Fn(u64) -> bool,
-                None => allow,
-            }),
-            ..scope
-        };
-        let scan = Scan::new(expr);
-        let mut progress = self.progress.borrow_mut();
-        let (mut parts, mut failed) = scan_owed(
-            self.catalogue,
-            &self.index.config.formats,
-            disk.map(|_| done),
-            &scan,
-            &read,
-            *progress,
-        )?;
-        drop(progress);
-        if f.asks_for_prompts() {
-            let prompts = Scope {
-                kinds: Pick::default(),
-                ..read
-            };
-            let formats = &self.index.config.formats;
-            let (part, changed) = scan_prompts(self.catalogue, formats, &scan, &prompts)?;
-            parts.push(part);
-            failed += changed;
-        }
-        then(&Asked {
-            expr,
-            matcher: expr.map(Matcher::new),
-            disk,
-            overlay: &Overlay::new(&scan, parts),
-            scope,
-            failed,
-        })
+        let found = self.found.get();
+        let words = found.and_then(|found| found.words.as_deref());
+        Ok((words, found.map_or(0, |found| found.done)))
     }
 }
 
-fn pick(names: &syntax::Names) -> Pick<'_> {
-    Pick {
-        any: &names.any,
-        none: &names.none,
-    }
+fn questions<'q>(exprs: &'q [Option<Expr>], sieves: &'q [Sieve<'q>]) -> Vec<Question<'q>> {
+    let pairs = exprs.iter().zip(sieves);
+    pairs
+        .map(|(expr, sieve)| Question {
+            expr: expr.as_ref(),
+            sieve,
+        })
+        .collect()
 }

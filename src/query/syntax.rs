@@ -9,7 +9,7 @@
 //! role:user              a filter; -role:user its opposite; role:user,assistant either
 //! since:2w until:2026-10-05 on:yesterday is:error has:image
 //! ```
-//! Filters: see [`Filters`]. They hold for the whole query and stand outside of parentheses.
+//! Filters, see [`Filters`], stand wherever words do: `(role:user OR label:x) foo`.
 //! `since` and `until` include the moment, day, month or year they name; `after` and `before` do
 //! not. What looks like a field but has an unknown name is text; where its name is nearly that of a
 //! field a note says so. In quotes everything is text, and so it is after the two characters `\:`.
@@ -19,11 +19,13 @@ use crate::model::Expr;
 use crate::words::regex_error;
 use crate::words::tokenizer::segment;
 
+mod alternatives;
 mod field;
 mod lex;
 mod time;
 mod word;
 
+use alternatives::{Filter, Tree, alternatives};
 #[cfg(test)]
 use field::FIELDS;
 use lex::{Lexeme, Piece, lex};
@@ -33,12 +35,35 @@ use word::word;
 /// A query, read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
+    /// At least one. There are several only where filters stand beside an OR.
+    pub alternatives: Vec<Alternative>,
+    /// What may have been meant otherwise.
+    pub notes: Vec<String>,
+}
+
+/// Passages that say something, of entries that some filters leave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Alternative {
     /// What passages must say; `None` when there are only filters.
     pub expr: Option<Expr>,
     /// Where to look.
     pub filters: Filters,
-    /// What may have been meant otherwise.
-    pub notes: Vec<String>,
+}
+
+impl Query {
+    /// The one alternative, if there is only one.
+    pub fn only(&self) -> Option<&Alternative> {
+        match self.alternatives.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Whether system prompts and tool schemas are asked for.
+    pub fn asks_for_prompts(&self) -> bool {
+        let mut filters = self.alternatives.iter().map(|one| &one.filters);
+        filters.any(Filters::asks_for_prompts)
+    }
 }
 
 /// Names wanted and not wanted.
@@ -139,9 +164,9 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
         lexemes: &lexemes,
         at: 0,
         now,
-        filters: Filters::default(),
+        notes,
     };
-    let expr = parser.either(0)?;
+    let tree = parser.either(0)?;
     if let Some(lexeme) = parser.peek() {
         let hint = Some("remove it, or put it in quotes".to_owned());
         return Err(SyntaxError::new(
@@ -150,16 +175,13 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
             hint,
         ));
     }
-    let filters = parser.filters;
-    let expr = expr.found;
-    if expr.is_none() && filters == Filters::default() {
+    let Some(tree) = tree else {
         let hint = (!lexemes.is_empty()).then(|| "only letters and digits are searched".to_owned());
         return Err(SyntaxError::new(1, "a word to search for", hint));
-    }
+    };
     Ok(Query {
-        expr,
-        filters,
-        notes,
+        alternatives: alternatives(&tree, now)?,
+        notes: parser.notes,
     })
 }
 
@@ -167,15 +189,7 @@ struct Parser<'a> {
     lexemes: &'a [Lexeme],
     at: usize,
     now: Now,
-    filters: Filters,
-}
-
-/// What a part of the query came to.
-#[derive(Default)]
-struct Part {
-    found: Option<Expr>,
-    /// Where it holds a filter.
-    filter_at: Option<usize>,
+    notes: Vec<String>,
 }
 
 impl<'a> Parser<'a> {
@@ -183,18 +197,14 @@ impl<'a> Parser<'a> {
         self.lexemes.get(self.at)
     }
 
-    fn either(&mut self, depth: usize) -> Result<Part, SyntaxError> {
+    /// `None`: nothing that can be searched for.
+    fn either(&mut self, depth: usize) -> Result<Option<Tree>, SyntaxError> {
         let mut first = self.all(depth)?;
         let mut members = Vec::new();
-        let mut is_choice = false;
         while let Some(lexeme) = self.peek().filter(|lexeme| lexeme.piece == Piece::Or) {
             self.at += 1;
             let next = self.all(depth)?;
-            if let Some(column) = first.filter_at.or(next.filter_at) {
-                let hint = "filters hold for the whole query; role:a,b means either".to_owned();
-                return Err(SyntaxError::new(column, "no filter beside OR", Some(hint)));
-            }
-            if first.found.is_none() && !is_choice || next.found.is_none() {
+            if first.is_none() && members.is_empty() || next.is_none() {
                 let hint = "to search for the word itself, write \"or\"".to_owned();
                 return Err(SyntaxError::new(
                     lexeme.column,
@@ -202,30 +212,24 @@ impl<'a> Parser<'a> {
                     Some(hint),
                 ));
             }
-            is_choice = true;
-            members.extend(first.found.take());
-            members.extend(next.found);
+            members.extend(first.take());
+            members.extend(next);
         }
-        Ok(if is_choice {
-            Part {
-                found: Some(Expr::Or(members)),
-                filter_at: None,
-            }
-        } else {
-            first
+        Ok(match members.is_empty() {
+            true => first,
+            false => Some(Tree::Any(members)),
         })
     }
 
-    fn all(&mut self, depth: usize) -> Result<Part, SyntaxError> {
-        let mut members = Vec::new();
-        let mut filter_at = None;
+    fn all(&mut self, depth: usize) -> Result<Option<Tree>, SyntaxError> {
+        let mut members: Vec<Tree> = Vec::new();
+        let mut is_first = true;
         // A NOT that stands before the next lexeme.
         let mut not_at = None;
         while let Some(lexeme) = self.peek() {
-            let expr = match &lexeme.piece {
+            let member = match &lexeme.piece {
                 Piece::Or | Piece::Close => break,
                 Piece::And => {
-                    let is_first = members.is_empty() && filter_at.is_none();
                     self.at += 1;
                     if is_first || not_at.is_some() || !self.begins_member() {
                         let hint = "to search for the word itself, write \"and\"".to_owned();
@@ -262,18 +266,13 @@ impl<'a> Parser<'a> {
                             Some(hint),
                         ));
                     }
-                    if let Some(column) = inner.filter_at {
-                        let hint = "filters hold for the whole query".to_owned();
-                        return Err(SyntaxError::new(
-                            column,
-                            "no filter inside of ( )",
-                            Some(hint),
-                        ));
-                    }
-                    inner.found
+                    inner
                 }
-                Piece::Phrase(text) => searchable(text).then(|| Expr::Phrase(text.clone())),
-                Piece::Word(text) => word(text),
+                Piece::Phrase(text) => {
+                    let phrase = searchable(text).then(|| Expr::Phrase(text.clone()));
+                    self.text(lexeme, text, phrase)
+                }
+                Piece::Word(text) => self.text(lexeme, text, word(text)),
                 Piece::Regex { pattern, column } => {
                     if let Some((at, message)) = regex_error(pattern) {
                         let hint = format!("to search for the text, write \"/{pattern}/\"");
@@ -283,42 +282,77 @@ impl<'a> Parser<'a> {
                             Some(hint),
                         ));
                     }
-                    Some(Expr::Regex(pattern.clone()))
+                    Some(Tree::Text(Expr::Regex(pattern.clone())))
                 }
                 Piece::Filter { name, values } => {
-                    filter_at = filter_at.or(Some(lexeme.column));
                     let negated = lexeme.negated ^ not_at.take().is_some();
-                    self.filter(lexeme, negated, name, values)?;
+                    let filter = Filter {
+                        column: lexeme.column,
+                        value_column: lexeme.column
+                            + name.chars().count()
+                            + 1
+                            + usize::from(lexeme.negated),
+                        negated,
+                        name: name.clone(),
+                        values: values.clone(),
+                    };
+                    // What is wrong with it is said even where no alternative needs it.
+                    Filters::default().take(&filter, negated, self.now)?;
                     self.at += 1;
+                    is_first = false;
+                    add_filter(&mut members, filter);
                     continue;
                 }
             };
             self.at += 1;
+            is_first = false;
             let negated = lexeme.negated ^ not_at.take().is_some();
-            members.extend(expr.map(|expr| {
-                if negated {
-                    Expr::Not(Box::new(expr))
-                } else {
-                    expr
-                }
+            members.extend(member.map(|member| match negated {
+                true => Tree::Not(Box::new(member)),
+                false => member,
             }));
         }
         if let Some(column) = not_at {
             let hint = "to search for the word itself, write \"not\"".to_owned();
             return Err(SyntaxError::new(column, "a word after NOT", Some(hint)));
         }
-        let found = match members.len() {
+        Ok(match members.len() {
             0 => None,
             1 => members.pop(),
-            _ => Some(Expr::And(members)),
-        };
-        Ok(Part { found, filter_at })
+            _ => Some(Tree::All(members)),
+        })
+    }
+
+    /// What a word or phrase asks for; where that is nothing, a note says so.
+    fn text(&mut self, lexeme: &Lexeme, text: &str, expr: Option<Expr>) -> Option<Tree> {
+        if expr.is_none() {
+            let text = format!("{}{text}", if lexeme.negated { "-" } else { "" });
+            self.notes.push(format!(
+                "column {}: {text} has no letters or digits and is left out; *{text}* finds it as it is written",
+                lexeme.column
+            ));
+        }
+        expr.map(Tree::Text)
     }
 
     /// Whether a word, group or filter comes next.
     fn begins_member(&self) -> bool {
         self.peek()
             .is_some_and(|next| !matches!(next.piece, Piece::Or | Piece::And | Piece::Close))
+    }
+}
+
+/// Names of one filter side by side add up: `role:user role:assistant` is either.
+fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
+    let same = members.iter_mut().find_map(|member| match member {
+        Tree::Filter(other) if other.name == filter.name && other.negated == filter.negated => {
+            Some(other)
+        }
+        _ => None,
+    });
+    match same {
+        Some(other) if filter.takes_names() => other.values.extend(filter.values),
+        _ => members.push(Tree::Filter(filter)),
     }
 }
 

@@ -17,6 +17,9 @@ pub enum Error {
     /// The file holds something, but its first entry is no session header. It is left alone.
     #[error("{} is not a valid session file: its first entry is no header", path.display())]
     NotASession { path: PathBuf },
+    /// A document of agentuse's cannot be read.
+    #[error(transparent)]
+    BadDocument(super::agentuse::BadDocument),
     /// No entry of the session has that id.
     #[error("entry {id} not found")]
     NoEntry { id: String },

@@ -1,5 +1,6 @@
 //! Which sessions are there? What the agent's own list shows, read from the files alone.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ use crate::model::{Facts, Fold, Part};
 use crate::source::identity::Identity;
 use crate::source::lines::Lines;
 
-/// One row of the agent's list (pi: `SessionInfo`). Where there is an [`Index`](crate::Index), its own list has the same
-/// values without reading a file.
+/// One row of the agent's list (pi: `SessionInfo`). Where there is an index,
+/// [`Index::agent_list`](crate::Index::agent_list) has the same ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionInfo {
     /// The session's file.
@@ -55,15 +56,10 @@ impl SessionManager {
         cwd: &str,
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
-        let dir = setup.session_dir(cwd);
-        let mut files = files_in(&dir);
-        // Of equal times the last name comes first.
-        files.sort_by_cached_key(|file| std::cmp::Reverse(Collation::of(&name(file))));
+        let mut files = files_in(&setup.session_dir(cwd));
+        in_order(&mut files, |file| (file, None));
         let mut found = read_all(files, progress)?;
-        if setup.flat.is_some() && dir != setup.sessions.join(setup.profile.folder(cwd)) {
-            let wanted = setup.profile.cwd(cwd);
-            found.retain(|info| !info.cwd.is_empty() && setup.profile.cwd(&info.cwd) == wanted);
-        }
+        found.retain(|info| setup.lists(cwd, info));
         Ok(found)
     }
 
@@ -80,16 +76,38 @@ impl SessionManager {
                 .flat_map(|folder| files_in(folder))
                 .collect(),
         };
-        if setup.flat.is_some() {
-            files.sort_by_cached_key(|file| std::cmp::Reverse(Collation::of(&name(file))));
-        } else {
-            files.sort_by_cached_key(|file| {
-                let changed = fs::metadata(file).and_then(|there| there.modified()).ok();
-                std::cmp::Reverse((changed, Collation::of(&name(file))))
-            });
+        match setup.flat {
+            Some(_) => in_order(&mut files, |file| (file, None)),
+            None => in_order(&mut files, |file| {
+                let there = fs::metadata(file).ok();
+                (file, there.map(|there| Identity::of(&there).mtime_ns))
+            }),
         }
         read_all(files, progress)
     }
+}
+
+impl Setup {
+    /// Whether a session in the folder of that working directory is in its list: in a flat folder where its header names
+    /// the directory.
+    pub(crate) fn lists(&self, cwd: &str, info: &SessionInfo) -> bool {
+        match &self.flat {
+            Some(flat) if *flat != self.sessions.join(self.profile.folder(cwd)) => {
+                !info.cwd.is_empty() && self.profile.cwd(&info.cwd) == self.profile.cwd(cwd)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Puts sessions of equal times in their order: the file changed last first, where that is given, then the last name. (Of
+/// equal names in several folders the agent has them as the disk gives them; here the first path comes first.)
+pub(crate) fn in_order<T>(all: &mut [T], file: impl Fn(&T) -> (&Path, Option<i64>)) {
+    all.sort_by_cached_key(|one| {
+        let (path, changed_ns) = file(one);
+        let name = Collation::of(&name(path));
+        (Reverse((changed_ns, name)), path.to_path_buf())
+    });
 }
 
 fn name(path: &Path) -> String {
@@ -140,7 +158,7 @@ fn read_all(files: Vec<PathBuf>, progress: Progress<'_>) -> Result<Vec<SessionIn
     }
     let mut found: Vec<SessionInfo> = read.into_iter().flatten().collect();
     // Stable: equal times keep their order.
-    found.sort_by_key(|info| std::cmp::Reverse(info.modified_ms));
+    found.sort_by_key(|info| Reverse(info.modified_ms));
     Ok(found)
 }
 

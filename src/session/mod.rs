@@ -31,6 +31,7 @@
 //! # }
 //! ```
 
+pub mod agentuse;
 mod append;
 mod chance;
 pub mod clido;
@@ -60,6 +61,7 @@ pub use content::{
 pub use context::{ModelChoice, SessionContext, convert_to_llm};
 pub use entry::{Entry, FileEntry, SessionHeader, parse_session_entries};
 pub use error::Error;
+pub(crate) use listing::in_order;
 pub use listing::{Progress, SessionInfo};
 pub use log::{Tree, TreeNode};
 pub use manager::{NewSession, SessionManager, Setup};

@@ -1,6 +1,7 @@
 //! Which files lie below a root, with the identity of each? Directories are read in parallel; of those known to be
 //! unchanged nothing is told but themselves.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,6 +91,32 @@ impl Discovery {
         });
     }
 
+    /// Take in a file. `false`: it is told each time, so its directory is looked at each time.
+    fn file(&mut self, path: &Path, identity: Identity, flat: bool, format: &dyn Format) -> bool {
+        match format.place(path, flat) {
+            Placement::Source {
+                session,
+                part,
+                unlisted,
+            } => match path.to_str() {
+                Some(relative) => self.found.push(Found {
+                    relative: slashed(relative),
+                    identity,
+                    place: session,
+                    part,
+                    unlisted,
+                }),
+                None => {
+                    // Sessions are named by their paths, in SQL and in JSON: paths are text.
+                    self.unread(path, &"its name is not UTF-8; renamed, it is read");
+                    return false;
+                }
+            },
+            Placement::Ignore(reason) => self.stray(path, reason),
+        }
+        true
+    }
+
     fn add(&mut self, mut other: Discovery) {
         self.found.append(&mut other.found);
         self.strays.append(&mut other.strays);
@@ -166,6 +193,30 @@ pub fn discover_changes(
     all.device = identity.device;
     all.sort();
     all
+}
+
+/// Look at these files alone, given by their paths below the root at `root`. Of a file that is gone nothing is told.
+pub fn discover_files(
+    root: &Path,
+    flat: bool,
+    format: &dyn Format,
+    files: &BTreeSet<&Path>,
+) -> Discovery {
+    let mut found = Discovery::default();
+    for file in files {
+        match fs::metadata(root.join(file)) {
+            Ok(metadata) if metadata.is_file() => {
+                found.file(file, Identity::of(&metadata), flat, format);
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => found.unread(file, &error),
+        }
+    }
+    found
+        .found
+        .sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+    found
 }
 
 /// So many directories wait before another thread is worth starting.
@@ -301,7 +352,7 @@ impl Walk<'_> {
                     }
                 }
                 Kind::File if folder.is_none() => {
-                    settled &= self.file(&path(), found.identity, here);
+                    settled &= here.file(&path(), found.identity, self.flat, self.format);
                 }
                 Kind::File | Kind::Link | Kind::Other => {}
             }
@@ -399,32 +450,6 @@ impl Walk<'_> {
         }
         deeper
     }
-
-    /// `false`: it is told each time, so its directory is looked at each time.
-    fn file(&self, path: &Path, identity: Identity, here: &mut Discovery) -> bool {
-        match self.format.place(path, self.flat) {
-            Placement::Source {
-                session,
-                part,
-                unlisted,
-            } => match path.to_str() {
-                Some(relative) => here.found.push(Found {
-                    relative: slashed(relative),
-                    identity,
-                    place: session,
-                    part,
-                    unlisted,
-                }),
-                None => {
-                    // Sessions are named by their paths, in SQL and in JSON: paths are text.
-                    here.unread(path, &"its name is not UTF-8; renamed, it is read");
-                    return false;
-                }
-            },
-            Placement::Ignore(reason) => here.stray(path, reason),
-        }
-        true
-    }
 }
 
 impl Directory {
@@ -441,7 +466,7 @@ impl Directory {
 }
 
 /// As paths are stored on every system.
-fn slashed(relative: impl Into<String>) -> String {
+pub fn slashed(relative: impl Into<String>) -> String {
     let relative = relative.into();
     match cfg!(windows) {
         true => relative.replace('\\', "/"),

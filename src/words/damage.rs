@@ -126,6 +126,14 @@ impl WholeSegments {
         }
     }
 
+    /// The same with another policy.
+    pub fn with(&self, policy: LogMergePolicy) -> Self {
+        Self {
+            policy: Arc::new(policy),
+            ..self.clone()
+        }
+    }
+
     /// Whether a segment was not merged because it is damaged.
     pub fn check(&self) -> Result<(), WordsError> {
         match &*self.found.lock().unwrap_or_else(PoisonError::into_inner) {

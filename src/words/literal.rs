@@ -2,10 +2,10 @@
 
 /// How many bytes are looked at before asking whether any of them was a candidate.
 const BLOCK: usize = 64;
-/// Letters and digits, the rarest in source code and English first.
+/// Letters and digits, the rarest in source code and English first. In JSON signs are more frequent than any of them.
 const RARITY: &[u8] = b"zqjxkwvyb98765432g10hfpumdclsinroate";
 
-/// Lowercase ASCII letters and digits to look for.
+/// ASCII to look for, its letters lowercase.
 #[derive(Debug)]
 pub(super) struct Literal {
     text: Vec<u8>,
@@ -17,7 +17,8 @@ impl Literal {
     /// `text` is not empty.
     pub fn new(text: &[u8]) -> Self {
         let mut places: Vec<usize> = (0..text.len()).collect();
-        places.sort_by_key(|at| RARITY.iter().position(|byte| *byte == text[*at]));
+        let rank = |byte: u8| RARITY.iter().position(|known| *known == byte);
+        places.sort_by_key(|at| rank(text[*at]).unwrap_or(RARITY.len()));
         let first = places.first().copied().unwrap_or(0);
         Self {
             text: text.to_vec(),
@@ -27,7 +28,7 @@ impl Literal {
 
     /// Where `bytes` hold the text, at or after `from`.
     pub fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
-        let [(i, a), (j, b)] = self.probes.map(|at| (at, self.text[at]));
+        let [(i, a), (j, b)] = self.probes.map(|at| (at, self.text[at] | 0x20));
         let starts = (bytes.len() + 1).saturating_sub(self.text.len());
         let mut at = from;
         while at < starts {
@@ -66,6 +67,11 @@ impl Literal {
         })
     }
 
+    /// Whether this byte is part of the text.
+    pub fn holds(&self, byte: u8) -> bool {
+        self.text.contains(&byte)
+    }
+
     pub fn len(&self) -> usize {
         self.text.len()
     }
@@ -77,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_place_is_found_in_any_case_and_block() {
-        for text in ["a", "ab", "error", "1a2"] {
+        for text in ["a", "ab", "error", "1a2", "_", "e[e0", "a-b c"] {
             let literal = Literal::new(text.as_bytes());
             for before in 0..200 {
                 let mut bytes = vec![b'x'; before];

@@ -42,7 +42,9 @@ pub use rank::recency;
 pub use scanned::regex_error;
 pub use schema::{Doc, SCHEMA_REVISION};
 pub use scope::{Facts, Pick, Scope};
-pub use search::{Answer, Hit, Order, Words, search};
+#[cfg(test)]
+pub use search::search;
+pub use search::{Answer, Hit, Order, Side, Words, search_any};
 pub use write::{Added, Adder, WordsWriter};
 
 #[cfg(test)]

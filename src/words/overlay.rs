@@ -104,6 +104,12 @@ impl Scan {
         }
     }
 
+    /// Whether a word is asked for, whose matches differ in score.
+    fn is_scored(&self) -> bool {
+        let matcher = self.matcher.as_ref();
+        matcher.is_some_and(|matcher| matcher.terms.len() > 0)
+    }
+
     /// Room for what one thread reads.
     pub fn part(&self) -> Part<'_> {
         let terms = self.matcher.as_ref().map_or(0, |m| m.terms.len());
@@ -215,9 +221,19 @@ impl Part<'_> {
         });
     }
 
-    /// Whether a passage of this record, JSON as it is on disk, may match. `false` is certain.
-    pub fn may_match(&self, record: &[u8]) -> bool {
-        self.scan.prefilter.may_match(record)
+    /// Whether a passage of these records, JSON as they are on disk, may match. `false` is certain.
+    pub fn may_match(&self, records: &[u8]) -> bool {
+        self.scan.prefilter.may_match(records)
+    }
+
+    /// Whether records that [`Part::may_match`] rules out need not be counted either, and some are.
+    pub fn skips_what_cannot_match(&self) -> bool {
+        !self.scan.is_scored() && !self.scan.prefilter.is_open()
+    }
+
+    /// Whether a passage of this record is to be [read](Part::read).
+    pub fn wants(&self, entry: Owed, record: &[u8]) -> bool {
+        entry.sampled && self.scan.is_scored() || entry.admitted && self.may_match(record)
     }
 
     /// Read a passage.
@@ -231,7 +247,7 @@ impl Part<'_> {
         let tally = &mut self.tally;
         let mut matches = entry.admitted;
         if let Some(matcher) = &scan.matcher
-            && matcher.terms.len() == 0
+            && !scan.is_scored()
         {
             // Only the text decides, and no word is scored: there is nothing to count.
             matches = matches && matcher.holds(tally, pieces);

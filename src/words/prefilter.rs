@@ -7,9 +7,14 @@
 //! character, written as itself or as `\u` and digits, holds every ASCII token of its text as it
 //! is, up to case. Keys are no text: what stands at the end of one is not counted.
 //!
+//! A part of the text itself, and what every match of a regular expression holds, is not folded: only
+//! `K` (the Kelvin sign) and `ſ` are cases of ASCII letters, and only `\u` and four digits writes a
+//! character differently that has no escape of its own.
+//!
 //! This supposes that a passage's text is made of the record's strings, and of its numbers as
 //! they are written.
 
+use std::cell::OnceCell;
 use std::sync::OnceLock;
 
 use memchr::memmem::Finder;
@@ -30,7 +35,10 @@ pub struct Prefilter {
 
 #[derive(Debug)]
 enum Node {
+    /// Part of a token.
     Literal(Literal),
+    /// Part of the text, whatever its case.
+    Text(Literal),
     /// Any character that is not ASCII: no other becomes one in a token.
     Wide,
     All(Vec<Node>),
@@ -84,7 +92,7 @@ fn near(word: &str) -> Option<Node> {
 
 fn needed(need: Need) -> Node {
     match need {
-        Need::Run(letters) => Node::Literal(Literal::new(&letters)),
+        Need::Run(text) => Node::Text(Literal::new(&text)),
         Need::All(needs) => Node::All(needs.into_iter().map(needed).collect()),
         Need::Any(needs) => Node::Any(needs.into_iter().map(needed).collect()),
     }
@@ -107,18 +115,35 @@ impl Prefilter {
         }
     }
 
-    /// Whether a passage of this record, which is JSON, may match. `false` is certain.
-    pub fn may_match(&self, record: &[u8]) -> bool {
+    /// Whether nothing can be told from bytes.
+    pub fn is_open(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// Whether a passage of these records, which are JSON, may match. `false` is certain.
+    pub fn may_match(&self, records: &[u8]) -> bool {
         let Some(root) = &self.root else {
             return true;
         };
-        let holds = holds(root, &|literal| match literal {
-            Some(literal) => literal
-                .places(record)
-                .any(|at| !ends_key(record, at + literal.len())),
-            None => !record.is_ascii() || self.escape.find(record).is_some(),
-        });
-        holds || self.has_hiding_escape(record) || has_hiding(record)
+        let (folds, writes) = (OnceCell::new(), OnceCell::new());
+        let is_there = |literal: &Literal| {
+            let mut places = literal.places(records);
+            places.any(|at| !ends_key(records, at + literal.len()))
+        };
+        holds(root, &|node| match node {
+            Node::Text(literal) => {
+                is_there(literal)
+                    || *writes.get_or_init(|| self.has_escape(records, is_plain_case))
+                    || holds_case(literal, records)
+            }
+            Node::Literal(literal) => {
+                is_there(literal)
+                    || *folds.get_or_init(|| {
+                        self.has_escape(records, is_part_of_token) || has_hiding(records)
+                    })
+            }
+            _ => !records.is_ascii() || self.escape.find(records).is_some(),
+        })
     }
 
     /// Whether a passage of these pieces, decoded text, may match. `false` is certain.
@@ -127,46 +152,64 @@ impl Prefilter {
             return true;
         };
         let bytes = || pieces.iter().map(|piece| piece.as_ref().as_bytes());
-        holds(root, &|literal| match literal {
-            Some(literal) => bytes().any(|bytes| literal.find(bytes, 0).is_some()),
-            None => bytes().any(|bytes| !bytes.is_ascii()),
-        }) || bytes().any(has_hiding)
+        let is_there = |literal: &Literal| bytes().any(|bytes| literal.find(bytes, 0).is_some());
+        holds(root, &|node| match node {
+            Node::Text(literal) => {
+                is_there(literal) || bytes().any(|bytes| holds_case(literal, bytes))
+            }
+            Node::Literal(literal) => is_there(literal) || bytes().any(has_hiding),
+            _ => bytes().any(|bytes| !bytes.is_ascii()),
+        })
     }
 
-    /// Whether a hiding or ASCII character is written by its number. Takes `\\u`, an escaped
-    /// backslash before a letter, for one as well: that letter is found as it is.
-    fn has_hiding_escape(&self, record: &[u8]) -> bool {
+    /// Whether a character that counts is written by its number. Takes `\\u`, an escaped backslash
+    /// before a letter, for one as well: that letter is found as it is.
+    fn has_escape(&self, records: &[u8], counts: fn(u32) -> bool) -> bool {
         let unit = |at: usize| {
-            let digits = std::str::from_utf8(record.get(at..at + 4)?).ok()?;
+            let digits = std::str::from_utf8(records.get(at..at + 4)?).ok()?;
             u32::from_str_radix(digits, 16).ok()
         };
-        self.escape.find_iter(record).any(|at| {
+        self.escape.find_iter(records).any(|at| {
             let Some(first) = unit(at + 2) else {
                 return true;
             };
-            let code = match first {
-                0xD800..0xDC00 if record[at + 6..].starts_with(b"\\u") => {
+            counts(match first {
+                0xD800..0xDC00 if records[at + 6..].starts_with(b"\\u") => {
                     let second = unit(at + 8).unwrap_or_default();
                     0x10000 + ((first - 0xD800) << 10) + (second & 0x3FF)
                 }
                 _ => first,
-            };
-            match u8::try_from(code) {
-                Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || byte == b'_',
-                _ => hides(code),
-            }
+            })
         })
     }
 }
 
-/// `has` is asked for a literal, or for any character that is not ASCII.
-fn holds(node: &Node, has: &dyn Fn(Option<&Literal>) -> bool) -> bool {
+/// `has` is asked for what is neither [`Node::All`] nor [`Node::Any`].
+fn holds(node: &Node, has: &dyn Fn(&Node) -> bool) -> bool {
     match node {
-        Node::Literal(literal) => has(Some(literal)),
-        Node::Wide => has(None),
         Node::All(nodes) => nodes.iter().all(|node| holds(node, has)),
         Node::Any(nodes) => nodes.iter().any(|node| holds(node, has)),
+        leaf => has(leaf),
     }
+}
+
+/// Whether a character can be part of a token of ASCII, or vanish within one.
+fn is_part_of_token(code: u32) -> bool {
+    match u8::try_from(code) {
+        Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || byte == b'_',
+        _ => hides(code),
+    }
+}
+
+/// Whether a character is ASCII that needs no escape, or a case of such a one.
+fn is_plain_case(code: u32) -> bool {
+    matches!(code, 0x20..0x7F | 0x17F | 0x212A)
+}
+
+/// Whether bytes hold a character that is not ASCII, but a case of a letter of this text.
+fn holds_case(literal: &Literal, bytes: &[u8]) -> bool {
+    let holds = |case: &str| memchr::memmem::find(bytes, case.as_bytes()).is_some();
+    literal.holds(b'k') && holds("\u{212A}") || literal.holds(b's') && holds("\u{17F}")
 }
 
 /// Whether the word that goes on at `at` is the last of a key: only a key has `":` behind it, with

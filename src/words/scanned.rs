@@ -1,12 +1,13 @@
 //! What is asked for that only the text itself can tell: a part of it, or a regular expression.
 //!
-//! Bytes that hold none of the letters and digits which every match must hold need not be decoded;
-//! [`Need`] says which these are.
+//! Bytes that hold none of the ASCII text which every match must hold need not be decoded;
+//! [`Need`] says which that is.
 
 use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
 
 use crate::model::Expr;
 
@@ -15,20 +16,29 @@ use crate::model::Expr;
 pub(super) struct Scanned {
     /// `None`: it cannot be read as one, and matches nothing.
     regex: Option<Regex>,
+    /// The same without the ends of words, if it asks for some: whatever the regex matches this matches too, and unlike the
+    /// regex it is as fast beyond ASCII.
+    loose: Option<Regex>,
 }
 
 impl Scanned {
     /// What `expr` looks for, if it is of this kind.
     pub fn new(expr: &Expr) -> Option<Self> {
-        let regex = RegexBuilder::new(&pattern(expr)?).multi_line(true).build();
-        Some(Self { regex: regex.ok() })
+        let pattern = pattern(expr)?;
+        let build = |pattern: &str| RegexBuilder::new(pattern).multi_line(true).build().ok();
+        let mut parser = ParserBuilder::new().multi_line(true).build();
+        let hir = parser.parse(&pattern).ok();
+        let loose = hir.filter(|hir| hir.properties().look_set().contains_word_unicode());
+        Some(Self {
+            regex: build(&pattern),
+            loose: loose.and_then(|hir| build(&without_words(hir).to_string())),
+        })
     }
 
     /// Whether a text holds it.
     pub fn is_in(&self, text: &str) -> bool {
-        self.regex
-            .as_ref()
-            .is_some_and(|regex| regex.is_match(text))
+        let holds = |regex: &Regex| regex.is_match(text);
+        self.loose.as_ref().is_none_or(holds) && self.regex.as_ref().is_some_and(holds)
     }
 
     /// Where a text holds it. Empty matches are left out.
@@ -48,6 +58,26 @@ fn pattern(expr: &Expr) -> Option<String> {
         Expr::Substring(text) => Some(format!("(?i){}", regex::escape(text))),
         Expr::Regex(pattern) => Some(pattern.clone()),
         _ => None,
+    }
+}
+
+/// The same that does not ask where words end.
+fn without_words(hir: Hir) -> Hir {
+    match hir.into_kind() {
+        HirKind::Look(look) if LookSet::singleton(look).contains_word() => Hir::empty(),
+        HirKind::Look(look) => Hir::look(look),
+        HirKind::Empty => Hir::empty(),
+        HirKind::Literal(literal) => Hir::literal(literal.0),
+        HirKind::Class(class) => Hir::class(class),
+        HirKind::Repetition(mut repetition) => {
+            repetition.sub = Box::new(without_words(*repetition.sub));
+            Hir::repetition(repetition)
+        }
+        HirKind::Capture(capture) => without_words(*capture.sub),
+        HirKind::Concat(members) => Hir::concat(members.into_iter().map(without_words).collect()),
+        HirKind::Alternation(members) => {
+            Hir::alternation(members.into_iter().map(without_words).collect())
+        }
     }
 }
 
@@ -72,7 +102,7 @@ pub fn regex_error(pattern: &str) -> Option<(usize, String)> {
 /// What text must hold to match, in whatever case.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Need {
-    /// These lowercase ASCII letters and digits, next to each other.
+    /// These ASCII characters, letters lowercase, next to each other: those that JSON writes as themselves.
     Run(Vec<u8>),
     All(Vec<Need>),
     Any(Vec<Need>),
@@ -104,12 +134,17 @@ fn need(hir: &Hir) -> Option<Need> {
     }
 }
 
-/// Letters that stand next to each other grow one run; whatever else comes between ends it.
+/// Whether a byte is a character that JSON needs no escape for. `/` needs none, but some give it one.
+fn is_itself(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'/')
+}
+
+/// Characters that stand next to each other grow one run; whatever else comes between ends it.
 fn gather(hir: &Hir, run: &mut Vec<u8>, needs: &mut Vec<Need>) {
     match hir.kind() {
         HirKind::Literal(literal) => {
             for byte in &literal.0 {
-                match byte.is_ascii_alphanumeric() {
+                match is_itself(*byte) {
                     true => run.push(byte.to_ascii_lowercase()),
                     false => end(run, needs),
                 }
@@ -188,7 +223,9 @@ mod tests {
         for (pattern, expected) in [
             ("abc", Some("abc")),
             ("(?i)Kiss9", Some("kiss9")),
-            ("a_b", Some("(a & b)")),
+            ("a_b", Some("a_b")),
+            (r"error\[E\d+", Some("error[e")),
+            (r"a\nb/c", Some("(a & b & c)")),
             ("foo.*bar", Some("(foo & bar)")),
             ("fo+bar", Some("(f & o & bar)")),
             ("fo*bar", Some("(f & bar)")),
@@ -210,7 +247,25 @@ mod tests {
             }
         }
         let part = Need::of(&Expr::Substring("Re-Use x".to_owned()));
-        assert_eq!(part.as_ref().map(show).as_deref(), Some("(re & use & x)"));
+        assert_eq!(part.as_ref().map(show).as_deref(), Some("re-use x"));
+    }
+
+    #[test]
+    fn ends_of_words_are_asked_for_last() {
+        let scanned = |pattern: &str| Scanned::new(&Expr::Regex(pattern.to_owned())).unwrap();
+        for (pattern, text, holds) in [
+            (r"\bq\w+z\b", "日 quiz 本", true),
+            (r"\bq\w+z\b", "日quiz", false),
+            (r"(?i)^(\bé|\Bx{2,})$", "a\nÉ\nb", true),
+            (r"(?i)^(\bé|\Bx{2,})$", "xx", false),
+            (r"\b", "日", true),
+            (r"\b", " ", false),
+        ] {
+            let scanned = scanned(pattern);
+            assert!(scanned.loose.is_some(), "{pattern}");
+            assert_eq!(scanned.is_in(text), holds, "{pattern} in {text}");
+        }
+        assert!(scanned("^a$").loose.is_none());
     }
 
     #[test]

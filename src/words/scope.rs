@@ -16,6 +16,8 @@ pub struct Pick<'a> {
 pub struct Scope<'a> {
     /// Asked with the key of each match; its session is `key >> ARRIVAL_BITS`.
     pub allow: Option<&'a dyn Fn(u64) -> bool>,
+    /// Asked with a session before its entries are looked at: `false` is certain for all of them.
+    pub sessions: Option<&'a dyn Fn(i64) -> bool>,
     /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
     /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.
     pub dead: &'a [(u64, u64)],

@@ -12,7 +12,7 @@ use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::scope::Scope;
-use super::top::{Standings, Top};
+use super::top::{Merged, Standings, Taker, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
 use crate::model::{Class, Expr, Standing};
@@ -129,16 +129,22 @@ pub struct Answer {
     pub total_is_bound: bool,
 }
 
-/// Search the disk, the overlay or both as if they were one index. The overlay is of the same
-/// `expr`, and of entries that the scope [admits](Scope::admits).
-///
-/// On disk whatever [reads text](Expr::reads_text) needs a check of every passage, and scores nothing:
-/// ask such an `expr` of an overlay of everything.
-///
-/// `expr` is `None` when only the scope decides. Scores rest on the statistics of both sides.
-///
-/// # Errors
-/// [`WordsError::Unreadable`] when the disk turns out to be damaged: then all text must be in the overlay.
+/// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the statistics of both.
+#[derive(Clone, Copy)]
+pub struct Side<'a> {
+    /// Whatever [reads text](Expr::reads_text) needs a check of every passage on disk, and scores nothing: ask such an
+    /// `expr` of an overlay of everything.
+    pub disk: Option<&'a Words>,
+    /// Of the same `expr`, and of entries that the scope [admits](Scope::admits).
+    pub overlay: Option<&'a Overlay<'a>>,
+    /// `None` when only the scope decides.
+    pub expr: Option<&'a Expr>,
+    /// Which passages are asked at all.
+    pub scope: Scope<'a>,
+}
+
+/// Search one side: the disk, the overlay or both as if they were one index.
+#[cfg(test)]
 pub fn search(
     disk: Option<&Words>,
     overlay: Option<&Overlay<'_>>,
@@ -147,21 +153,49 @@ pub fn search(
     order: Order,
     limit: usize,
 ) -> Result<Answer, WordsError> {
-    let search = || search_undamaged(disk, overlay, expr, scope, order, limit);
-    match disk {
-        Some(_) => reading(search),
-        None => search(),
+    let side = Side {
+        disk,
+        overlay,
+        expr,
+        scope: *scope,
+    };
+    search_any(&[side], order, limit)
+}
+
+/// Search these sides. A passage that is found on several counts once, with its best score.
+///
+/// # Errors
+/// [`WordsError::Unreadable`] when the disk turns out to be damaged: then all text must be in the overlay.
+pub fn search_any(sides: &[Side<'_>], order: Order, limit: usize) -> Result<Answer, WordsError> {
+    let now_ms = sides.first().map_or(0, |side| side.scope.now_ms);
+    let search = || {
+        let mut top = Top::new(order, limit, now_ms);
+        match sides {
+            [side] => search_side(side, order, &mut top)?,
+            _ => {
+                let mut all = Merged::default();
+                for side in sides {
+                    search_side(side, order, &mut all)?;
+                }
+                all.into_top(&mut top);
+            }
+        }
+        Ok(top.into_answer())
+    };
+    match sides.iter().any(|side| side.disk.is_some()) {
+        true => reading(search),
+        false => search(),
     }
 }
 
-fn search_undamaged(
-    disk: Option<&Words>,
-    overlay: Option<&Overlay<'_>>,
-    expr: Option<&Expr>,
-    scope: &Scope<'_>,
-    order: Order,
-    limit: usize,
-) -> Result<Answer, WordsError> {
+fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<(), WordsError> {
+    let Side {
+        disk,
+        overlay,
+        expr,
+        scope,
+    } = side;
+    let (expr, overlay) = (*expr, *overlay);
     let fields = schema().1;
     let classes = [Class::Prose, Class::Output]
         .into_iter()
@@ -170,7 +204,6 @@ fn search_undamaged(
         disk: disk.map(|words| &words.searcher),
         overlay,
     };
-    let mut top = Top::new(order, limit, scope.now_ms);
     if let Some(searcher) = both.disk {
         let mut inexact = [false; 2];
         let mut sides: Vec<Box<dyn Query>> = Vec::new();
@@ -184,7 +217,8 @@ fn search_undamaged(
             is_within(scope.dead, key)
                 || overlay.is_some_and(|overlay| is_within(overlay.covered(class), key))
         };
-        collect(searcher, &*query, &both, scope, &gone, inexact, &mut top)?;
+        let scored = order == Order::Ranked;
+        collect(searcher, &*query, scored, &both, scope, &gone, inexact, top)?;
     }
     for (overlay, class) in overlay
         .into_iter()
@@ -207,7 +241,7 @@ fn search_undamaged(
             top.take(found.key, class, score.unwrap_or(0.0), false, rest);
         }
     }
-    Ok(top.into_answer())
+    Ok(())
 }
 
 /// Add the parts of the scope that are terms of the index.
@@ -306,6 +340,8 @@ type Column<T> = std::sync::Arc<dyn tantivy::columnar::ColumnValues<T>>;
 pub(super) struct Columns {
     key: Column<u64>,
     class: Column<u64>,
+    /// Of all documents, where they have one.
+    one_class: Option<Class>,
     pub(super) time: Column<i64>,
 }
 
@@ -323,9 +359,12 @@ fn of_each<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static>(
 impl Columns {
     pub(super) fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
         let fast = reader.fast_fields();
+        let class = of_each(fast.u64("class")?, 0);
+        let (least, most) = (class.min_value(), class.max_value());
         Ok(Self {
             key: of_each(fast.u64("key")?, 0),
-            class: of_each(fast.u64("class")?, 0),
+            class,
+            one_class: (least == most).then_some(class_of(least)),
             time: of_each(fast.i64("time")?, NO_TIME),
         })
     }
@@ -335,25 +374,32 @@ impl Columns {
     }
 
     pub(super) fn class(&self, doc: u32) -> Class {
-        if self.class.get_val(doc) == Class::Prose as u64 {
-            Class::Prose
-        } else {
-            Class::Output
+        match self.one_class {
+            Some(class) => class,
+            None => class_of(self.class.get_val(doc)),
         }
     }
 }
 
+fn class_of(value: u64) -> Class {
+    match value == Class::Prose as u64 {
+        true => Class::Prose,
+        false => Class::Output,
+    }
+}
+
 /// Feed the matches of one side, as far as the scope lets them, to `top`.
+#[allow(clippy::too_many_arguments)]
 fn collect(
     searcher: &Searcher,
     query: &dyn Query,
+    scored: bool,
     statistics: &Both<'_>,
     scope: &Scope<'_>,
     gone: &dyn Fn(u64, Class) -> bool,
     inexact: [bool; 2],
-    top: &mut Top,
+    top: &mut impl Taker,
 ) -> Result<(), WordsError> {
-    let scored = top.order == Order::Ranked;
     let weight = query.weight(if scored {
         EnableScoring::enabled_from_statistics_provider(statistics, searcher)
     } else {

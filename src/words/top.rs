@@ -1,7 +1,7 @@
 //! Which matches come first?
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -63,9 +63,57 @@ fn rounded(score: f32) -> f32 {
     (score / STEP).round() * STEP
 }
 
+/// Where matches go.
+pub(super) trait Taker {
+    /// A passage matches. `rest`: what it is, and its time.
+    fn take(
+        &mut self,
+        key: u64,
+        class: Class,
+        bm25: f32,
+        needs_check: bool,
+        rest: impl FnOnce() -> (Standing, i64),
+    );
+}
+
+/// Matches of several searches, each passage once.
+#[derive(Default)]
+pub(super) struct Merged(HashMap<(u64, Class), (f32, bool, (Standing, i64))>);
+
+impl Merged {
+    /// Hand all of them on, in the order of their keys.
+    pub fn into_top(self, top: &mut Top) {
+        let mut all: Vec<_> = self.0.into_iter().collect();
+        all.sort_unstable_by_key(|((key, class), _)| (*key, *class as u64));
+        for ((key, class), (bm25, needs_check, rest)) in all {
+            top.take(key, class, bm25, needs_check, || rest);
+        }
+    }
+}
+
+impl Taker for Merged {
+    /// The best score counts. What is certain on one side needs no check.
+    fn take(
+        &mut self,
+        key: u64,
+        class: Class,
+        bm25: f32,
+        needs_check: bool,
+        rest: impl FnOnce() -> (Standing, i64),
+    ) {
+        self.0
+            .entry((key, class))
+            .and_modify(|known| {
+                known.0 = known.0.max(bm25);
+                known.1 &= needs_check;
+            })
+            .or_insert_with(|| (bm25, needs_check, rest()));
+    }
+}
+
 /// The first `limit` hits so far.
 pub(super) struct Top {
-    pub order: Order,
+    order: Order,
     limit: usize,
     now_ms: i64,
     heap: BinaryHeap<Reverse<Ranked>>,
@@ -104,10 +152,12 @@ impl Top {
             total_is_bound: self.bound,
         }
     }
+}
 
+impl Taker for Top {
     /// A passage matches: it is counted, and what could be among the first is weighed. Most of a common word's
     /// passages cannot, and nothing more is looked up of them.
-    pub fn take(
+    fn take(
         &mut self,
         key: u64,
         class: Class,

@@ -22,6 +22,15 @@ const LEAST_MEMORY: usize = 15_000_000;
 /// of the indexing did; a search is through a segment more in a few microseconds.
 const SEGMENTS_MERGED: usize = 16;
 
+/// Passages of a segment that is merged even when time is short, at most: so many of them are done in a tenth of a second.
+const SMALL_SEGMENT: usize = 1_000;
+
+fn policy() -> LogMergePolicy {
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_num_segments(SEGMENTS_MERGED);
+    policy
+}
+
 /// The one writer of a word index.
 ///
 /// Open it only while holding the index lock: an index opened earlier may have read a state that
@@ -72,9 +81,7 @@ impl WordsWriter {
         let writer = index
             .writer_with_options(options)
             .map_err(WordsError::of_reading)?;
-        let mut policy = LogMergePolicy::default();
-        policy.set_min_num_segments(SEGMENTS_MERGED);
-        let whole = WholeSegments::new(policy, index);
+        let whole = WholeSegments::new(policy(), index);
         writer.set_merge_policy(Box::new(whole.clone()));
         Ok(Self {
             writer: Some(writer),
@@ -84,6 +91,16 @@ impl WordsWriter {
             payload,
             uncommitted: false,
         })
+    }
+
+    /// Time is short: leave large segments to a writer that has more of it. Whoever closes this one waits for merges.
+    pub fn merge_small_segments_only(&mut self) {
+        let mut small = policy();
+        small.set_max_docs_before_merge(SMALL_SEGMENT);
+        self.whole = self.whole.with(small);
+        if let Some(writer) = &self.writer {
+            writer.set_merge_policy(Box::new(self.whole.clone()));
+        }
     }
 
     fn writer(&mut self) -> Result<&mut IndexWriter, WordsError> {

@@ -5,13 +5,104 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use sessionary::model::Expr;
 
-use super::oracle::Oracle;
+use super::oracle::{Meant, Oracle};
 use super::rules;
 
 /// A query as typed and as meant.
-pub struct Query {
+pub struct Query<M = Expr> {
     pub typed: String,
-    pub meant: Expr,
+    pub meant: M,
+}
+
+/// A query drawn from the corpus, every third one with filters in it.
+pub fn any_query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Meant> {
+    let text = |random: &mut ChaCha8Rng| {
+        let drawn = query(oracle, random);
+        Query {
+            typed: match drawn.meant {
+                Expr::And(_) | Expr::Or(_) if drawn.typed.contains(' ') => {
+                    format!("({})", drawn.typed)
+                }
+                _ => drawn.typed,
+            },
+            meant: Meant::Text(drawn.meant),
+        }
+    };
+    if random.random_range(0..3) > 0 {
+        let drawn = query(oracle, random);
+        return Query {
+            typed: drawn.typed,
+            meant: Meant::Text(drawn.meant),
+        };
+    }
+    let (one, two) = (text(random), text(random));
+    let (this, that) = (filter(oracle, random), filter(oracle, random));
+    let both =
+        |a: &Query<Meant>, b: &Query<Meant>| Meant::All(vec![a.meant.clone(), b.meant.clone()]);
+    let either = |a: Meant, b: Meant| Meant::Any(vec![a, b]);
+    let (typed, meant) = match random.random_range(0..7) {
+        0 => (
+            format!("({} OR {}) {}", this.typed, that.typed, one.typed),
+            Meant::All(vec![either(this.meant, that.meant), one.meant]),
+        ),
+        1 => (
+            format!(
+                "({} {}) OR ({} {})",
+                this.typed, one.typed, two.typed, that.typed
+            ),
+            either(both(&this, &one), both(&that, &two)),
+        ),
+        2 => (
+            format!("{} OR {} OR {}", one.typed, this.typed, two.typed),
+            Meant::Any(vec![one.meant, this.meant, two.meant]),
+        ),
+        3 => (
+            format!("-({} {}) {}", this.typed, one.typed, two.typed),
+            Meant::All(vec![Meant::Not(Box::new(both(&this, &one))), two.meant]),
+        ),
+        4 => (
+            format!("{} NOT ({} OR {})", two.typed, this.typed, one.typed),
+            Meant::All(vec![
+                two.meant,
+                Meant::Not(Box::new(either(this.meant, one.meant))),
+            ]),
+        ),
+        5 => (
+            format!("{} OR {}", this.typed, that.typed),
+            either(this.meant, that.meant),
+        ),
+        _ => (format!("{} {}", this.typed, one.typed), both(&this, &one)),
+    };
+    Query { typed, meant }
+}
+
+/// A filter that some entries pass, and others do not.
+fn filter(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Meant> {
+    loop {
+        let passage = oracle.passages.choose(random).unwrap();
+        let (typed, meant) = match random.random_range(0..3) {
+            0 => (
+                format!("agent:{}", passage.agent),
+                Meant::Agent(passage.agent),
+            ),
+            1 => match &passage.role {
+                Some(role) => (format!("role:{role}"), Meant::Role(role.clone())),
+                None => continue,
+            },
+            _ if passage.kind.is_empty() => continue,
+            _ => (
+                format!("kind:\"{}\"", passage.kind),
+                Meant::Kind(passage.kind.clone()),
+            ),
+        };
+        return match random.random_ratio(1, 3) {
+            true => Query {
+                typed: format!("-{typed}"),
+                meant: Meant::Not(Box::new(meant)),
+            },
+            false => Query { typed, meant },
+        };
+    }
 }
 
 /// A query drawn from the corpus.

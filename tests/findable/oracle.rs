@@ -12,9 +12,24 @@ use super::{Place, rules, text};
 /// File, entry (its id, or `L` and its line) and class.
 pub type Address = (PathBuf, String, Class);
 
+/// What a query asks for: text, filters, and both together.
+#[derive(Debug, Clone)]
+pub enum Meant {
+    Text(Expr),
+    Agent(&'static str),
+    Role(String),
+    Kind(String),
+    All(Vec<Meant>),
+    Any(Vec<Meant>),
+    Not(Box<Meant>),
+}
+
 /// One passage of the corpus.
 pub struct Passage {
     pub address: Address,
+    pub agent: &'static str,
+    pub role: Option<String>,
+    pub kind: String,
     pub pieces: Vec<String>,
     /// Token to its positions.
     tokens: BTreeMap<String, Vec<u32>>,
@@ -41,6 +56,13 @@ impl Oracle {
                     ("pi", Value::Number(id)) => id.to_string(),
                     _ => format!("L{}", number + 1),
                 };
+                let string = |value: &Value| value.as_str().map(str::to_owned);
+                let kind = string(&value["type"]).unwrap_or_default();
+                let role = match format {
+                    "pi" => string(&value["message"]["role"]),
+                    _ if kind == "assistant_message" => Some("assistant".to_owned()),
+                    _ => string(&value["role"]),
+                };
                 let pieces = if format == "pi" {
                     text::pi(&value)
                 } else {
@@ -53,6 +75,9 @@ impl Oracle {
                     }
                     passages.push(Passage {
                         address: (path.clone(), entry.clone(), class),
+                        agent: format,
+                        role: role.clone(),
+                        kind: kind.clone(),
                         pieces,
                         tokens,
                     });
@@ -63,13 +88,50 @@ impl Oracle {
     }
 
     /// The passages that match.
-    pub fn search(&self, expr: &Expr) -> BTreeSet<Address> {
-        let asked = Asked::new(expr);
+    pub fn search(&self, meant: &Meant) -> BTreeSet<Address> {
+        let holds = meant.asked();
         self.passages
             .iter()
-            .filter(|passage| asked.holds(passage))
+            .filter(|passage| holds(passage))
             .map(|passage| passage.address.clone())
             .collect()
+    }
+}
+
+impl Meant {
+    /// Its test, with all texts read once.
+    fn asked(&self) -> Box<dyn Fn(&Passage) -> bool> {
+        let all = |members: &[Meant]| members.iter().map(Meant::asked).collect::<Vec<_>>();
+        match self {
+            Meant::Text(expr) => {
+                let asked = Asked::new(expr);
+                Box::new(move |passage| asked.holds(passage))
+            }
+            Meant::Agent(agent) => {
+                let agent = *agent;
+                Box::new(move |passage| passage.agent == agent)
+            }
+            Meant::Role(role) => {
+                let role = Some(role.clone());
+                Box::new(move |passage| passage.role == role)
+            }
+            Meant::Kind(kind) => {
+                let kind = kind.clone();
+                Box::new(move |passage| passage.kind == kind)
+            }
+            Meant::All(members) => {
+                let members = all(members);
+                Box::new(move |passage| members.iter().all(|member| member(passage)))
+            }
+            Meant::Any(members) => {
+                let members = all(members);
+                Box::new(move |passage| members.iter().any(|member| member(passage)))
+            }
+            Meant::Not(inner) => {
+                let inner = inner.asked();
+                Box::new(move |passage| !inner(passage))
+            }
+        }
     }
 }
 

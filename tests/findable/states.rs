@@ -77,7 +77,7 @@ fn compare(place: &Place, index: &Index, state: &str, seed: u64, rounds: usize) 
     let mut wrong = Vec::new();
     let mut hits = 0;
     for _ in 0..rounds {
-        let query = draw::query(&oracle, &mut random);
+        let query = draw::any_query(&oracle, &mut random);
         let wanted = oracle.search(&query.meant);
         let found = place.search(index, &query.typed);
         hits += wanted.len();

@@ -31,6 +31,15 @@ impl Folders {
         }
     }
 
+    /// All files that are there.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        let all = walkdir::WalkDir::new(&self.root).sort_by_file_name();
+        let files = all.into_iter().flatten();
+        files
+            .filter(|file| file.file_type().is_file())
+            .map(walkdir::DirEntry::into_path)
+    }
+
     /// One writer does one thing. Returns what, for the log of a failure.
     pub fn write(&mut self, rng: &mut ChaCha8Rng) -> String {
         self.next += 1;

@@ -57,6 +57,11 @@ impl World {
         }
     }
 
+    /// All files that are written to, there or not.
+    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.files.iter().map(|(path, _)| path.clone())
+    }
+
     /// All files were looked at.
     pub fn synced(&mut self) {
         self.guarded.clear();

@@ -20,7 +20,7 @@ use crate::settings::{self, KEYS, Settings};
     index = \"~/.cache/sessionary\"  # $SESSIONARY_INDEX_DIR, --index\n  \
     roots = []                     # as --root takes them: [\"pi:~/backup/sessions=laptop\"]\n  \
     exclude = []                   # globs: [\"~/work/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
-    background = true              # index words for a moment after an answer; not where $CI is set\n\n\
+    background = true              # index words after an answer: for a moment, else apart; not where $CI is set\n\n\
     A session is left out when its working directory or its file matches one of `exclude`; a glob without a\n\
     separator matches a name anywhere, and what matches stands for all below it. What was stored of it is wiped.\n\n\
     Examples:\n  \

@@ -8,7 +8,7 @@ use clap::Args;
 use sessionary::Config;
 use sessionary::session::SessionManager;
 
-use super::writing::{Copy, DryRun, Said, said, setup_of};
+use super::writing::{Copy, DryRun, Said, catalogued, said, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -115,6 +115,9 @@ fn copied(
     let target = real
         .session_dir(session.cwd())
         .join(path.file_name().unwrap_or_default());
+    if !dry_run {
+        catalogued(std::slice::from_ref(&target), config, screen);
+    }
     said(
         &Said {
             dry_run,

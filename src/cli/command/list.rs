@@ -9,6 +9,7 @@ use sessionary::model::{SessionRow, Sort};
 use sessionary::query::syntax::{self, Filters, Now};
 use sessionary::{Config, Index, Listed};
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::provisional::Provisional;
@@ -137,7 +138,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     };
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
     say_scope(&scope, &list, &index, screen)?;
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::found(list.sessions > 0))
 }
 
@@ -247,7 +248,12 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
     };
     let query = format!("{which}:\"{when}\"");
     syntax::parse(&query, Now::utc(screen.now_ms))
-        .map(|query| query.filters)
+        .map(|query| {
+            query
+                .only()
+                .map(|only| only.filters.clone())
+                .unwrap_or_default()
+        })
         .map_err(|_| {
             Failure::usage(format!("--{which} {when}: names no time"))
                 .hint("for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05")

@@ -5,6 +5,8 @@ pub mod clean;
 pub mod completions;
 pub mod config;
 pub mod context;
+pub mod delete;
+pub mod export;
 pub mod fork;
 pub mod label;
 pub mod list;
@@ -27,7 +29,6 @@ pub mod writing;
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index};
@@ -40,9 +41,6 @@ use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
 use crate::places;
-
-/// How long a read verb goes on indexing after it has answered.
-const AFTERWARDS: Duration = Duration::from_millis(200);
 
 /// Lines about the check that a read verb says before its answer, at most.
 const NOTES: usize = 5;
@@ -69,8 +67,10 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Branch(args)) => fork::run_branch(&args, &config()?, screen),
         Some(Command::Fork(args)) => fork::run(&args, &config()?, screen),
         Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
+        Some(Command::Export(args)) => export::run(&args, &config()?, screen),
+        Some(Command::Delete(args)) => delete::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
-        Some(Command::Sync(_)) => sync::run(&config()?, screen),
+        Some(Command::Sync(args)) => sync::run(&args, &config()?, screen),
         Some(Command::Watch(args)) => watch::run(&args, &global, &config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
         Some(Command::Status(args)) => status::run(&args, &config()?, screen),
@@ -133,12 +133,6 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u
         ),
     };
     screen.say(&format!("Not everything is in this answer: {files} {why}."));
-}
-
-/// Does some of the outstanding work after the answer was printed. What it cannot do the next one does.
-fn afterwards(index: &mut Index) {
-    // The answer is out already: a failure here is found again, and told, by whoever needs the words.
-    let _ = index.finish_words(AFTERWARDS);
 }
 
 /// What went wrong while an answer was printed.

@@ -9,7 +9,7 @@ use sessionary::Config;
 use sessionary::session::SessionManager;
 
 use super::append::user;
-use super::writing::{DryRun, Said, said, setup};
+use super::writing::{DryRun, Said, catalogued, said, setup};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -54,11 +54,15 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     let path = session.session_file().unwrap_or(folder);
     let new = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let below = path.strip_prefix(folder).unwrap_or(path);
+    let target = root.path.join(below);
+    if !args.dry_run.dry_run {
+        catalogued(std::slice::from_ref(&target), config, screen);
+    }
     said(
         &Said {
             dry_run: args.dry_run.dry_run,
             session: session.session_id(),
-            path: &root.path.join(below),
+            path: &target,
             entry: Some(&entry),
             rewritten: false,
             new: &new,

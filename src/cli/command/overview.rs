@@ -5,6 +5,7 @@ use sessionary::Config;
 use sessionary::index::ListScope;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
+use crate::afterwards::afterwards;
 use crate::command::list::Shown;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -52,7 +53,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
         listing.complete,
         Some(listing.pending_files),
     );
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::Found)
 }
 

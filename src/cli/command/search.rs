@@ -7,10 +7,11 @@ use sessionary::Config;
 use sessionary::index::SearchScope;
 use sessionary::model::SearchAnswer;
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::text::{fit, plain_line};
-use crate::output::time::count;
+use crate::output::time::{bytes, count};
 use crate::output::{Screen, hits};
 
 /// Search everything that was said, thought, run and printed
@@ -24,7 +25,8 @@ use crate::output::{Screen, hits};
   tokenzier~             words one letter off
   *midd*                 any part of the text        these two read all
   /error\\[E\\d+\\]/        a regular expression; /…/i  text through
-Filters, each also with a minus; values in quotes where they hold blanks, several with commas:
+Filters, wherever words stand and each also with a minus: (role:user OR label:todo) webhook
+Values in quotes where they hold blanks, several with commas:
   agent: project: cwd: root: session: name: model: provider: status:     which sessions
   role: kind: tool: file: label: is:error has:image                      which entries
   is:branch (not on the active branch)  is:named (sessions with a name)
@@ -123,7 +125,12 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         ));
     }
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
-    super::afterwards(&mut index);
+    if let Some(left) = afterwards(&mut index, screen) {
+        screen.say(&format!(
+            "Of {} no words are indexed: every search reads this text anew until `sessionary sync` was run.",
+            bytes(left)
+        ));
+    }
     index.leave_words_mapped();
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
     Ok(Outcome::found(found))

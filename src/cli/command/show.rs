@@ -7,6 +7,7 @@ use sessionary::index::{ShowScope, ShownPart};
 use sessionary::model::{Class, SessionRow, ShownEntry};
 use sessionary::{Config, Index};
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
 use crate::output::stream::{Around, Stream};
@@ -95,7 +96,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     out.json(&after)?;
     out.end()?;
     super::say_pending(screen, &index, complete, None);
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::found(shown > 0))
 }
 

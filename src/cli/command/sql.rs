@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index, Rows, SqlPart};
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::csv;
@@ -64,7 +65,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         screen.print(&table(&rows, screen))?;
         rows.rows.len()
     };
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::found(rows > 0))
 }
 
@@ -167,7 +168,7 @@ fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, 
         ))?;
     }
     super::say_pending(screen, index, complete, None);
-    super::afterwards(index);
+    afterwards(index, screen);
     Ok(Outcome::Found)
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatcherStatus};
 use sessionary::{Config, Freshness, Index};
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -64,7 +65,7 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     if status.sessions == 0 && index.is_complete() {
         screen.say(WHAT_TO_DO);
     }
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::found(status.sessions > 0))
 }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use sessionary::model::{Report, SCHEMA_VERSION};
 use sessionary::{Config, Indexer};
 
+use crate::afterwards::step_back;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::progress::Progress;
@@ -20,7 +21,11 @@ use crate::output::time::{bytes, count, duration};
     sessionary sync --json\n  \
     sessionary sync --root pi:~/backup/sessions=laptop"
 )]
-pub struct Sync {}
+pub struct Sync {
+    /// Nobody waits for it: give way to everybody
+    #[arg(long, hide = true)]
+    background: bool,
+}
 
 /// What `sync --json` and `rebuild --json` print.
 #[derive(Serialize)]
@@ -30,7 +35,10 @@ struct Synced<'a> {
     report: &'a Report,
 }
 
-pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if args.background {
+        step_back();
+    }
     let mut progress = Progress::new();
     let report = Indexer::open(config)?.sync(&mut |event| progress.event(event))?;
     drop(progress);

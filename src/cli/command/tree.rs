@@ -8,6 +8,7 @@ use sessionary::Config;
 use sessionary::index::{TreeFilter, TreePart};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 
+use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::branches::{ASCII, UNICODE, prefixes};
@@ -104,7 +105,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     if shown == 0 {
         screen.say("No entries to show; --filter all shows every one.");
     }
-    super::afterwards(&mut index);
+    afterwards(&mut index, screen);
     Ok(Outcome::found(shown > 0))
 }
 

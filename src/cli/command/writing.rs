@@ -97,6 +97,9 @@ pub fn change(
     let before = fs::read(path).with_context(|| path.display().to_string())?;
     let mut session = SessionManager::open(&setup, path)?;
     let added = work(&mut session, entry.as_deref())?;
+    if !dry_run {
+        catalogued(std::slice::from_ref(&row.path), config, screen);
+    }
     let after = fs::read(path).with_context(|| path.display().to_string())?;
     let rewritten = !after.starts_with(&before);
     let new = if rewritten {
@@ -117,6 +120,20 @@ pub fn change(
         screen,
     )?;
     Ok(Outcome::Found)
+}
+
+/// Brings the index, where there is one, up to the files that were just written. Where another process is at it, that one or
+/// the next look sees them.
+pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
+    let brought = sessionary::Indexer::open_existing(config).and_then(|indexer| match indexer {
+        Some(mut indexer) => indexer.sync_files(files).map(|_| ()),
+        None => Ok(()),
+    });
+    match brought {
+        Ok(()) | Err(sessionary::Error::Busy { .. }) => {}
+        // The session is written: what is wrong with the index is told, but is no failure of this command.
+        Err(error) => screen.say(&format!("The index does not have it yet: {error}")),
+    }
 }
 
 /// What came of it.

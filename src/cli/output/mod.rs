@@ -3,6 +3,8 @@
 pub mod branches;
 pub mod csv;
 pub mod hits;
+pub mod html;
+pub mod markdown;
 pub mod progress;
 pub mod provisional;
 pub mod quote;
@@ -11,6 +13,7 @@ pub mod style;
 pub mod table;
 pub mod text;
 pub mod time;
+pub mod transcript;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -30,6 +33,8 @@ pub struct Screen {
     pub width: Option<usize>,
     /// The moment that ages count from, in ms.
     pub now_ms: i64,
+    /// Flags that make another process of this program look at the same index and sessions.
+    pub again: Vec<std::ffi::OsString>,
     home: Option<std::path::PathBuf>,
 }
 
@@ -59,6 +64,7 @@ impl Screen {
             style: Style::new(colours),
             width,
             now_ms: now.as_millisecond(),
+            again: global.again(),
             home: dirs::home_dir(),
         })
     }

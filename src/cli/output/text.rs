@@ -73,6 +73,20 @@ pub fn plain_lines(text: &str) -> String {
     lines
 }
 
+/// As [`plain_lines`] for what is no terminal: tabs stay tabs.
+pub fn inert_lines(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\r' if characters.peek() == Some(&'\n') => {}
+            '\n' | '\t' => lines.push(character),
+            character => lines.push(shown(character)),
+        }
+    }
+    lines
+}
+
 /// Columns that a text takes on a terminal.
 pub fn columns(text: &str) -> usize {
     text.chars().map(char_columns).sum()

@@ -14,6 +14,7 @@ mod record;
 mod text;
 
 use place::Kind;
+pub(crate) use place::is_session_folder;
 
 /// agentuse's format.
 #[derive(Debug, Clone, Copy, Default)]

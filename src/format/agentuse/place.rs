@@ -124,7 +124,7 @@ pub(super) fn place(relative: &Path) -> Placement {
 }
 
 /// What agentuse lists: 26 letters and digits, a separator, and at least one character more.
-fn is_session_folder(name: &str) -> bool {
+pub(crate) fn is_session_folder(name: &str) -> bool {
     name.encode_utf16().count() >= ULID + 2 && session_id(name).is_some()
 }
 

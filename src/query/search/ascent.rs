@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
-use std::ops::ControlFlow;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::catalogue::entries::Climbed;
+use crate::catalogue::entries::{Met, Wish};
 use crate::model::{ARRIVAL_BITS, Place};
 
 /// The way from a session's leaf to its root, met in reverse file order.
@@ -16,6 +15,8 @@ use crate::model::{ARRIVAL_BITS, Place};
 pub(super) struct Ascent {
     /// Whose places are asked, the last one in the file first.
     asked: std::iter::Peekable<std::vec::IntoIter<i64>>,
+    /// The last entry that the agent sees.
+    leaf: Option<i64>,
     /// The compactions of the session: what each kept first.
     compactions: HashMap<i64, Option<String>>,
     next: Next,
@@ -26,19 +27,16 @@ pub(super) struct Ascent {
     places: HashMap<i64, Place>,
     /// Ids that were met, hashed: a number too many costs an outline, not an answer.
     met: HashSet<u64, FxBuildHasher>,
-    /// Source and start of the entry met last.
-    last: Option<(i64, i64)>,
+    /// The entry met last.
+    last: Option<i64>,
     tangled: bool,
 }
 
 /// The next entry of the branch.
 enum Next {
-    /// The last that the agent sees.
     Leaf,
     /// The one with the id that is wanted.
     Id,
-    /// The branch ends.
-    Nothing,
 }
 
 /// Whether what is met further up has been put into a summary.
@@ -50,10 +48,15 @@ enum Compacted {
 }
 
 impl Ascent {
-    pub fn new(mut asked: Vec<i64>, compactions: Vec<(i64, Option<String>)>) -> Self {
+    pub fn new(
+        mut asked: Vec<i64>,
+        leaf: Option<i64>,
+        compactions: Vec<(i64, Option<String>)>,
+    ) -> Self {
         asked.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             asked: asked.into_iter().peekable(),
+            leaf,
             compactions: compactions.into_iter().collect(),
             next: Next::Leaf,
             wanted: Vec::new(),
@@ -66,35 +69,35 @@ impl Ascent {
         }
     }
 
-    /// The entry before the one met last. Breaks when the branch ends.
-    pub fn meet(&mut self, entry: Climbed<'_>) -> ControlFlow<()> {
-        // Arrival is file order only within one source that was not read in pieces out of order.
-        let place = (entry.source, entry.start);
-        let in_order = self
-            .last
-            .is_none_or(|(source, start)| source == place.0 && place.1 < start);
-        if self.last.replace(place).is_none() {
-            // Arrivals count the session's entries: no fewer come than were met.
-            let arrival = entry.key & ((1 << ARRIVAL_BITS) - 1);
+    /// What is met next. Enough is known when the branch ends.
+    pub fn meet(&mut self, met: Met<'_>) -> Wish {
+        match met {
+            Met::Entry { key, id } => self.entry(key, id),
+            Met::Parent(parent) => self.parent(parent),
+        }
+    }
+
+    fn entry(&mut self, key: i64, id: Option<&[u8]>) -> Wish {
+        if self.last.replace(key).is_none() {
+            // Arrivals count the session's entries.
+            let arrival = key & ((1 << ARRIVAL_BITS) - 1);
             self.met.reserve(arrival.clamp(0, 1 << 20) as usize);
         }
-        if !in_order {
-            return self.tangle();
-        }
-        let is_next = match (&self.next, entry.id) {
-            (Next::Leaf, _) => entry.agent_sees,
+        let is_next = match (&self.next, id) {
+            (Next::Leaf, _) => self.leaf == Some(key),
             (Next::Id, Some(id)) => self.wanted == id,
             _ => false,
         };
-        let is_kept = matches!(&self.compacted, Compacted::Above(kept) if entry.id == Some(kept.as_bytes()));
+        let is_kept =
+            matches!(&self.compacted, Compacted::Above(kept) if id == Some(kept.as_bytes()));
         if is_kept {
             self.settle(match is_next {
                 true => Place::Active,
                 false => Place::Compacted,
             });
         }
-        while self.asked.next_if(|key| *key > entry.key).is_some() {}
-        if self.asked.next_if_eq(&entry.key).is_some() {
+        while self.asked.next_if(|asked| *asked > key).is_some() {}
+        if self.asked.next_if_eq(&key).is_some() {
             let place = match &self.compacted {
                 _ if !is_next => Some(Place::Abandoned),
                 Compacted::No => Some(Place::Active),
@@ -102,39 +105,42 @@ impl Ascent {
                 Compacted::Yes => Some(Place::Compacted),
             };
             match place {
-                Some(place) => drop(self.places.insert(entry.key, place)),
-                None => self.pending.push(entry.key),
+                Some(place) => drop(self.places.insert(key, place)),
+                None => self.pending.push(key),
             }
         }
         if is_kept {
             self.compacted = Compacted::Yes;
         }
-        if let Some(id) = entry.id {
+        if let Some(id) = id {
             self.met.insert(FxBuildHasher.hash_one(id));
         }
-        if is_next {
-            if matches!(self.compacted, Compacted::No)
-                && let Some(kept) = self.compactions.remove(&entry.key)
-            {
-                self.compacted = match kept {
-                    Some(kept) if self.was_met(kept.as_bytes()) => return self.tangle(),
-                    Some(kept) => Compacted::Above(kept),
-                    None => Compacted::Yes,
-                };
-            }
-            match entry.parent {
-                Some(parent) if self.was_met(parent) => return self.tangle(),
-                Some(parent) => {
-                    self.next = Next::Id;
-                    parent.clone_into(&mut self.wanted);
-                }
-                None => self.next = Next::Nothing,
-            }
+        if !is_next {
+            return Wish::Next;
         }
-        // Also when all are told, up to the root: a parent that stands after its child would make them wrong.
-        match self.next {
-            Next::Nothing => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
+        if matches!(self.compacted, Compacted::No)
+            && let Some(kept) = self.compactions.remove(&key)
+        {
+            self.compacted = match kept {
+                Some(kept) if self.was_met(kept.as_bytes()) => return self.tangle(),
+                Some(kept) => Compacted::Above(kept),
+                None => Compacted::Yes,
+            };
+        }
+        Wish::Parent
+    }
+
+    /// Also when all places are told the way goes on, up to the root: a parent that stands after its child would make
+    /// them wrong.
+    fn parent(&mut self, parent: Option<&[u8]>) -> Wish {
+        match parent {
+            Some(parent) if self.was_met(parent) => self.tangle(),
+            Some(parent) => {
+                self.next = Next::Id;
+                parent.clone_into(&mut self.wanted);
+                Wish::Next
+            }
+            None => Wish::Enough,
         }
     }
 
@@ -160,9 +166,9 @@ impl Ascent {
         self.met.contains(&FxBuildHasher.hash_one(id))
     }
 
-    fn tangle(&mut self) -> ControlFlow<()> {
+    fn tangle(&mut self) -> Wish {
         self.tangled = true;
-        ControlFlow::Break(())
+        Wish::Enough
     }
 }
 
@@ -174,7 +180,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     use super::Ascent;
-    use crate::catalogue::entries::Climbed;
+    use crate::catalogue::entries::{Met, Wish};
     use crate::model::Place;
 
     struct One {
@@ -263,17 +269,16 @@ mod tests {
             let asked: Vec<i64> = (0..length as i64)
                 .filter(|_| rng.random_bool(0.4))
                 .collect();
-            let mut ascent = Ascent::new(asked.clone(), compactions.clone());
+            let leaf = session.iter().rposition(|one| one.sees);
+            let leaf = leaf.map(|at| at as i64);
+            let mut ascent = Ascent::new(asked.clone(), leaf, compactions.clone());
             for (at, one) in session.iter().enumerate().rev() {
-                let entry = Climbed {
-                    key: at as i64,
-                    source: 1,
-                    start: at as i64 * 10,
-                    id: one.id.as_deref().map(str::as_bytes),
-                    parent: one.parent.as_deref().map(str::as_bytes),
-                    agent_sees: one.sees,
-                };
-                if ascent.meet(entry).is_break() {
+                let id = one.id.as_deref().map(str::as_bytes);
+                let mut wish = ascent.meet(Met::Entry { key: at as i64, id });
+                if wish == Wish::Parent {
+                    wish = ascent.meet(Met::Parent(one.parent.as_deref().map(str::as_bytes)));
+                }
+                if wish == Wish::Enough {
                     break;
                 }
             }
@@ -296,21 +301,5 @@ mod tests {
             told > 2_000 && tangled > 200,
             "{told} told, {tangled} tangled"
         );
-    }
-
-    #[test]
-    fn entries_out_of_file_order_are_tangled() {
-        let entry = |key: i64, start: i64| Climbed {
-            key,
-            source: 1,
-            start,
-            id: None,
-            parent: None,
-            agent_sees: false,
-        };
-        let mut ascent = Ascent::new(vec![0], Vec::new());
-        let _ = ascent.meet(entry(2, 10));
-        let _ = ascent.meet(entry(1, 20));
-        assert!(ascent.places().is_none());
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Asked, Search};
+use super::Search;
+use super::asking::Asked;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::index::Error;
 use crate::model::{Count, Facets, iso};
@@ -12,7 +13,7 @@ use crate::words::Order;
 impl Search<'_> {
     /// Count the entries that match, each once.
     pub(super) fn facets(&self, asked: &Asked<'_>) -> Result<Facets, Error> {
-        let found = asked.hits(&asked.scope, Order::Newest, usize::MAX)?;
+        let found = asked.hits(Order::Newest, usize::MAX)?;
         let ours = self.index.root_numbers(self.catalogue)?;
         let sessions: HashMap<i64, (String, String)> = self
             .catalogue

@@ -17,7 +17,7 @@ const MOST: usize = 10;
 impl Search<'_> {
     /// The sessions and entries that the query, if it is a single word, is the id of, or the beginning of one.
     pub(super) fn named(&self, query: &Query) -> Result<Vec<Named>, Error> {
-        let Some(id) = query.expr.as_ref().and_then(id) else {
+        let Some(id) = query.only().and_then(|only| id(only.expr.as_ref()?)) else {
             return Ok(Vec::new());
         };
         let (id, entry) = match id.split_once(':') {

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
+use super::asking::Asked;
 use super::cursor::{Fingerprint, fingerprint};
 use super::injected::is_injected;
 use super::place::{Branches, places};
@@ -29,6 +30,7 @@ const COPIED: usize = 80;
 /// Hits on their way to the page.
 pub(super) struct Page<'a, 's> {
     search: &'a Search<'s>,
+    asked: &'a Asked<'a>,
     matcher: Option<&'a Matcher>,
     order: Order,
     limit: usize,
@@ -91,15 +93,11 @@ impl Ord for Ready {
 }
 
 impl<'a, 's> Page<'a, 's> {
-    pub fn new(
-        search: &'a Search<'s>,
-        matcher: Option<&'a Matcher>,
-        order: Order,
-        limit: usize,
-    ) -> Self {
+    pub fn new(search: &'a Search<'s>, asked: &'a Asked<'a>, order: Order, limit: usize) -> Self {
         Self {
             search,
-            matcher,
+            asked,
+            matcher: asked.marks(),
             order,
             limit,
             next: 0,
@@ -170,12 +168,12 @@ impl<'a, 's> Page<'a, 's> {
             return Ok(());
         };
         let mut pieces = Vec::new();
-        if search.filters.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
+        if search.query.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
             pieces = self.reader.prompts(&entry)?;
         }
         let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
         pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
-        if hit.needs_check && self.matcher.is_some_and(|m| !m.matches(&pieces)) {
+        if hit.needs_check && !self.asked.confirms(search, &entry, &pieces)? {
             self.dropped += 1;
             return Ok(());
         }

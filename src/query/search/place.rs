@@ -34,9 +34,11 @@ pub(super) fn places(
     }
     let catalogue = search.catalogue;
     let compactions = catalogue.compactions(session.session)?;
-    let mut ascent = Ascent::new(asked.clone(), compactions);
-    catalogue.each_upwards(session.session, BESIDE, &mut |entry| ascent.meet(entry))?;
-    if let Some(places) = ascent.places() {
+    let leaf = catalogue.last_seen(session.session, BESIDE)?;
+    let mut ascent = Ascent::new(asked.clone(), leaf, compactions);
+    let is_in_order =
+        catalogue.each_upwards(session.session, BESIDE, &mut |met| ascent.meet(met))?;
+    if is_in_order && let Some(places) = ascent.places() {
         return Ok(places);
     }
     let branches = Branches::read(search, session)?;

@@ -1,6 +1,7 @@
 //! What else could be asked when a query finds too little?
 
 use super::Search;
+use super::asking::{Question, Sieve};
 use crate::index::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
 use crate::query::filter::Left;
@@ -26,6 +27,17 @@ pub(super) fn any(expr: &Expr) -> Expr {
         (false, true) => Expr::Or(wanted),
         (false, false) => Expr::And(std::iter::once(Expr::Or(wanted)).chain(nots).collect()),
     }
+}
+
+/// Relax each of these that can be; `None` where none can.
+pub(super) fn each(
+    exprs: &[Option<Expr>],
+    relax: impl Fn(&Expr) -> Option<Expr>,
+) -> Option<Vec<Option<Expr>>> {
+    let relaxed: Vec<_> = exprs.iter().map(|expr| relax(expr.as_ref()?)).collect();
+    let some = relaxed.iter().any(Option::is_some);
+    let or_itself = |(relaxed, expr): (Option<Expr>, &Option<Expr>)| relaxed.or(expr.clone());
+    some.then(|| relaxed.into_iter().zip(exprs).map(or_itself).collect())
 }
 
 /// The same with a typo allowed in each word; `None` where no word may have one. What is excluded
@@ -67,9 +79,10 @@ fn may_have_typo(text: &str) -> bool {
 }
 
 /// Words with a typo that the shown hits were found by.
-pub(super) fn also(expr: &Expr, groups: &[HitGroup]) -> Vec<String> {
+pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
     let mut asked = Vec::new();
-    words(expr, &mut asked);
+    let exprs = exprs.iter().flatten();
+    exprs.for_each(|expr| words(expr, &mut asked));
     let mut also: Vec<String> = Vec::new();
     for hit in groups.iter().flat_map(|group| &group.hits) {
         for (from, to) in &hit.highlights {
@@ -139,25 +152,53 @@ impl Search<'_> {
     /// Which words nothing holds, and whether it is the filters that leave nothing.
     pub(super) fn explain_nothing(
         &self,
-        expr: &Expr,
+        questions: &[Question<'_>],
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
-        let members = wanted(expr);
-        for member in &members {
-            let is_only = members.len() == 1 && matches!(expr, Expr::Word(_) | Expr::Phrase(_));
-            if is_only || self.count(member, &self.left, self.filters)? == 0 {
-                answer.missing.push(typed(member));
+        let mut several = false;
+        for question in questions {
+            let members = question.expr.map(wanted).unwrap_or_default();
+            several |= members.len() > 1;
+            for member in members {
+                let part = Question {
+                    expr: Some(member),
+                    ..*question
+                };
+                // Alone it was asked for already.
+                let is_all = questions.len() == 1 && question.expr == Some(member);
+                if is_all || self.count(&[part])? == 0 {
+                    let typed = typed(member);
+                    if !answer.missing.contains(&typed) {
+                        answer.missing.push(typed);
+                    }
+                }
             }
         }
-        if members.len() > 1 {
-            let some = self.count(&any(expr), &self.left, self.filters)?;
-            answer.with_any = Some(some);
+        if several {
+            let exprs: Vec<_> = questions.iter().map(|q| q.expr.map(any)).collect();
+            let some = exprs
+                .iter()
+                .zip(questions)
+                .map(|(expr, question)| Question {
+                    expr: expr.as_ref(),
+                    ..*question
+                });
+            answer.with_any = Some(self.count(&some.collect::<Vec<_>>())?);
         }
-        if *self.filters != Filters::default() {
-            let none = Filters::default();
+        let none = Filters::default();
+        if questions.iter().any(|q| *q.sieve.filters != none) {
             let cwd = self.scope.cwd.as_deref();
-            let left = Left::new(self.index, self.catalogue, &none, cwd)?;
-            answer.without_filters = Some(self.count(expr, &left, &none)?);
+            let sieve = Sieve {
+                filters: &none,
+                left: Left::new(self.index, self.catalogue, &none, cwd)?,
+                wide: None,
+            };
+            let bare = questions.iter().filter(|question| question.expr.is_some());
+            let bare = bare.map(|question| Question {
+                expr: question.expr,
+                sieve: &sieve,
+            });
+            answer.without_filters = Some(self.count(&bare.collect::<Vec<_>>())?);
         }
         Ok(())
     }
@@ -169,7 +210,8 @@ mod tests {
     use crate::query::syntax::{Now, parse};
 
     fn read(text: &str) -> Expr {
-        parse(text, Now::utc(0)).unwrap().expr.unwrap()
+        let query = parse(text, Now::utc(0)).unwrap();
+        query.only().and_then(|only| only.expr.clone()).unwrap()
     }
 
     #[test]

@@ -1,53 +1,59 @@
 //! Which filters are there, and what does each leave?
 
-use super::lex::Lexeme;
-use super::{Parser, SyntaxError, time};
+use super::alternatives::Filter;
+use super::{Filters, Now, SyntaxError, time};
 
 pub(super) const FIELDS: [&str; 21] = [
     "agent", "project", "cwd", "root", "session", "name", "label", "role", "kind", "tool", "file",
     "model", "provider", "status", "is", "has", "since", "until", "after", "before", "on",
 ];
 
-impl Parser<'_> {
-    /// Take in `name:values`.
-    pub(super) fn filter(
+impl Filter {
+    /// Whether its values are names, any of which will do.
+    pub(super) fn takes_names(&self) -> bool {
+        !matches!(
+            self.name.as_str(),
+            "is" | "has" | "since" | "until" | "after" | "before" | "on"
+        )
+    }
+}
+
+impl Filters {
+    /// Take in a filter, or its opposite.
+    pub(super) fn take(
         &mut self,
-        lexeme: &Lexeme,
+        filter: &Filter,
         negated: bool,
-        name: &str,
-        values: &[String],
+        now: Now,
     ) -> Result<(), SyntaxError> {
-        let value_column = lexeme.column + name.chars().count() + 1 + usize::from(lexeme.negated);
+        let (name, values) = (filter.name.as_str(), filter.values.as_slice());
         let names = match name {
-            "agent" => &mut self.filters.agent,
-            "project" => &mut self.filters.project,
-            "cwd" => &mut self.filters.cwd,
-            "root" => &mut self.filters.root,
-            "name" => &mut self.filters.name,
-            "label" => &mut self.filters.label,
-            "file" => &mut self.filters.file,
-            "model" => &mut self.filters.model,
-            "provider" => &mut self.filters.provider,
-            "status" => &mut self.filters.status,
-            "role" => &mut self.filters.role,
-            "kind" => &mut self.filters.kind,
-            "tool" => &mut self.filters.tool,
-            "session" => &mut self.filters.session,
+            "agent" => &mut self.agent,
+            "project" => &mut self.project,
+            "cwd" => &mut self.cwd,
+            "root" => &mut self.root,
+            "name" => &mut self.name,
+            "label" => &mut self.label,
+            "file" => &mut self.file,
+            "model" => &mut self.model,
+            "provider" => &mut self.provider,
+            "status" => &mut self.status,
+            "role" => &mut self.role,
+            "kind" => &mut self.kind,
+            "tool" => &mut self.tool,
+            "session" => &mut self.session,
             "is" | "has" => {
                 let value = match values {
                     [value] => value.as_str(),
                     _ => "",
                 };
                 let (mark, expected) = match (name, value) {
-                    ("is", "error") => (&mut self.filters.error, ""),
-                    ("is", "branch") => (&mut self.filters.branch, ""),
-                    ("is", "named") => (&mut self.filters.named, ""),
-                    ("has", "image") => (&mut self.filters.image, ""),
-                    ("is", _) => (
-                        &mut self.filters.error,
-                        "`error`, `branch` or `named` after `is:`",
-                    ),
-                    _ => (&mut self.filters.image, "`image` after `has:`"),
+                    ("is", "error") => (&mut self.error, ""),
+                    ("is", "branch") => (&mut self.branch, ""),
+                    ("is", "named") => (&mut self.named, ""),
+                    ("has", "image") => (&mut self.image, ""),
+                    ("is", _) => (&mut self.error, "`error`, `branch` or `named` after `is:`"),
+                    _ => (&mut self.image, "`image` after `has:`"),
                 };
                 if !expected.is_empty() {
                     let hint = match values.first().map(String::as_str) {
@@ -58,14 +64,14 @@ impl Parser<'_> {
                         _ => None,
                     };
                     return Err(SyntaxError::new(
-                        value_column,
+                        filter.value_column,
                         expected,
                         hint.map(str::to_owned),
                     ));
                 }
                 if mark.is_some_and(|before| before == negated) {
                     return Err(SyntaxError::new(
-                        lexeme.column,
+                        filter.column,
                         format!("either {name}:{value} or -{name}:{value}"),
                         None,
                     ));
@@ -73,7 +79,7 @@ impl Parser<'_> {
                 *mark = Some(!negated);
                 return Ok(());
             }
-            _ => return self.time(negated, name, values, value_column),
+            _ => return self.time(filter, negated, now),
         };
         let list = if negated {
             &mut names.none
@@ -84,26 +90,21 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn time(
-        &mut self,
-        negated: bool,
-        name: &str,
-        values: &[String],
-        column: usize,
-    ) -> Result<(), SyntaxError> {
-        let [value] = values else {
+    fn time(&mut self, filter: &Filter, negated: bool, now: Now) -> Result<(), SyntaxError> {
+        let (name, column) = (filter.name.as_str(), filter.value_column);
+        let [value] = filter.values.as_slice() else {
             return Err(SyntaxError::new(column, "one time", None));
         };
-        let span = time::span(value, self.now).ok_or_else(|| {
+        let span = time::span(value, now).ok_or_else(|| {
             let hint =
                 "such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, 3d, 2w";
             SyntaxError::new(column, "a date or a length of time", Some(hint.to_owned()))
         })?;
         if name == "on" {
             // `on:3d` is the day that lies so far back.
-            let span = time::whole_day(span, self.now);
+            let span = time::whole_day(span, now);
             if negated {
-                self.filters.outside_ms.push((span.start, span.end));
+                self.outside_ms.push((span.start, span.end));
             } else {
                 self.not_before(span.start);
                 self.not_after(span.end);
@@ -126,12 +127,12 @@ impl Parser<'_> {
     }
 
     fn not_before(&mut self, bound: i64) {
-        let since = &mut self.filters.since_ms;
+        let since = &mut self.since_ms;
         *since = Some(since.map_or(bound, |before| before.max(bound)));
     }
 
     fn not_after(&mut self, bound: i64) {
-        let until = &mut self.filters.until_ms;
+        let until = &mut self.until_ms;
         *until = Some(until.map_or(bound, |before| before.min(bound)));
     }
 }

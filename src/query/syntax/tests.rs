@@ -5,8 +5,25 @@ const NOW: i64 = 1_795_271_400_000;
 const DAY: i64 = 86_400_000;
 const MIDNIGHT: i64 = NOW - NOW % DAY;
 
-fn read(text: &str) -> Query {
-    parse(text, Now::utc(NOW)).unwrap_or_else(|error| panic!("{text}: {error}"))
+/// A query of one alternative.
+#[derive(Debug, PartialEq)]
+struct One {
+    expr: Option<Expr>,
+    filters: Filters,
+    notes: Vec<String>,
+}
+
+fn read(text: &str) -> One {
+    let query = parse(text, Now::utc(NOW)).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let [one] = query
+        .alternatives
+        .try_into()
+        .unwrap_or_else(|all| panic!("{text}: {all:?}"));
+    One {
+        expr: one.expr,
+        filters: one.filters,
+        notes: query.notes,
+    }
 }
 
 fn fails(text: &str) -> SyntaxError {
@@ -248,7 +265,8 @@ fn times() {
         offset_s: 3600,
     };
     let query = parse("since:today", east).unwrap();
-    assert_eq!(query.filters.since_ms, Some(MIDNIGHT - 3_600_000));
+    let since = query.only().and_then(|only| only.filters.since_ms);
+    assert_eq!(since, Some(MIDNIGHT - 3_600_000));
 }
 
 #[test]
@@ -277,14 +295,105 @@ fn errors_say_where_and_what() {
         ("foo /a(b/", 7, "unclosed group"),
         ("/a{2,1}/", 3, "repetition"),
         ("is:error -is:error", 10, "either"),
-        ("a OR role:user", 6, "no filter beside OR"),
-        ("(role:user a)", 2, "no filter inside"),
+        (
+            "role:user (role:tool a OR b c -role:x)",
+            12,
+            "no role: beside that of column 1",
+        ),
+        ("(is:error a) -is:error", 14, "either is:error or"),
     ] {
         let error = fails(text);
         assert_eq!(error.column, column, "{text}: {error}");
         assert!(error.to_string().contains(part), "{text}: {error}");
     }
     assert!(fails(&"(".repeat(1000)).to_string().contains("nested"));
+}
+
+/// Alternatives, with each filter as its name and values.
+fn alternatives_of(text: &str) -> Vec<String> {
+    let query = parse(text, Now::utc(NOW)).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let shown = |one: &Alternative| {
+        let f = &one.filters;
+        let mut parts = Vec::new();
+        for (name, names) in [
+            ("agent", &f.agent),
+            ("role", &f.role),
+            ("tool", &f.tool),
+            ("label", &f.label),
+        ] {
+            let shown = |sign: &str, list: &[String]| {
+                (!list.is_empty()).then(|| format!("{sign}{name}:{}", list.join(",")))
+            };
+            parts.extend(shown("", &names.any));
+            parts.extend(shown("-", &names.none));
+        }
+        parts.extend(
+            f.error
+                .map(|error| if error { "is:error" } else { "-is:error" }.to_owned()),
+        );
+        parts.extend(f.since_ms.map(|_| "since".to_owned()));
+        parts.extend(f.until_ms.map(|_| "until".to_owned()));
+        parts.extend(one.expr.as_ref().map(show));
+        parts.join(" ")
+    };
+    query.alternatives.iter().map(shown).collect()
+}
+
+#[test]
+fn filters_stand_wherever_words_do() {
+    for (text, expected) in [
+        ("(role:user) a", &["role:user a"][..]),
+        ("role:user a b", &["role:user (a & b)"]),
+        (
+            "(role:user OR label:x) hook",
+            &["role:user hook", "label:x hook"],
+        ),
+        ("agent:pi OR agent:clido", &["agent:pi", "agent:clido"]),
+        (
+            "(tool:bash error) OR (tool:edit conflict)",
+            &["tool:bash error", "tool:edit conflict"],
+        ),
+        ("a OR role:user OR b", &["role:user", "(a | b)"]),
+        ("-(role:user a)", &["-role:user", "!a"]),
+        ("-(role:user OR a) b", &["-role:user (!a & b)"]),
+        ("NOT (-role:user)", &["role:user"]),
+        (
+            "-(a OR b -role:user,tool)",
+            &["role:user,tool !a", "(!a & !b)"],
+        ),
+        ("(is:error OR a) -is:error", &["-is:error a"]),
+        (
+            "(since:2d OR is:error) role:user role:tool",
+            &["role:user,tool since", "role:user,tool is:error"],
+        ),
+        ("-(since:2d role:user)", &["until", "-role:user"]),
+    ] {
+        assert_eq!(alternatives_of(text), expected, "{text}");
+    }
+    let many = "(a role:x OR b) ".repeat(6);
+    let error = fails(&many);
+    assert!(
+        error.column == 4 && error.to_string().contains("at most 32"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_has_no_letters_is_left_out_and_noted() {
+    for (text, note) in [
+        (
+            "a ->",
+            "column 3: -> has no letters or digits and is left out; *->* finds it as it is written",
+        ),
+        (
+            "a -\"…\"",
+            "column 3: -… has no letters or digits and is left out; *-…* finds it as it is written",
+        ),
+    ] {
+        let query = read(text);
+        assert_eq!(query.expr, Some(Expr::Word("a".into())), "{text}");
+        assert_eq!(query.notes, [note], "{text}");
+    }
 }
 
 #[test]

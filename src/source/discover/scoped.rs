@@ -85,7 +85,7 @@ impl Walk<'_> {
         let identity = Identity::of(&found);
         match Kind::of(&found) {
             Kind::File => {
-                self.file(below, identity, here);
+                here.file(below, identity, self.flat, self.format);
                 None
             }
             Kind::Folder if !self.flat => {

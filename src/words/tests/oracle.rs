@@ -417,9 +417,11 @@ pub fn in_text(expr: &Expr, text: &str) -> bool {
             let same = |a: char, b: char| {
                 let lower = |c: char| c.to_lowercase().collect::<String>();
                 let upper = |c: char| c.to_uppercase().collect::<String>();
+                // No language-neutral folding takes the dotless i for a case of another.
+                let dotless = a == 'ı' || b == 'ı';
                 a == b
-                    || lower(a) == lower(b) && lower(a).chars().count() == 1
-                    || upper(a) == upper(b) && upper(a).chars().count() == 1
+                    || !dotless && lower(a) == lower(b) && lower(a).chars().count() == 1
+                    || !dotless && upper(a) == upper(b) && upper(a).chars().count() == 1
             };
             text.windows(part.len())
                 .any(|window| window.iter().zip(&part).all(|(a, b)| same(*a, *b)))

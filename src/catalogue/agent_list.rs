@@ -1,0 +1,55 @@
+//! What does an agent's own list show of the sessions of a root?
+
+use std::path::PathBuf;
+
+use super::open::{Catalogue, Error};
+
+/// A row of such a list.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct AgentRow {
+    pub session: i64,
+    /// When its file was changed.
+    pub mtime_ns: i64,
+    pub path: PathBuf,
+    pub id: String,
+    pub cwd: String,
+    pub name: Option<String>,
+    pub parent_session: Option<String>,
+    pub created_ms: Option<i64>,
+    pub modified_ms: i64,
+    pub messages: u64,
+    pub first_message: Option<String>,
+}
+
+impl Catalogue {
+    /// The sessions of a root that its agent would list, in no order.
+    pub fn agent_list(&self, root: i64) -> Result<Vec<AgentRow>, Error> {
+        let run = || -> rusqlite::Result<Vec<AgentRow>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT session, max(f.mtime_ns), s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms,
+                        s.modified_ms, s.messages, s.first_message
+                     FROM _sessions s JOIN _session_sources USING (session) JOIN _sources f USING (source)
+                     WHERE s.root = ?1 AND s.hidden IS NULL GROUP BY session",
+                )?
+                .query_map([root], |r| {
+                    Ok(AgentRow {
+                        session: r.get(0)?,
+                        mtime_ns: r.get(1)?,
+                        path: PathBuf::from(r.get::<_, String>(2)?),
+                        id: r.get(3)?,
+                        cwd: r.get(4)?,
+                        name: r.get(5)?,
+                        parent_session: r.get(6)?,
+                        created_ms: r.get(7)?,
+                        modified_ms: r.get(8)?,
+                        messages: r.get::<_, i64>(9)? as u64,
+                        first_message: r.get(10)?,
+                    })
+                })?
+                .collect()
+        };
+        self.told(run())
+    }
+}

@@ -1,0 +1,109 @@
+//! Who gives the words what they lack, once the answer is printed? Time to exit counts, not time to print.
+
+use std::io::{self, IsTerminal};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use sessionary::Index;
+use sessionary::index::Debt;
+
+use crate::output::Screen;
+
+/// How long a read verb goes on indexing after it has answered.
+const MOMENT: Duration = Duration::from_millis(200);
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    /// Index for a moment; the next verb goes on.
+    Here,
+    /// Let a process of its own do all of it.
+    Spawn,
+    /// Say that so many bytes are left to a sync.
+    Say(u64),
+}
+
+/// `background`: the configuration lets us work after answers. `terminal`: somebody sits there.
+fn step(debt: Debt, background: bool, terminal: bool) -> Step {
+    match debt {
+        Debt::Little => Step::Nothing,
+        Debt::Sync(bytes) if !background => Step::Say(bytes),
+        Debt::Sync(_) if terminal => Step::Spawn,
+        _ if background => Step::Here,
+        _ => Step::Nothing,
+    }
+}
+
+/// Does some of the outstanding work, or starts a process that does all of it. Returns how many bytes of text are left
+/// to whoever calls `sync`, where there is more than a little and nothing may be done.
+pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
+    // The answer is out already: a failure here is found again, and told, by whoever needs the words.
+    let debt = index.words_debt().unwrap_or(Debt::Little);
+    match step(debt, index.config().background, io::stderr().is_terminal()) {
+        Step::Nothing => None,
+        Step::Here => {
+            let _ = index.finish_words(MOMENT);
+            None
+        }
+        Step::Spawn => {
+            if !index.has_writer() {
+                let _ = spawn(screen);
+            }
+            None
+        }
+        Step::Say(bytes) => Some(bytes),
+    }
+}
+
+/// Starts `sync` for the same index; it outlives this process and holds none of its pipes. Where another one is at work it
+/// ends at once.
+fn spawn(screen: &Screen) -> io::Result<()> {
+    let mut sync = Command::new(std::env::current_exe()?);
+    sync.args(&screen.again).args(["sync", "--background"]);
+    sync.stdin(Stdio::null());
+    sync.stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+        const BELOW_NORMAL_PRIORITY_CLASS: u32 = 0x0000_4000;
+        const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+        sync.creation_flags(
+            CREATE_NEW_PROCESS_GROUP | BELOW_NORMAL_PRIORITY_CLASS | CREATE_NO_WINDOW,
+        );
+    }
+    sync.spawn().map(drop)
+}
+
+/// Leaves the terminal, whose interrupts are meant for others, and gives way to everybody. On Windows whoever starts us
+/// has seen to it.
+pub fn step_back() {
+    #[cfg(unix)]
+    {
+        let _ = rustix::process::setsid();
+        let _ = rustix::process::nice(10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_started_only_from_a_terminal_and_where_the_configuration_lets_us() {
+        for (debt, background, terminal, expected) in [
+            (Debt::Little, true, true, Step::Nothing),
+            (Debt::Moment, true, true, Step::Here),
+            (Debt::Moment, true, false, Step::Here),
+            (Debt::Moment, false, true, Step::Nothing),
+            (Debt::Sync(9), true, true, Step::Spawn),
+            (Debt::Sync(9), true, false, Step::Here),
+            (Debt::Sync(9), false, true, Step::Say(9)),
+            (Debt::Sync(9), false, false, Step::Say(9)),
+        ] {
+            let step = step(debt, background, terminal);
+            assert_eq!(step, expected, "{debt:?} {background} {terminal}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! How does a session go? To the system's trash, from where it can come back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::Context;
+use clap::Args;
+use serde::Serialize;
+use sessionary::index::ListScope;
+use sessionary::model::{SCHEMA_VERSION, SessionRow};
+use sessionary::session::agentuse;
+use sessionary::{Config, Index};
+
+use super::writing::catalogued;
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::text::plain_line;
+use crate::output::time::{bytes, count};
+
+/// Move sessions to the system's trash
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary delete 019b3f2a --dry-run       what would go, and where to\n  \
+    sessionary delete 019b3f2a 01KE6P4Y --yes  two of them, without a question\n\n\
+    A session of agentuse is a folder: its subagents go with it, and are named first. Forks stay.\n\
+    What was changed in the last minute may still be in use, and goes with --force only.")]
+pub struct Delete {
+    /// Session ids, beginnings of them, paths, or `last`
+    #[arg(value_name = "SESSION", required = true)]
+    sessions: Vec<String>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Also what was changed in the last minute
+    #[arg(long)]
+    force: bool,
+    /// Say what would be moved where, and move nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A session that changed no longer ago than this may be in use.
+const IN_USE_MS: i64 = 60_000;
+
+/// What `delete --json` prints.
+#[derive(Serialize)]
+struct Answer {
+    schema_version: u32,
+    dry_run: bool,
+    /// Each session that was (or would be) moved, subagents before the session whose folder holds theirs.
+    sessions: Vec<Moved>,
+}
+
+#[derive(Serialize)]
+struct Moved {
+    agent: String,
+    id: String,
+    /// Its file, or of agentuse its folder.
+    path: PathBuf,
+    bytes: u64,
+    files: u64,
+    /// The id of the session with whose folder this one goes.
+    with: Option<String>,
+    /// Ids of sessions that were forked from it: they stay.
+    forks: Vec<String>,
+    /// Where it is moved: a folder, or what the system calls it.
+    trash: String,
+}
+
+/// A session, and what of the disk it is.
+struct Doomed {
+    row: SessionRow,
+    path: PathBuf,
+    files: Vec<PathBuf>,
+    bytes: u64,
+    newest_ms: i64,
+    /// Those whose folders are in this one.
+    subagents: Vec<SessionRow>,
+    forks: Vec<SessionRow>,
+}
+
+pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let mut index = super::open(config, screen)?;
+    let mut doomed: Vec<Doomed> = Vec::new();
+    for name in &args.sessions {
+        let row = super::session(name, &mut index, config)?;
+        doomed.push(Doomed::of(row, &index)?);
+    }
+    drop(index);
+    // One that goes with another's folder, or is named twice, is not moved for itself.
+    doomed.sort_by(|a, b| a.path.cmp(&b.path));
+    doomed.dedup_by(|inner, outer| inner.path.starts_with(&outer.path));
+    let dry_run = args.dry_run;
+    if !screen.json {
+        let mut last = String::new();
+        for doomed in &doomed {
+            let trash = screen.with_paths(&trash_of(&doomed.path));
+            if trash != last {
+                let what = if dry_run { "Would be" } else { "To be" };
+                screen.say(&format!("{what} moved to {trash}:"));
+                last = trash;
+            }
+            let shown = doomed.shown(screen);
+            match dry_run {
+                true => screen.print(&shown)?,
+                false => screen.say(shown.trim_end()),
+            }
+        }
+    }
+    if let Some(used) = doomed
+        .iter()
+        .find(|doomed| screen.now_ms - doomed.newest_ms < IN_USE_MS)
+        && !args.force
+        && !dry_run
+    {
+        return Err(Failure::usage(format!(
+            "{} was changed in the last minute: its agent may be at work; nothing was moved",
+            screen.path(&used.path)
+        ))
+        .hint("--force moves it all the same"));
+    }
+    if !dry_run && !args.yes {
+        let sessions: usize = doomed.iter().map(|one| 1 + one.subagents.len()).sum();
+        let all = doomed.iter().map(|one| one.bytes).sum();
+        let sessions = count(sessions as u64, "session");
+        let question = format!("Move {sessions}, {}, to the trash? [y/N] ", bytes(all));
+        if !super::consents(&question)? {
+            return Err(Failure::usage("nothing was moved").hint("--yes moves without asking"));
+        }
+    }
+    if !dry_run {
+        for one in &doomed {
+            let moved = trash::delete(&one.path);
+            // Also after a failure: of a folder some may be gone.
+            catalogued(&one.files, config, screen);
+            moved.with_context(|| format!("{} was not moved", one.path.display()))?;
+        }
+    }
+    if screen.json {
+        screen.json(&Answer {
+            schema_version: SCHEMA_VERSION,
+            dry_run,
+            sessions: doomed.iter().flat_map(Doomed::moved).collect(),
+        })?;
+    } else if !dry_run {
+        for doomed in &doomed {
+            screen.print(&format!("{}\n", plain_line(&doomed.row.id)))?;
+        }
+    }
+    Ok(Outcome::Found)
+}
+
+impl Doomed {
+    fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
+        let is_folder = row.agent == "agentuse";
+        let path = match is_folder {
+            false => row.path.clone(),
+            true => agentuse::folder_of(&row.path)
+                .map(Path::to_path_buf)
+                .ok_or_else(|| {
+                    Failure::usage(format!(
+                        "{} has no name of a session's folder: other things may lie in it",
+                        row.path.parent().unwrap_or(&row.path).display()
+                    ))
+                    .hint("move it to the trash by hand")
+                })?,
+        };
+        let (mut files, mut bytes, mut newest_ms) = (Vec::new(), 0, i64::MIN);
+        for entry in walkdir::WalkDir::new(&path) {
+            let looked = entry.and_then(|entry| Ok((entry.metadata()?, entry.into_path())));
+            let (metadata, file) = looked.with_context(|| path.display().to_string())?;
+            if metadata.is_dir() {
+                continue;
+            }
+            let modified = metadata.modified()?.duration_since(UNIX_EPOCH);
+            let modified = modified.map_or(0, |since| since.as_millis() as i64);
+            newest_ms = newest_ms.max(modified);
+            bytes += metadata.len();
+            files.push(file);
+        }
+        let (mut subagents, mut forks) = (Vec::new(), Vec::new());
+        for other in index.list(&ListScope::default())?.sessions {
+            if other.path == row.path {
+                continue;
+            }
+            if is_folder && other.path.starts_with(&path) {
+                subagents.push(other);
+            } else if other.agent == row.agent
+                && other
+                    .parent_session_path
+                    .as_ref()
+                    .is_some_and(|parent| *parent == row.id || Path::new(parent) == row.path)
+            {
+                forks.push(other);
+            }
+        }
+        // The innermost first.
+        subagents.sort_by_key(|row| std::cmp::Reverse(row.path.components().count()));
+        Ok(Self {
+            row,
+            path,
+            files,
+            bytes,
+            newest_ms,
+            subagents,
+            forks,
+        })
+    }
+
+    /// What goes, subagents first, and what stays.
+    fn shown(&self, screen: &Screen) -> String {
+        let mut out = String::new();
+        let mut add = |path: &Path, row: &SessionRow, more: &str| {
+            let (path, title) = (screen.path(path), super::title(row).1);
+            out.push_str(&format!(
+                "{path}\n  {} · {title} · {more}\n",
+                plain_line(&row.agent)
+            ));
+        };
+        for row in &self.subagents {
+            let folder = row.path.parent().unwrap_or(&row.path);
+            add(folder, row, "subagent");
+        }
+        let mut what = match self.files.len() {
+            1 => bytes(self.bytes),
+            many => format!("{}, {}", count(many as u64, "file"), bytes(self.bytes)),
+        };
+        match self.forks.len() {
+            0 => {}
+            1 => what.push_str(" · its fork stays"),
+            forks => what.push_str(&format!(" · its {forks} forks stay")),
+        }
+        add(&self.path, &self.row, &what);
+        out
+    }
+
+    fn moved(&self) -> impl Iterator<Item = Moved> {
+        let trash = trash_of(&self.path);
+        let subagents = self.subagents.iter().map({
+            let trash = trash.clone();
+            move |row| {
+                let folder = row.path.parent().unwrap_or(&row.path);
+                let inside = self.files.iter().filter(|file| file.starts_with(folder));
+                Moved {
+                    agent: row.agent.clone(),
+                    id: row.id.clone(),
+                    path: folder.to_path_buf(),
+                    bytes: row.bytes,
+                    files: inside.count() as u64,
+                    with: Some(self.row.id.clone()),
+                    forks: Vec::new(),
+                    trash: trash.clone(),
+                }
+            }
+        });
+        subagents.chain([Moved {
+            agent: self.row.agent.clone(),
+            id: self.row.id.clone(),
+            path: self.path.clone(),
+            bytes: self.bytes,
+            files: self.files.len() as u64,
+            with: None,
+            forks: self.forks.iter().map(|fork| fork.id.clone()).collect(),
+            trash,
+        }])
+    }
+}
+
+/// Where the trash is.
+fn trash_of(path: &Path) -> String {
+    if cfg!(windows) {
+        return "the Recycle Bin".to_owned();
+    }
+    if cfg!(target_os = "macos") {
+        return "the Trash".to_owned();
+    }
+    let home = dirs::data_dir().filter(|data| disk(data).is_some() && disk(data) == disk(path));
+    match home {
+        Some(data) => data.join("Trash").to_string_lossy().into_owned(),
+        None => "the trash of its disk".to_owned(),
+    }
+}
+
+/// The disk that a path is on, or what is there of it.
+#[cfg(unix)]
+fn disk(path: &Path) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    let mut above = path.ancestors();
+    above
+        .find_map(|path| fs::metadata(path).ok())
+        .map(|there| there.dev())
+}
+
+#[cfg(not(unix))]
+fn disk(_: &Path) -> Option<u64> {
+    None
+}

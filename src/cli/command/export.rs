@@ -1,0 +1,251 @@
+//! How does a session leave for people and programs that have no sessionary?
+
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use sessionary::index::{ShowScope, ShownPart};
+use sessionary::model::{SCHEMA_VERSION, SessionRow};
+use sessionary::{Config, Error, Index};
+
+use crate::afterwards::afterwards;
+use crate::failure::{Failure, Outcome};
+use crate::output::time::{bytes, count};
+use crate::output::{Screen, html, markdown};
+
+/// Write a branch of a session as Markdown, as one HTML page, or as a session file
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    sessionary export last > talk.md\n  \
+    sessionary export last --out talk.html                a page that loads and runs nothing\n  \
+    sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte\n  \
+    sessionary export last --out talk.html --dry-run      what would be written\n\n\
+    The format is told by the name after --out, else it is Markdown. HTML in the session, control\n\
+    characters and marks that turn text around are shown, and do nothing.")]
+pub struct Export {
+    /// A session, and the entry where the branch ends; without one the active branch
+    #[arg(value_name = "SESSION[:ENTRY]")]
+    session: String,
+    /// As what
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Form>,
+    /// Write to FILE instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace FILE if it is there
+    #[arg(long, requires = "out")]
+    force: bool,
+    /// Say what would be written where, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Its variants carry no help of their own, which would stretch the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Form {
+    Markdown,
+    Html,
+    Jsonl,
+}
+
+/// What `export --json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    schema_version: u32,
+    dry_run: bool,
+    session: &'a str,
+    format: Form,
+    /// `null`: standard output.
+    path: Option<&'a Path>,
+    entries: u64,
+    bytes: u64,
+    /// Whether the file was (or would be) another one's place.
+    replaced: bool,
+    /// Whether all of the session was read.
+    complete: bool,
+}
+
+pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let form = args.form()?;
+    let out = args.out.as_deref().map(std::path::absolute).transpose()?;
+    if screen.json && out.is_none() && !args.dry_run {
+        return Err(Failure::usage(
+            "--json tells what was written, so it needs --out FILE",
+        ));
+    }
+    let replaced = out
+        .as_ref()
+        .is_some_and(|out| out.symlink_metadata().is_ok());
+    if replaced && !args.force {
+        let path = out.as_deref().unwrap_or(Path::new(""));
+        return Err(
+            Failure::usage(format!("{} is there already", path.display()))
+                .hint("--force replaces it"),
+        );
+    }
+    let mut index = super::open(config, screen)?;
+    let (row, entry) = super::show::named(&args.session, &mut index, config)?;
+    let written = match (&out, args.dry_run) {
+        (_, true) => written(form, &index, &row, entry, screen, io::sink())?,
+        (None, false) => {
+            let stdout = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+            written(form, &index, &row, entry, screen, stdout)?
+        }
+        (Some(out), false) => to_file(out, args.force, |file| {
+            written(form, &index, &row, entry, screen, file)
+        })?,
+    };
+    let (path, entries) = (out.as_deref(), written.entries);
+    if screen.json {
+        screen.json(&Answer {
+            schema_version: SCHEMA_VERSION,
+            dry_run: args.dry_run,
+            session: &row.id,
+            format: form,
+            path,
+            entries,
+            bytes: written.bytes,
+            replaced,
+            complete: written.complete,
+        })?;
+    } else {
+        let what = format!("{}, {}", count(entries, "entry"), bytes(written.bytes));
+        let place = path.map_or_else(|| "standard output".to_owned(), |path| screen.path(path));
+        match (args.dry_run, path.is_some()) {
+            (true, _) if replaced => screen.say(&format!("Would replace {place}: {what}")),
+            (true, _) => screen.say(&format!("Would write to {place}: {what}")),
+            (false, true) => screen.say(&format!("Written to {place}: {what}")),
+            (false, false) => {}
+        }
+    }
+    super::say_pending(screen, &index, written.complete, None);
+    afterwards(&mut index, screen);
+    Ok(Outcome::found(entries > 0))
+}
+
+impl Export {
+    fn form(&self) -> Result<Form, Failure> {
+        if let Some(form) = self.format {
+            return Ok(form);
+        }
+        let Some(out) = &self.out else {
+            return Ok(Form::Markdown);
+        };
+        match out.extension().and_then(OsStr::to_str) {
+            Some("md" | "markdown") => Ok(Form::Markdown),
+            Some("html" | "htm") => Ok(Form::Html),
+            Some("jsonl") => Ok(Form::Jsonl),
+            _ => Err(Failure::usage(format!(
+                "{}: its name does not tell the format",
+                out.display()
+            ))
+            .hint("--format markdown, html or jsonl")),
+        }
+    }
+}
+
+/// What was written.
+struct Written {
+    entries: u64,
+    bytes: u64,
+    complete: bool,
+}
+
+/// Counts what passes.
+struct Counted<W> {
+    out: W,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn written(
+    form: Form,
+    index: &Index,
+    row: &SessionRow,
+    leaf: Option<String>,
+    screen: &Screen,
+    out: impl Write,
+) -> Result<Written, Failure> {
+    let mut out = Counted { out, bytes: 0 };
+    let (mut entries, mut complete) = (0, index.is_complete());
+    match form {
+        Form::Jsonl => {
+            let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
+            entries = copied.map_err(|error| match error {
+                Error::NotLines { .. } => Failure::usage(error.to_string())
+                    .hint("--format markdown and --format html can write it"),
+                error => error.into(),
+            })?;
+        }
+        Form::Markdown | Form::Html => {
+            let scope = ShowScope {
+                branch: leaf,
+                ..ShowScope::default()
+            };
+            index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
+                let text = match (part, form) {
+                    (ShownPart::Head(head), Form::Html) => {
+                        complete = head.complete;
+                        html::head(&head.session, screen)
+                    }
+                    (ShownPart::Head(head), _) => {
+                        complete = head.complete;
+                        markdown::head(&head.session, screen)
+                    }
+                    (ShownPart::Entry(entry), _) => {
+                        entries += 1;
+                        match form {
+                            Form::Html => html::entry(&entry),
+                            _ => markdown::entry(&entry),
+                        }
+                    }
+                };
+                Ok(out.write_all(text.as_bytes())?)
+            })?;
+            if form == Form::Html {
+                out.write_all(html::END.as_bytes())?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(Written {
+        entries,
+        bytes: out.bytes,
+        complete,
+    })
+}
+
+/// Writes a file beside its place, readable by its owner alone, and moves it there when it is whole.
+fn to_file(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(&mut dyn Write) -> Result<Written, Failure>,
+) -> Result<Written, Failure> {
+    let told = || path.display().to_string();
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(told)?;
+    let mut buffered = BufWriter::with_capacity(64 << 10, file.as_file_mut());
+    let written = write(&mut buffered)?;
+    drop(buffered);
+    match force {
+        true => file.persist(path).map(drop),
+        false => file.persist_noclobber(path).map(drop),
+    }
+    .with_context(told)?;
+    Ok(written)
+}

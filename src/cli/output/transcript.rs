@@ -1,0 +1,62 @@
+//! What is said of a session and its entries, whatever they are written as?
+
+use std::path::Path;
+
+use sessionary::model::{SessionRow, ShownEntry};
+
+use super::Screen;
+use super::text::{inert_lines, plain_line};
+use super::time::minute;
+
+/// What is known of a session: names and values.
+pub fn about(row: &SessionRow, screen: &Screen) -> Vec<(&'static str, String)> {
+    let or_empty = |text: &Option<String>| plain_line(text.as_deref().unwrap_or_default());
+    let model = [or_empty(&row.provider), or_empty(&row.model)];
+    let began = minute(row.created.as_deref());
+    let mut all = vec![
+        ("Agent", plain_line(&row.agent)),
+        ("Session", plain_line(&row.id)),
+        ("Directory", screen.path(Path::new(&row.cwd))),
+        (
+            "Began",
+            if began.is_empty() {
+                began
+            } else {
+                began + " UTC"
+            },
+        ),
+        ("Model", model.join("/").trim_matches('/').to_owned()),
+        ("Entries", row.entries.to_string()),
+        (
+            "Tokens",
+            row.tokens.map(|n| n.to_string()).unwrap_or_default(),
+        ),
+        (
+            "Cost",
+            row.cost
+                .map(|cost| format!("${cost:.2}"))
+                .unwrap_or_default(),
+        ),
+    ];
+    all.retain(|(_, value)| !value.is_empty());
+    all
+}
+
+/// Who says it, or what it is.
+pub fn who(entry: &ShownEntry) -> String {
+    plain_line(entry.role.as_deref().unwrap_or(&entry.kind))
+}
+
+/// What a tool was given or gave: its name, where that is told first, and the rest.
+pub fn call(pieces: &[String]) -> (Option<String>, String) {
+    let (name, rest) = match pieces {
+        [name, rest @ ..] if !rest.is_empty() && is_name(name) => (Some(plain_line(name)), rest),
+        all => (None, all),
+    };
+    let lines: Vec<String> = rest.iter().map(|piece| inert_lines(piece)).collect();
+    (name, lines.join("\n"))
+}
+
+fn is_name(text: &str) -> bool {
+    text.len() <= 64 && !text.is_empty() && !text.contains(char::is_whitespace)
+}

@@ -1,0 +1,120 @@
+//! What does the agent's own list show, without reading every file?
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use super::{Error, Index};
+use crate::catalogue::{Catalogue, agent_list::AgentRow};
+use crate::session::{self, Progress, SessionInfo, SessionManager, Setup, in_order};
+
+impl Index {
+    /// What [`SessionManager::list`] gives for a working directory, or without one [`SessionManager::list_all`]: the same
+    /// values in the same order, out of the index as it was opened. Without `with_text` [`SessionInfo::all_messages_text`]
+    /// stays empty, and no session file is read.
+    ///
+    /// Where the index does not know the folder, or not all that is in it ([`Index::is_complete`]), the files are read.
+    /// What is excluded from the index is not listed.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where `progress` broke.
+    pub fn agent_list(
+        &self,
+        setup: &Setup,
+        cwd: Option<&str>,
+        with_text: bool,
+        progress: Progress<'_>,
+    ) -> Result<Vec<SessionInfo>, Error> {
+        let known = match &self.catalogue {
+            Some(catalogue) if self.complete => self
+                .root_of(setup, catalogue)?
+                .map(|root| (catalogue, root)),
+            _ => None,
+        };
+        let Some((catalogue, root)) = known else {
+            let mut read = match cwd {
+                Some(cwd) => SessionManager::list(setup, cwd, progress),
+                None => SessionManager::list_all(setup, progress),
+            }
+            .map_err(|error| match error {
+                session::Error::Cancelled => Error::Cancelled,
+                error => error.into(),
+            })?;
+            if !with_text {
+                read.iter_mut()
+                    .for_each(|info| info.all_messages_text.clear());
+            }
+            return Ok(read);
+        };
+        let rows = catalogue.agent_list(root)?.into_iter();
+        let mut found: Vec<Row> = rows.map(Row::from).collect();
+        if let Some(cwd) = cwd {
+            let folder = setup.session_dir(cwd);
+            found.retain(|row| {
+                row.info.path.parent() == Some(&folder) && setup.lists(cwd, &row.info)
+            });
+        }
+        let by_change = cwd.is_none() && setup.flat.is_none();
+        in_order(&mut found, |row| {
+            (&row.info.path, by_change.then_some(row.mtime_ns))
+        });
+        let all = found.len();
+        for (at, row) in found.iter_mut().enumerate() {
+            if with_text {
+                row.info.all_messages_text = self.text_of(catalogue, row.session, PI)?;
+            }
+            if progress(at + 1, all).is_break() {
+                return Err(Error::Cancelled);
+            }
+        }
+        found.sort_by_key(|row| Reverse(row.info.modified_ms));
+        Ok(found.into_iter().map(|row| row.info).collect())
+    }
+
+    /// The root that is the folder of these sessions, scanned as the agent looks through it.
+    fn root_of(&self, setup: &Setup, catalogue: &Catalogue) -> Result<Option<i64>, Error> {
+        let (folder, flat): (&Path, bool) = match &setup.flat {
+            Some(flat) => (flat, true),
+            None => (&setup.sessions, false),
+        };
+        let spec = self
+            .config
+            .roots
+            .iter()
+            .find(|spec| spec.format == PI && spec.path == folder && spec.flat == flat);
+        match spec {
+            Some(spec) => Ok(catalogue.root_of(&spec.agent, &spec.path)?),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A row on its way into its place.
+struct Row {
+    session: i64,
+    mtime_ns: i64,
+    info: SessionInfo,
+}
+
+impl From<AgentRow> for Row {
+    fn from(row: AgentRow) -> Self {
+        Self {
+            session: row.session,
+            mtime_ns: row.mtime_ns,
+            info: SessionInfo {
+                path: row.path,
+                id: row.id,
+                cwd: row.cwd,
+                name: row.name,
+                parent_session_path: row.parent_session,
+                created_ms: row.created_ms,
+                modified_ms: row.modified_ms,
+                message_count: row.messages,
+                first_message: row.first_message,
+                all_messages_text: String::new(),
+            },
+        }
+    }
+}
+
+/// The format of all agents that a [`Setup`] can be of.
+const PI: &str = "pi";

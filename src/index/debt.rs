@@ -1,0 +1,67 @@
+//! How much do the words owe after an answer, and is that work for a moment, or for a sync?
+
+use super::{Error, Index};
+use crate::words::condemned;
+
+/// So little text, in bytes of entries, is sooner read by every search than written to the words once.
+const LITTLE: u64 = 128 << 10;
+/// So much is indexed in some 200 ms, on two slow cores.
+const MOMENT: u64 = 4 << 20;
+
+/// What the words owe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Debt {
+    /// Nothing, or too little to open a writer for.
+    Little,
+    /// No more than [`Index::finish_words`] does in a moment.
+    Moment,
+    /// So many bytes of entries: work for [`Indexer::sync`](super::Indexer::sync), best in a process of its own.
+    Sync(u64),
+}
+
+impl Debt {
+    /// Of words that lack so many bytes; `anew`: there are none, or damaged ones.
+    fn of(bytes: u64, anew: bool) -> Self {
+        match bytes {
+            MOMENT.. => Self::Sync(bytes),
+            _ if anew || bytes > LITTLE => Self::Moment,
+            _ => Self::Little,
+        }
+    }
+}
+
+impl Index {
+    /// What the words owe. Words that somebody removed, or found damaged, are owed as a whole.
+    pub fn words_debt(&self) -> Result<Debt, Error> {
+        let Some(catalogue) = &self.catalogue else {
+            return Ok(Debt::Little);
+        };
+        let words = self.config.words_dir();
+        let anew = !words.exists() || condemned(&words).is_some();
+        let bytes = match anew {
+            true => catalogue.source_bytes()?,
+            false => catalogue.owed_bytes()?,
+        };
+        Ok(Debt::of(bytes, anew))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_writer_is_opened_only_where_it_pays() {
+        for (bytes, anew, debt) in [
+            (0, false, Debt::Little),
+            (LITTLE, false, Debt::Little),
+            (LITTLE + 1, false, Debt::Moment),
+            (0, true, Debt::Moment),
+            (MOMENT - 1, true, Debt::Moment),
+            (MOMENT, true, Debt::Sync(MOMENT)),
+            (MOMENT, false, Debt::Sync(MOMENT)),
+        ] {
+            assert_eq!(Debt::of(bytes, anew), debt, "{bytes} {anew}");
+        }
+    }
+}

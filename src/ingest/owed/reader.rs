@@ -1,0 +1,164 @@
+//! What does one thread do? It reads ranges of files and lets its part of the scan see their entries.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Shares;
+use crate::format::Format;
+use crate::model::Class;
+use crate::source::checkpoint::hash;
+use crate::source::identity::Identity;
+use crate::words::{Owed, Part};
+
+/// A range of more bytes is read by one thread at a time, and its memory given back.
+const LARGE_BYTES: u64 = 16 << 20;
+
+/// Entries that are read together, with all that reading them needs.
+pub(super) struct Range {
+    pub source: i64,
+    pub first: i64,
+    pub last: i64,
+    pub bytes: u64,
+    pub shares: Shares,
+    pub path: Arc<PathBuf>,
+    pub format: &'static dyn Format,
+    /// `None`: the entries tell.
+    pub place: Option<Place>,
+}
+
+/// Where all entries of a range are.
+pub(super) struct Place {
+    pub start: u64,
+    pub end: u64,
+    /// Of the file as it was catalogued.
+    pub identity: Option<Identity>,
+}
+
+pub(super) struct Entry {
+    pub owed: Owed,
+    pub start: u64,
+    pub length: u64,
+    pub hash: u64,
+}
+
+/// A thread asks for the entries of a range.
+pub(super) struct Request {
+    pub range: usize,
+    pub answer: SyncSender<Vec<Entry>>,
+}
+
+/// What a thread has.
+pub(super) struct Reader<'a, 'l> {
+    pub part: Part<'a>,
+    ask: Sender<Request>,
+    large: &'l Mutex<()>,
+    buffer: Vec<u8>,
+}
+
+impl<'a, 'l> Reader<'a, 'l> {
+    pub fn new(part: Part<'a>, ask: Sender<Request>, large: &'l Mutex<()>) -> Self {
+        Self {
+            part,
+            ask,
+            large,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Read the range of this number; whether its bytes are what was catalogued.
+    pub fn read(&mut self, number: usize, range: &Range) -> bool {
+        let is_large = range.bytes > LARGE_BYTES;
+        let large = self.large;
+        let _alone = is_large.then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+        let read = self.read_range(number, range);
+        if is_large {
+            self.buffer = Vec::new();
+        }
+        read.is_some()
+    }
+
+    /// `None` when its bytes are no longer what was catalogued.
+    fn read_range(&mut self, number: usize, range: &Range) -> Option<()> {
+        let mut file = File::open(range.path.as_path()).ok()?;
+        // The same identity is the same bytes. Otherwise each entry's hash tells.
+        let same = match &range.place {
+            Some(place) if place.identity.is_some() => {
+                place.identity == Some(Identity::of(&file.metadata().ok()?))
+            }
+            _ => false,
+        };
+        let mut held = 0..0;
+        if let Some(place) = &range.place
+            && same
+            && self.part.skips_what_cannot_match()
+        {
+            held = place.start..place.end;
+            self.fill(&mut file, held.start, held.end)?;
+            if !self.part.may_match(self.bytes(0, held.end - held.start)?) {
+                return Some(());
+            }
+        }
+        let entries = self.entries(number)?;
+        let start = entries.iter().map(|entry| entry.start).min().unwrap_or(0);
+        let end = entries.iter().map(Entry::end).max().unwrap_or(0);
+        if start < held.start || held.end < end {
+            held = start..end;
+            self.fill(&mut file, start, end)?;
+        }
+        let Self { part, buffer, .. } = self;
+        let record = |entry: &Entry| {
+            let from = usize::try_from(entry.start - held.start).ok()?;
+            buffer.get(from..from + usize::try_from(entry.length).ok()?)
+        };
+        let is_itself = |entry: &Entry| record(entry).is_some_and(|r| hash(r) == entry.hash);
+        if !same && !entries.iter().all(is_itself) {
+            return None;
+        }
+        for run in entries.chunk_by(|a, b| a.owed.key + 1 == b.owed.key) {
+            if let (Some(first), Some(last)) = (run.first(), run.last()) {
+                for class in [Class::Prose, Class::Output] {
+                    part.cover(class, first.owed.key, last.owed.key);
+                }
+            }
+        }
+        for entry in &entries {
+            part.count(entry.owed, entry.length);
+            let record = record(entry)?;
+            if part.wants(entry.owed, record) {
+                for passage in range.format.passages_at(&range.path, record) {
+                    part.read(entry.owed, passage.class, &passage.pieces);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The entries of a range; `None` when the catalogue cannot tell, which ends the search.
+    fn entries(&self, range: usize) -> Option<Vec<Entry>> {
+        let (answer, answered) = sync_channel(1);
+        self.ask.send(Request { range, answer }).ok()?;
+        answered.recv().ok()
+    }
+
+    fn fill(&mut self, file: &mut File, start: u64, end: u64) -> Option<()> {
+        let length = usize::try_from(end - start).ok()?;
+        if self.buffer.len() < length {
+            self.buffer.resize(length, 0);
+        }
+        file.seek(SeekFrom::Start(start)).ok()?;
+        file.read_exact(&mut self.buffer[..length]).ok()
+    }
+
+    fn bytes(&self, from: usize, length: u64) -> Option<&[u8]> {
+        self.buffer.get(from..from + usize::try_from(length).ok()?)
+    }
+}
+
+impl Entry {
+    fn end(&self) -> u64 {
+        self.start + self.length
+    }
+}

@@ -1,0 +1,85 @@
+//! Which bytes of its file are one branch of a session?
+
+use std::io::Write;
+
+use super::outline::Ask;
+use super::show::Reader;
+use crate::format::Shape;
+use crate::index::{Error, Index};
+use crate::model::SessionRow;
+
+/// Kind of what a file of pi's begins with.
+const HEADER: &str = "session";
+
+impl Index {
+    /// Write one branch as a session file of its own: the header and the way down to `leaf` (an id or `L<line>`), or to
+    /// where the session stands, each entry's exact bytes on a line. How many lines were written.
+    ///
+    /// Nothing is made anew, so the copy has the session's id, and labels that stand on other branches are not in it; see
+    /// [`SessionManager::create_branched_session`](crate::session::SessionManager::create_branched_session) for a session
+    /// of its own.
+    ///
+    /// # Errors
+    /// [`Error::NotLines`]; [`Error::NoEntry`] when the leaf is not in the session, or an entry's bytes have changed;
+    /// [`Error::Io`] of the file or of `out`.
+    pub fn copy_branch(
+        &self,
+        session: &SessionRow,
+        leaf: Option<&str>,
+        out: &mut dyn Write,
+    ) -> Result<u64, Error> {
+        let stored = self.stored(session)?;
+        let format = self.config.format(&stored.format);
+        let (Some(catalogue), Some(Shape::Lines)) = (
+            &self.catalogue,
+            format.map(|format| format.shape_of(&session.path)),
+        ) else {
+            return Err(Error::NotLines {
+                session: session.id.clone(),
+            });
+        };
+        let no_entry = |name: &str| Error::NoEntry {
+            session: session.id.clone(),
+            entry: name.to_owned(),
+        };
+        let ask = Ask {
+            without: &[HEADER],
+            find: leaf.as_slice(),
+        };
+        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let mut branch = match leaf {
+            Some(name) => {
+                let found = outline.found.first().copied().flatten();
+                outline.branch(found.ok_or_else(|| no_entry(name))?)
+            }
+            None => outline.active_branch(),
+        };
+        branch.reverse();
+        let mut reader = Reader::new(self, catalogue);
+        let mut written = 0;
+        // What the agent reads first is the header, wherever else one stands.
+        let mut first = None;
+        catalogue.each_placed(stored.session, &mut |entry| {
+            if entry.agent_sees && first.is_none() {
+                first = Some((entry.key, entry.kind == HEADER));
+            }
+        })?;
+        let header = first
+            .filter(|(_, is_header)| *is_header)
+            .map(|(key, _)| key);
+        for key in header
+            .into_iter()
+            .chain(branch.iter().map(|at| outline.keys[*at]))
+        {
+            let entry = catalogue.entry(key)?;
+            let entry = entry.ok_or_else(|| no_entry(leaf.unwrap_or_default()))?;
+            let bytes = reader.bytes(&entry)?;
+            let bytes = bytes.ok_or_else(|| no_entry(&super::show::address(&entry)))?;
+            out.write_all(&bytes)
+                .and_then(|()| out.write_all(b"\n"))
+                .map_err(|e| Error::io("the output".as_ref(), e))?;
+            written += 1;
+        }
+        Ok(written)
+    }
+}

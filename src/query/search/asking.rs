@@ -1,0 +1,242 @@
+//! What is asked, and of which sides? Each alternative of a query is asked of the words on disk and of all that they lack.
+
+use super::Search;
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::write::flag;
+use crate::index::Error;
+use crate::ingest::{scan_owed, scan_prompts};
+use crate::model::Expr;
+use crate::query::filter::Left;
+use crate::query::syntax::{Filters, Names};
+use crate::words::{self, Facts, Matcher, Order, Overlay, Pick, Scan, Scope, Side, search_any};
+
+/// What filters leave.
+pub(super) struct Sieve<'a> {
+    pub filters: &'a Filters,
+    pub left: Left<'a>,
+    /// In all directories, where only one was asked for.
+    pub wide: Option<Left<'a>>,
+}
+
+impl Sieve<'_> {
+    fn holds_widely(&self, key: u64) -> bool {
+        self.wide.as_ref().unwrap_or(&self.left).holds(key)
+    }
+
+    fn may_hold(&self, session: i64) -> bool {
+        let wide = self.wide.as_ref();
+        self.left.may_hold(session) || wide.is_some_and(|wide| wide.may_hold(session))
+    }
+}
+
+/// What passages of the entries that a sieve leaves must say.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'q> {
+    pub expr: Option<&'q Expr>,
+    pub sieve: &'q Sieve<'q>,
+}
+
+/// Questions, asked of everything.
+pub(super) struct Asked<'a> {
+    sides: Vec<Side<'a>>,
+    wider: Vec<Side<'a>>,
+    matchers: Vec<Option<Matcher>>,
+    /// Finds what any of them looks for; `None` where one takes all text.
+    marks: Option<Matcher>,
+    /// Items that could not be read.
+    pub failed: u64,
+}
+
+impl Asked<'_> {
+    /// What matches.
+    pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
+        Ok(search_any(&self.sides, order, most)?)
+    }
+
+    /// How much matches in all directories.
+    pub fn count_widely(&self) -> Result<u64, Error> {
+        Ok(search_any(&self.wider, Order::Newest, 1)?.total as u64)
+    }
+
+    /// What to highlight.
+    pub fn marks(&self) -> Option<&Matcher> {
+        match self.matchers.as_slice() {
+            [only] => only.as_ref(),
+            _ => self.marks.as_ref(),
+        }
+    }
+
+    /// Whether a passage of an entry, which the index could not decide on, says what is asked for.
+    pub fn confirms(
+        &self,
+        search: &Search<'_>,
+        entry: &StoredEntry,
+        pieces: &[String],
+    ) -> Result<bool, Error> {
+        let says = |matcher: &Option<Matcher>| matcher.as_ref().is_none_or(|m| m.matches(pieces));
+        if let [only] = self.matchers.as_slice() {
+            return Ok(says(only));
+        }
+        let tools = search.catalogue.tools(entry.key)?;
+        let facts = Facts {
+            time_ms: entry.time_ms,
+            kind: &entry.kind,
+            role: entry.role.as_deref(),
+            tools: &tools,
+            is_error: entry.flags & flag::ERROR != 0,
+        };
+        let key = entry.key as u64;
+        Ok(self
+            .sides
+            .iter()
+            .zip(&self.matchers)
+            .any(|(side, matcher)| {
+                side.scope.admits(&facts)
+                    && side.scope.allow.is_none_or(|allow| allow(key))
+                    && says(matcher)
+            }))
+    }
+}
+
+impl<'a> Search<'a> {
+    /// What these filters leave, in the scope's directory and in all.
+    pub(super) fn sieve(&self, filters: &'a Filters) -> Result<Sieve<'a>, Error> {
+        let left = |cwd| Left::new(self.index, self.catalogue, filters, cwd);
+        let cwd = self.scope.cwd.as_deref();
+        Ok(Sieve {
+            filters,
+            left: left(cwd)?,
+            wide: cwd.map(|_| left(None)).transpose()?,
+        })
+    }
+
+    /// How many passages match.
+    pub(super) fn count(&self, questions: &[Question<'_>]) -> Result<u64, Error> {
+        self.ask(questions, |asked| {
+            Ok(asked.hits(Order::Newest, 1)?.total as u64)
+        })
+    }
+
+    /// Ask the words and all that they lack.
+    pub(super) fn ask<R>(
+        &self,
+        questions: &[Question<'_>],
+        then: impl FnOnce(&Asked<'_>) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        // Only the text itself tells.
+        let reads = |question: &Question<'_>| question.expr.is_some_and(Expr::reads_text);
+        // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
+        let (words, done) = match questions.iter().all(reads) {
+            true => (None, 0),
+            false => self.words()?,
+        };
+        let mut dead = Vec::new();
+        if words.is_some() {
+            let gone = self.catalogue.dead(done)?;
+            dead.extend(gone.iter().map(|d| (d.first as u64, d.last as u64)));
+            dead.sort_unstable();
+        }
+        let here = each(questions, |sieve, key| sieve.left.holds(key));
+        let wide = each(questions, |sieve, key| sieve.holds_widely(key));
+        let either = each(questions, |sieve, key| {
+            sieve.left.holds(key) || sieve.holds_widely(key)
+        });
+        let sessions: Vec<_> = questions
+            .iter()
+            .map(|question| |session: i64| question.sieve.may_hold(session))
+            .collect();
+        let scans: Vec<Scan> = questions.iter().map(|q| Scan::new(q.expr)).collect();
+        let (mut overlays, mut scopes, mut failed) = (Vec::new(), Vec::new(), 0);
+        for (at, question) in questions.iter().enumerate() {
+            let f = question.sieve.filters;
+            let is_all = question.sieve.left.is_all();
+            let scope = Scope {
+                allow: (!is_all).then_some(&*here[at]),
+                sessions: None,
+                dead: &dead,
+                class: None,
+                kinds: pick(&f.kind),
+                roles: pick(&f.role),
+                tools: pick(&f.tool),
+                error: f.error,
+                since_ms: f.since_ms,
+                until_ms: f.until_ms,
+                outside_ms: &f.outside_ms,
+                now_ms: self.scope.now_ms,
+            };
+            // What is elsewhere is counted as well.
+            let read = Scope {
+                allow: (!is_all).then_some(match question.sieve.wide {
+                    Some(_) => &*either[at],
+                    None => &*here[at],
+                }),
+                sessions: Some(&sessions[at]),
+                ..scope
+            };
+            let formats = &self.index.config.formats;
+            let done = (words.is_some() && !reads(question)).then_some(done);
+            let mut progress = self.progress.borrow_mut();
+            let (mut parts, unread) =
+                scan_owed(self.catalogue, formats, done, &scans[at], &read, *progress)?;
+            drop(progress);
+            failed += unread;
+            if f.asks_for_prompts() {
+                let prompts = Scope {
+                    kinds: Pick::default(),
+                    ..read
+                };
+                let (part, changed) = scan_prompts(self.catalogue, formats, &scans[at], &prompts)?;
+                parts.push(part);
+                failed += changed;
+            }
+            overlays.push(Overlay::new(&scans[at], parts));
+            scopes.push(scope);
+        }
+        let sides: Vec<Side<'_>> = questions
+            .iter()
+            .enumerate()
+            .map(|(at, question)| Side {
+                disk: words.filter(|_| !reads(question)),
+                overlay: Some(&overlays[at]),
+                expr: question.expr,
+                scope: scopes[at],
+            })
+            .collect();
+        let wider = sides.iter().enumerate().map(|(at, side)| Side {
+            scope: Scope {
+                allow: Some(&*wide[at]),
+                ..side.scope
+            },
+            ..*side
+        });
+        let exprs: Option<Vec<Expr>> = questions.iter().map(|q| q.expr.cloned()).collect();
+        then(&Asked {
+            wider: wider.collect(),
+            matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
+            marks: exprs
+                .filter(|exprs| exprs.len() > 1)
+                .map(|exprs| Matcher::new(&Expr::Or(exprs))),
+            sides,
+            failed,
+        })
+    }
+}
+
+/// What is asked of a key, for each question.
+fn each<'q>(
+    questions: &'q [Question<'q>],
+    allow: fn(&Sieve<'_>, u64) -> bool,
+) -> Vec<Box<dyn Fn(u64) -> bool + 'q>> {
+    let mut each: Vec<Box<dyn Fn(u64) -> bool + 'q>> = Vec::new();
+    for question in questions {
+        each.push(Box::new(move |key| allow(question.sieve, key)));
+    }
+    each
+}
+
+fn pick(names: &Names) -> Pick<'_> {
+    Pick {
+        any: &names.any,
+        none: &names.none,
+    }
+}

@@ -1,0 +1,331 @@
+//! Does what leaves say all of it, and does it do nothing?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use insta::assert_snapshot;
+use serde_json::json;
+use sessionary::session::{Profile, SessionManager, Setup};
+
+use crate::sandbox::Sandbox;
+
+/// What a session may hold to do harm where it is shown.
+const HOSTILE: &str = "</pre></article><script>alert(1)</script>\n<img src=http://e.vil/x onerror=alert(2)>\n\
+    [a](javascript:alert(3)) ![b](http://e.vil/y.png) <style>*{display:none}</style> <!-- \n\
+    \u{1b}]0;title\u{7}\u{1b}[2J \u{202e}desrever\u{2066} \u{0}\n```\nnever closed <iframe src=//e.vil>";
+
+/// Two branches; everything that can be text is hostile, the ids and the name too.
+fn hostile(sandbox: &Sandbox) -> String {
+    let entry = |id: &str, parent: Option<&str>, message: serde_json::Value| {
+        json!({"type": "message", "id": id, "parentId": parent,
+            "timestamp": "2026-01-05T09:00:01.000Z", "message": message})
+        .to_string()
+    };
+    let lines = [
+        json!({"type": "session", "version": 3, "id": "hostile", "timestamp": "2026-01-05T09:00:00.000Z",
+            "cwd": HOSTILE})
+        .to_string(),
+        entry("a", None, json!({"role": "user", "content": HOSTILE})),
+        entry("b\"><script>", Some("a"), json!({"role": "assistant", "provider": HOSTILE, "model": HOSTILE,
+            "content": [{"type": "thinking", "thinking": HOSTILE}, {"type": "text", "text": HOSTILE},
+                {"type": "toolCall", "id": "1", "name": HOSTILE, "arguments": {"x": HOSTILE}}]})),
+        entry("c", Some("b\"><script>"), json!({"role": "toolResult", "toolCallId": "1", "toolName": HOSTILE,
+            "isError": true, "content": [{"type": "text", "text": HOSTILE}]})),
+        // Not as `JSON.stringify` writes it.
+        entry("other", Some("a"), json!({"role": "user", "content": "another way"})).replace(',', " ,  "),
+        json!({"type": "label", "id": "d", "parentId": "c", "targetId": "a", "label": HOSTILE,
+            "timestamp": "2026-01-05T09:00:02.000Z"})
+        .to_string(),
+        json!({"type": HOSTILE, "id": "e", "parentId": "d", "timestamp": HOSTILE}).to_string(),
+        json!({"type": "session_info", "id": "f", "parentId": "e", "name": HOSTILE,
+            "timestamp": "2026-01-05T09:00:03.000Z"})
+        .to_string(),
+    ];
+    let content = lines.join("\n") + "\n";
+    sandbox.write(".pi/agent/sessions/--w--/hostile.jsonl", &content);
+    content
+}
+
+/// Names of all elements, and of their attributes.
+fn elements(html: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for tag in html.split('<').skip(1) {
+        let (inside, _) = tag.split_once('>').expect("a tag ends");
+        let mut quoted = false;
+        let outside: String = inside
+            .chars()
+            .filter(|c| {
+                quoted ^= *c == '"';
+                !quoted && *c != '"'
+            })
+            .collect();
+        let words = outside
+            .split_whitespace()
+            .map(|word| word.trim_matches('/'));
+        found.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
+    }
+    found
+}
+
+#[test]
+fn a_page_holds_all_that_is_hostile_as_text() {
+    let sandbox = Sandbox::new();
+    hostile(&sandbox);
+    let out = sandbox.output(&["export", "hostile", "--format", "html"]);
+    assert!(
+        out.status.success(),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
+    let html = String::from_utf8(out.stdout).expect("UTF-8");
+    assert!(
+        html.chars()
+            .all(|c| matches!(c, '\n' | '\t') || !c.is_control())
+    );
+    for acts in ['\u{202e}', '\u{2066}', '\u{1b}'] {
+        assert!(!html.contains(acts));
+    }
+    let known: BTreeSet<String> = [
+        "!DOCTYPE",
+        "html",
+        "lang=",
+        "head",
+        "meta",
+        "charset=",
+        "http-equiv=",
+        "content=",
+        "name=",
+        "title",
+        "style",
+        "body",
+        "header",
+        "h1",
+        "dir=",
+        "dl",
+        "div",
+        "dt",
+        "dd",
+        "main",
+        "article",
+        "class=",
+        "id=",
+        "h2",
+        "span",
+        "mark",
+        "em",
+        "a",
+        "href=",
+        "code",
+        "details",
+        "open",
+        "summary",
+        "pre",
+        "p",
+        "br",
+        "footer",
+    ]
+    .map(str::to_owned)
+    .into();
+    let all = elements(&html);
+    let strange: Vec<_> = all.difference(&known).collect();
+    assert!(strange.is_empty(), "{strange:?}");
+    assert_eq!(html.matches("<style>").count(), 1);
+    for link in html.split("href=\"").skip(1) {
+        assert!(link.starts_with('#'), "{}", &link[..40]);
+    }
+    // All of it is there, each time it was said.
+    assert_eq!(
+        html.matches("alert(1)").count(),
+        html.matches("&lt;script&gt;alert(1)&lt;/script&gt;")
+            .count()
+    );
+    assert!(html.matches("alert(1)").count() >= 8);
+    assert!(!html.contains("another way"));
+
+    let out = sandbox.output(&["export", "hostile"]);
+    let markdown = String::from_utf8(out.stdout).expect("UTF-8");
+    assert!(
+        markdown
+            .chars()
+            .all(|c| matches!(c, '\n' | '\t') || !c.is_control())
+    );
+    // No fence is left open where an entry ends.
+    for entry in markdown.split("\n---\n") {
+        let fences = entry.lines().filter(|line| line.starts_with("```"));
+        assert_eq!(fences.count() % 2, 0, "{entry}");
+    }
+}
+
+#[test]
+fn a_branch_leaves_byte_for_byte_as_a_session() {
+    let sandbox = Sandbox::new();
+    let content = hostile(&sandbox);
+    let lines: Vec<&str> = content.lines().collect();
+    let copy = |arguments: &[&str]| {
+        let out = sandbox.output(&[&["export"], arguments].concat());
+        assert!(
+            out.status.success(),
+            "{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        String::from_utf8(out.stdout).expect("UTF-8")
+    };
+    let other = copy(&["hostile:other", "--format", "jsonl"]);
+    assert_eq!(
+        other.lines().collect::<Vec<_>>(),
+        [lines[0], lines[1], lines[4]]
+    );
+    let active = copy(&["hostile", "--format", "jsonl"]);
+    let kept = [0, 1, 2, 3, 5, 6, 7].map(|at| lines[at]);
+    assert_eq!(active.lines().collect::<Vec<_>>(), kept);
+    // As pi's counterpart reads it.
+    let path = sandbox.write("copy.jsonl", &active);
+    let setup = Setup::new(Profile::PI, sandbox.home.join("sessions"));
+    let session = SessionManager::open_read_only(&setup, &path).expect("a session");
+    assert_eq!((session.leaf_id(), session.branch().len()), (Some("f"), 6));
+
+    // Without ids, and of another agent: the way is all lines up to there.
+    let old = concat!(
+        r#"{"type":"session","id":"0ld","timestamp":"2025-01-05T09:00:00.000Z","cwd":"/w"}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-01-05T09:00:01.000Z","message":{"role":"user","content":"hi"}}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-01-05T09:00:02.000Z","message":{"role":"user","content":"ho"}}"#,
+        "\n",
+    );
+    sandbox.write(".pi/agent/sessions/--w--/old.jsonl", old);
+    assert_eq!(copy(&["0ld", "--format", "jsonl"]), old);
+    let first: Vec<&str> = old.lines().take(2).collect();
+    assert_eq!(
+        copy(&["0ld:L2", "--format", "jsonl"])
+            .lines()
+            .collect::<Vec<_>>(),
+        first
+    );
+    let clido = concat!(
+        r#"{"type":"meta","session_id":"c1","schema_version":1,"start_time":"2026-01-05T09:00:00+00:00","project_path":"/w"}"#,
+        "\n",
+        r#"{"type":"user_message","role":"user","content":[{"type":"text","text":"hi"}]}"#,
+        "\n",
+    );
+    sandbox.write("clido/sessions/_w/c1.jsonl", clido);
+    assert_eq!(copy(&["c1", "--format", "jsonl"]), clido);
+}
+
+#[test]
+fn a_file_is_written_whole_and_never_over_another_unasked() {
+    let sandbox = Sandbox::new();
+    hostile(&sandbox);
+    let out = sandbox.cwd.join("talk.html");
+    let tried = sandbox.json(&[
+        "export",
+        "hostile",
+        "--out",
+        "talk.html",
+        "--dry-run",
+        "--json",
+    ]);
+    assert!(!out.exists());
+    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--dry-run"]), @r#"
+    --- stderr
+    Would write to ~/work/parser/talk.html: 6 entries, 10.2 KB
+    "#);
+    let done = sandbox.json(&["export", "hostile", "--out", "talk.html", "--json"]);
+    let length = fs::metadata(&out).expect("a file").len();
+    assert_eq!(
+        (&done["bytes"], &tried["bytes"]),
+        (&length.into(), &length.into())
+    );
+    assert_eq!(
+        (&done["entries"], &done["replaced"], &done["complete"]),
+        (&6.into(), &false.into(), &true.into())
+    );
+    assert_eq!(
+        fs::metadata(&out).expect("a file").permissions().mode() & 0o77,
+        0
+    );
+
+    fs::write(&out, "mine").expect("written");
+    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html"]), @r#"
+    --- stderr
+    error: $HOME/work/parser/talk.html is there already
+    hint: --force replaces it
+    --- exit Some(2)
+    "#);
+    assert_eq!(fs::read_to_string(&out).expect("a file"), "mine");
+    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--force", "--dry-run"]), @r#"
+    --- stderr
+    Would replace ~/work/parser/talk.html: 6 entries, 10.2 KB
+    "#);
+    assert_eq!(fs::read_to_string(&out).expect("a file"), "mine");
+    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--force"]), @r#"
+    --- stderr
+    Written to ~/work/parser/talk.html: 6 entries, 10.2 KB
+    "#);
+    assert_eq!(fs::metadata(&out).expect("a file").len(), length);
+    // Nothing is left beside it, also where it failed.
+    assert_snapshot!(sandbox.run(&["export", "hostile:nosuch", "--out", "other.html"]), @r#"
+    --- stderr
+    error: session hostile has no entry "nosuch"
+    hint: `sessionary tree hostile --filter all` shows every entry; L<line> names a line
+    --- exit Some(1)
+    "#);
+    let beside: Vec<_> = fs::read_dir(&sandbox.cwd)
+        .expect("a folder")
+        .flatten()
+        .collect();
+    assert_eq!(beside.len(), 1);
+    for (arguments, said) in [
+        (&["--out", "talk.txt"][..], "does not tell the format"),
+        (&["--json"], "needs --out"),
+        (&["--out", "nosuch/talk.md"], "nosuch/talk.md"),
+    ] {
+        let output = sandbox.run(&[&["export", "hostile"], arguments].concat());
+        assert!(
+            output.contains(said) && output.contains("exit Some(2)"),
+            "{output}"
+        );
+    }
+}
+
+#[test]
+fn every_agent_leaves_as_markdown() {
+    let sandbox = Sandbox::new();
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse/subagents");
+    for entry in walkdir::WalkDir::new(&from).into_iter().flatten() {
+        let below = entry.path().strip_prefix(&from).expect("below");
+        if entry.file_type().is_file() && below.starts_with("project") {
+            let text = fs::read_to_string(entry.path()).expect("text");
+            sandbox.write(&format!(".local/share/agentuse/{}", below.display()), &text);
+        }
+    }
+    let id = "01KE6P54FG";
+    assert_snapshot!(sandbox.run(&["export", id]), @r#"
+    # spell
+
+    - Agent: `agentuse`
+    - Session: `01KE6P54FG0000000000000000`
+    - Directory: `/home/ada/mono/sub`
+    - Began: `2026-01-05 09:00 UTC`
+    - Model: `anthropic/claude-sonnet-4-6`
+    - Entries: `3`
+    - Tokens: `128`
+    - Cost: `$0.00`
+
+    ---
+
+    **user** · 2026-01-05 09:00 · `01KE6P54FG0000000000000009`
+
+    spell it
+
+    ---
+
+    **assistant** · 2026-01-05 09:00 · `01KE6P55ER0000000000000000`
+
+    w-h-a-l-e
+    "#);
+    let refused = sandbox.run(&["export", id, "--format", "jsonl"]);
+    assert!(refused.contains("is not kept as lines"), "{refused}");
+}

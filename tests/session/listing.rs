@@ -1,0 +1,58 @@
+//! Does an index list what the files say, also where it does not know them?
+
+use std::ops::ControlFlow;
+
+use sessionary::session::{SessionInfo, SessionManager};
+use sessionary::{Config, Freshness, Index, RootSpec};
+
+use super::{Place, user};
+
+fn root(place: &Place, flat: bool) -> RootSpec {
+    let of_flat = place.setup.flat.as_ref().filter(|_| flat);
+    RootSpec {
+        agent: "pi".into(),
+        format: "pi".into(),
+        path: of_flat.unwrap_or(&place.setup.sessions).clone(),
+        label: None,
+        flat,
+        why: "asked for".into(),
+    }
+}
+
+#[test]
+fn an_index_lists_a_flat_folder_and_what_it_does_not_know_as_the_files_say() {
+    let mut place = Place::new();
+    place.setup.flat = Some(place.folder.path().join("flat"));
+    for (cwd, text) in [("/a", "one"), ("/b", "two"), ("/a", "three")] {
+        let mut session = SessionManager::create(&place.setup, cwd).expect("begun");
+        session.append_message(user(text)).expect("appended");
+    }
+    let setup = &place.setup;
+    let go_on = &|_, _| ControlFlow::Continue(());
+    let list = |cwd: Option<&str>| match cwd {
+        Some(cwd) => SessionManager::list(setup, cwd, go_on).expect("a list"),
+        None => SessionManager::list_all(setup, go_on).expect("a list"),
+    };
+    let said = |list: &[SessionInfo]| -> Vec<String> {
+        let texts = list.iter().map(|info| info.all_messages_text.clone());
+        texts.collect()
+    };
+    assert_eq!(said(&list(Some("/a"))), ["three", "one"]);
+    let index = |name: &str, flat: bool| {
+        let config = Config::new(place.folder.path().join(name), vec![root(&place, flat)]);
+        Index::open(&config, Freshness::Check).expect("an index")
+    };
+    for index in [index("knows", true), index("does-not", false)] {
+        for cwd in [Some("/a"), Some("/b"), Some("/c"), None] {
+            let ours = index.agent_list(setup, cwd, true, go_on).expect("a list");
+            assert_eq!(ours, list(cwd));
+            let short = index.agent_list(setup, cwd, false, go_on).expect("a list");
+            assert!(said(&short).iter().all(String::is_empty));
+        }
+    }
+    // What the index has is not read again.
+    let known = index("knows", true);
+    std::fs::remove_dir_all(place.folder.path().join("flat")).expect("removed");
+    let kept = known.agent_list(setup, Some("/a"), false, go_on);
+    assert_eq!(kept.expect("a list").len(), 2);
+}
