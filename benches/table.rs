@@ -9,6 +9,7 @@ mod process;
 mod relevance;
 mod rows;
 mod run;
+mod session;
 mod watching;
 
 use std::error::Error;
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--watch [--appends N]]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--watch [--appends N]]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -37,11 +38,12 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --only-corpus    write the corpus, print what is in it, measure nothing
   --documents N    sessions of many small files instead, as agentuse leaves them: N files, such as 100000
   --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree
+  --session        open, context, append and memory of single sessions, beside pi; --size is that of the large one (default 200MB)
   --watch          measure a live watcher instead: write to row, write to hit, idleness, memory
   --appends N      lines appended for the figure of memory (default 20000)";
 
 struct Options {
-    size: u64,
+    size: Option<u64>,
     files: usize,
     seed: u64,
     runs: usize,
@@ -51,11 +53,21 @@ struct Options {
     json: bool,
     only_corpus: bool,
     relevance: bool,
+    session: bool,
+    /// Internal: this process opens that session, and is measured.
+    session_in: Option<PathBuf>,
     documents: usize,
     watch: bool,
     appends: u32,
     /// Internal: this process only writes the corpus, so that the memory it takes is not the measuring process's.
     write_into: Option<PathBuf>,
+}
+
+impl Options {
+    /// Of all sessions together.
+    fn bytes(&self) -> u64 {
+        self.size.unwrap_or(100_000_000)
+    }
 }
 
 fn main() -> ExitCode {
@@ -70,7 +82,7 @@ fn main() -> ExitCode {
 
 fn options() -> Result<Option<Options>> {
     let mut options = Options {
-        size: 100_000_000,
+        size: None,
         files: 0,
         seed: 1,
         runs: 21,
@@ -80,6 +92,8 @@ fn options() -> Result<Option<Options>> {
         json: false,
         only_corpus: false,
         relevance: false,
+        session: false,
+        session_in: None,
         documents: 0,
         watch: false,
         appends: 20_000,
@@ -95,7 +109,7 @@ fn options() -> Result<Option<Options>> {
         match argument.as_str() {
             // cargo bench adds it.
             "--bench" => {}
-            "--size" => options.size = size(&value()?)?,
+            "--size" => options.size = Some(size(&value()?)?),
             "--files" => options.files = value()?.parse()?,
             "--seed" => options.seed = value()?.parse()?,
             "--runs" => options.runs = value()?.parse::<usize>()?.max(1),
@@ -107,6 +121,8 @@ fn options() -> Result<Option<Options>> {
             "--only-corpus" => options.only_corpus = true,
             "--documents" => options.documents = value()?.parse()?,
             "--relevance" => options.relevance = true,
+            "--session" => options.session = true,
+            "--session-in" => options.session_in = Some(value()?.into()),
             "--watch" => options.watch = true,
             "--appends" => options.appends = value()?.parse()?,
             "--help" | "-h" => {
@@ -117,7 +133,11 @@ fn options() -> Result<Option<Options>> {
         }
     }
     if options.cold_runs == 0 {
-        options.cold_runs = if options.size > 2_000_000_000 { 1 } else { 3 };
+        options.cold_runs = if options.bytes() > 2_000_000_000 {
+            1
+        } else {
+            3
+        };
     }
     Ok(Some(options))
 }
@@ -136,6 +156,25 @@ fn size(text: &str) -> Result<u64> {
 }
 
 fn bench(options: &Options) -> Result<()> {
+    if let Some(path) = &options.session_in {
+        return session::inside(path);
+    }
+    if options.session {
+        let home = home(options);
+        fs::create_dir_all(&home)?;
+        let large = options.size.unwrap_or(200_000_000);
+        let rows = session::rows(&home, large, options.runs, options.pi)?;
+        if options.json {
+            let rows: Vec<Value> = rows.iter().map(Row::json).collect();
+            println!(
+                "{}",
+                serde_json::to_string_pretty(&json!({ "rows": rows }))?
+            );
+        } else {
+            rows::print(&rows);
+        }
+        return Ok(());
+    }
     if options.relevance {
         return judge();
     }
@@ -143,7 +182,7 @@ fn bench(options: &Options) -> Result<()> {
         return many_files(options);
     }
     let spec = corpus::Spec {
-        bytes: options.size,
+        bytes: options.bytes(),
         files: options.files,
         seed: options.seed,
     };
@@ -159,7 +198,7 @@ fn bench(options: &Options) -> Result<()> {
     let home = home(options);
     let corpus = home.join(format!(
         "corpus-{}-{}-{}-r{}",
-        options.size,
+        options.bytes(),
         options.files,
         options.seed,
         corpus::REVISION
@@ -304,7 +343,7 @@ fn build_or_reuse(options: &Options, corpus: &Path) -> Result<corpus::Written> {
         fs::create_dir_all(&root)?;
         let start = Instant::now();
         let arguments = [
-            ("--size", options.size),
+            ("--size", options.bytes()),
             ("--files", options.files as u64),
             ("--seed", options.seed),
         ];

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
+use crate::failpoint::reach;
 use crate::ingest::{self, WordsStage};
 use crate::model::Report;
 
@@ -67,12 +68,15 @@ impl Indexer {
         let directory = config.generation_dir();
         make_private(&config.index_dir, &directory)?;
         let lock_path = directory.join("lock");
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&lock_path)
-            .map_err(|e| Error::io(&lock_path, e))?;
+        let lock = reach("index.lock")
+            .and_then(|()| {
+                File::options()
+                    .create(true)
+                    .truncate(false)
+                    .write(true)
+                    .open(&lock_path)
+            })
+            .map_err(|e| Error::unwritable(&lock_path, e))?;
         let locked = turns::lock_within(config, &lock, patience);
         if !locked.map_err(|e| Error::io(&lock_path, e))? {
             return Err(Error::Busy {
@@ -112,7 +116,13 @@ impl Indexer {
         let mut report = self.sync_catalogue(progress)?;
         self.index_words(None, progress, &mut report)?;
         progress(Event::Done);
+        self.end()?;
         Ok(report)
+    }
+
+    /// What is done is done: the lock may go.
+    fn end(&self) -> Result<(), Error> {
+        reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
     }
 
     /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
@@ -166,6 +176,9 @@ impl Indexer {
             files,
             &mut report,
         )?;
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         self.sweep_excluded(&mut report)?;
         Ok(report)
     }
@@ -297,7 +310,7 @@ impl Indexer {
             Err(error) => return Err(error.into()),
         }
         let words = self.config.words_dir();
-        match std::fs::remove_dir_all(&words) {
+        match reach("words.forget").and_then(|()| std::fs::remove_dir_all(&words)) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(&words, error)),
@@ -363,7 +376,9 @@ impl Index {
                     Err(error) => return Err(error),
                 },
                 // Another process is at it, or the directory cannot be written: answer from what is there.
-                Err(error @ (Error::Busy { .. } | Error::Io { .. })) => obstacle = Some(error),
+                Err(error @ (Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. })) => {
+                    obstacle = Some(error);
+                }
                 Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
                     obstacle = Some(error.into());
                 }
@@ -471,7 +486,7 @@ impl Index {
             Ok(mut indexer) => {
                 indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())
             }
-            Err(Error::Busy { .. } | Error::Io { .. }) => Ok(()),
+            Err(Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -545,7 +560,9 @@ pub fn versions() -> String {
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
-    std::fs::create_dir_all(generation).map_err(|e| Error::io(generation, e))?;
+    reach("index.create")
+        .and_then(|()| std::fs::create_dir_all(generation))
+        .map_err(|e| Error::unwritable(generation, e))?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -558,15 +575,16 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
         let private = std::fs::Permissions::from_mode(0o700);
         if !existed {
             std::fs::set_permissions(index_dir, private.clone())
-                .map_err(|e| Error::io(index_dir, e))?;
+                .map_err(|e| Error::unwritable(index_dir, e))?;
         }
         if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
-            std::fs::set_permissions(generation, private).map_err(|e| Error::io(generation, e))?;
+            std::fs::set_permissions(generation, private)
+                .map_err(|e| Error::unwritable(generation, e))?;
         }
     }
     if !existed {
         let tag = index_dir.join("CACHEDIR.TAG");
-        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::io(&tag, e))?;
+        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
     }
     Ok(())
 }
@@ -575,7 +593,7 @@ fn remove_catalogue(path: &Path) -> Result<(), Error> {
     for suffix in ["", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
         file.push(suffix);
-        match std::fs::remove_file(&file) {
+        match reach("catalogue.remove").and_then(|()| std::fs::remove_file(&file)) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(path, error)),

@@ -25,7 +25,11 @@
 #![warn(missing_docs)]
 
 mod catalogue;
+mod failpoint;
 pub mod format;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod index;
 mod ingest;
 pub mod locations;

@@ -496,6 +496,41 @@ fn an_answer_keeps_to_its_bytes() {
 }
 
 #[test]
+fn a_cursor_takes_no_more_than_half_of_the_bytes() {
+    let many: Vec<Value> = (0..400)
+        .map(|number| {
+            said(
+                &format!("e{number}"),
+                None,
+                "user",
+                &format!("the spark plug {number}"),
+            )
+        })
+        .collect();
+    let world = World::new(&[("a", session("s1", "/w", &many))]);
+    let index = world.index();
+    let (max_bytes, mut cursor, mut count) = (4_000, None, 0);
+    loop {
+        let asked = SearchScope {
+            limit: 400,
+            max_bytes,
+            cursor,
+            ..scope()
+        };
+        let answer = ask(&index, "spark", &asked);
+        let bytes = serde_json::to_vec(&answer).unwrap().len();
+        assert!(bytes <= max_bytes, "{bytes} bytes after {count} hits");
+        count += hits(&answer).len();
+        cursor = answer.cursor;
+        if cursor.is_none() {
+            assert!(answer.notes.iter().any(|note| note.contains("--max-bytes")));
+            break;
+        }
+    }
+    assert!((100..400).contains(&count), "{count}");
+}
+
+#[test]
 fn facets_count_entries() {
     tree().both(|index| {
         let answer = ask(
@@ -559,6 +594,28 @@ fn a_typo_is_forgiven_where_the_word_is_rare() {
         );
         // What was asked for comes first, and is not told as something else.
         assert!(ask(index, "carburettor", &scope()).also.is_empty());
+    });
+}
+
+#[test]
+fn another_ending_is_found_where_the_word_itself_is_not() {
+    let text = "users stop receiving notifications after reinstalling it";
+    let world = World::new(&[("a", session("s1", "/w", &[said("e1", None, "user", text)]))]);
+    world.both(|index| {
+        let answer = ask(index, "notification reinstall", &scope());
+        assert_eq!(
+            (answer.total, &*answer.also),
+            (1, &["notifications", "reinstalling"].map(str::to_owned)[..])
+        );
+        let exact = SearchScope {
+            exact: true,
+            ..scope()
+        };
+        assert_eq!(ask(index, "notification reinstall", &exact).total, 0);
+        assert_eq!(
+            ask(index, "-users \"notification\" OR receives", &scope()).total,
+            1
+        );
     });
 }
 

@@ -622,6 +622,14 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     --- stderr
     Not everything is in this answer: 1 file not read yet: another sessionary is at work.
     "#);
+    assert_snapshot!(home.run(&["show", "0c"]), @r#"
+    --- stderr
+    error: no session is named "0c"
+    hint: `sessionary list --all` shows every session
+    hint: a session is named by id, the beginning of one, a path or `last`
+    hint: it may be in a file that is not read yet: another sessionary is at work
+    --- exit Some(1)
+    "#);
     assert_snapshot!(home.run(&["sync"]), @r#"
     --- stderr
     error: another process is writing the index in $HOME/.cache/sessionary

@@ -91,6 +91,9 @@ fn help_of_the_whole() {
           --json
               Print JSON
 
+          --reveal
+              Show keys and tokens that would be left out; see `redact` in `config --help`
+
           --color <WHEN>
               Use colours; `auto`: on a terminal, unless NO_COLOR is set
               
@@ -180,7 +183,7 @@ fn help_of_every_command() {
           --newest           Newest first instead of best first
           --limit <N>        At most N hits; 0 for all of them [default: 20]
           --any              Passages that hold some of the words will do
-          --exact            No words with a typo, even where the words themselves are rare
+          --exact            Only the words themselves: none with a typo or another ending
           --every-copy       Also show entries that repeat the text of a hit
           --flat             Best hits first, each by itself, instead of by session
           --context <N>      Show N entries before and after each hit, along its branch [default: 0]
@@ -302,13 +305,15 @@ fn help_of_every_command() {
       <TEXT>  What the user says
 
     Options:
-          --in <DIR>  The directory that the session is for [default: this one]
-          --dry-run   Say what would be written where, and write nothing
-      -h, --help      Print help
+          --agent <NAME>  Whose session: pi or clido. (indusagi's begin with an answer.) [default: pi]
+          --in <DIR>      The directory that the session is for [default: this one]
+          --dry-run       Say what would be written where, and write nothing
+      -h, --help          Print help
 
     Examples:
       sessionary new "Fix the flaky test in tests/clock.rs"
       sessionary new "Look around" --in ~/work/parser --dry-run
+      sessionary new "Write the release notes" --agent clido
 
     `sessionary resume` then has the agent answer it.
     ----
@@ -449,7 +454,8 @@ fn help_of_every_command() {
       sessionary export last --out talk.html --dry-run      what would be written
 
     The format is told by the name after --out, else it is Markdown. HTML in the session, control
-    characters and marks that turn text around are shown, and do nothing.
+    characters and marks that turn text around are shown, and do nothing. Keys and tokens are left out
+    of Markdown and HTML (--reveal, and `redact` in the configuration file); JSONL is exact.
     ----
     Move sessions to the system's trash
 

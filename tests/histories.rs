@@ -21,8 +21,11 @@ mod flips;
 mod folders;
 #[path = "histories/fourth.rs"]
 mod fourth;
+#[cfg(unix)]
+#[path = "histories/killed.rs"]
+mod killed;
 #[path = "histories/lines.rs"]
-mod lines;
+pub mod lines;
 #[cfg(target_os = "linux")]
 #[path = "histories/watched.rs"]
 mod watched;

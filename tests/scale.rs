@@ -7,7 +7,7 @@ use crate::findable::long_line::peak;
 use crate::sandbox::Sandbox;
 
 /// Runs a script in a mount namespace of its own; `None` where the system does not let us have one.
-fn unshared(script: &str, variables: &[(&str, &std::ffi::OsStr)]) -> Option<String> {
+pub fn unshared(script: &str, variables: &[(&str, &std::ffi::OsStr)]) -> Option<String> {
     let flags = match rustix::process::geteuid().is_root() {
         true => ["--mount", "--"].as_slice(),
         false => ["--mount", "--map-root-user", "--"].as_slice(),

@@ -206,3 +206,50 @@ fn json_goes_on_by_cursors_and_keeps_to_its_bytes() {
     assert_eq!([hits(&first), hits(&next)].concat(), hits(&all));
     assert_eq!(all["cursor"], Value::Null);
 }
+
+#[test]
+fn ids_may_hold_colons() {
+    let home = Sandbox::new();
+    let text = [
+        r#"{"type":"session","version":3,"id":"run:7","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#,
+        r#"{"type":"message","id":"e:1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"a colon in both ids"}}"#,
+    ];
+    home.write(
+        ".pi/agent/sessions/--w--/colon.jsonl",
+        &(text.join("\n") + "\n"),
+    );
+    for name in ["run:7", "run:7:e:1"] {
+        let answer = home.json(&["--json", "search", name]);
+        assert_eq!(answer["named"][0]["address"], name);
+        let shown = home.output(&["show", name]);
+        let shown = String::from_utf8_lossy(&shown.stdout);
+        assert!(shown.contains("a colon in both ids"), "{name}: {shown}");
+    }
+}
+
+#[test]
+fn filters_beside_or_and_what_is_left_out() {
+    let home = home();
+    assert_snapshot!(home.run(&["search", "(role:user OR kind:session_info) linker"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+        Linker error in CI
+      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+        Why does the build end with a linker error?
+    --- stderr
+    2 matches in 1 session. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["search", "agent:clido sqlite3 OR role:assistant bundled =>"]), @r#"
+    Linker error in CI  ~/code/app · pi · 2h
+      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550009
+        With `rusqlite = { features = ["bundled"] }` the build passes and nothing needs to be installed.
+    --- stderr
+    column 47: => has no letters or digits and is left out; *=>* finds it as it is written
+    1 match in 1 session. --here keeps to this directory.
+    "#);
+    assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r#"
+    --- stderr
+    Nothing found for (agent:clido OR label:nowhere) sqlite3. No passage that the filters leave holds sqlite3. Without the filters: 1 match.
+    --- exit Some(1)
+    "#);
+}

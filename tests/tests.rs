@@ -6,16 +6,23 @@
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
+//! - `crowd`: twenty readers and four writers on one index
 //! - `excluded`: nothing of what is excluded is on the disk
+//! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
+//! - `faults`: a full disk, too few open files, folders that may not be written
 //! - `export`: what leaves is whole, and does nothing
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
+//! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `listing`: what `list` sorts, filters and pages
+//! - `fuzzing`: mutated files, records and queries
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
+//! - `safety`: what SECURITY.md promises
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
 //! - `scale`: what a full disk and a giant session do
@@ -40,16 +47,25 @@ mod cli;
 mod contract;
 mod corpus;
 mod crash;
+#[cfg(target_os = "linux")]
+mod crowd;
 mod excluded;
+#[cfg(feature = "failpoints")]
+mod failpoints;
+#[cfg(target_os = "linux")]
+mod faults;
 #[cfg(unix)]
 mod export;
 mod findable;
 #[cfg(unix)]
 mod first_day;
 mod formats;
+mod fuzzing;
 #[cfg(unix)]
 mod help;
 mod histories;
+#[cfg(unix)]
+mod hostile;
 #[cfg(unix)]
 mod listing;
 #[cfg(unix)]
@@ -58,9 +74,13 @@ mod reports;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod provisional;
+#[cfg(unix)]
+mod redaction;
 mod relevance;
 #[cfg(unix)]
 mod resume;
+#[cfg(unix)]
+mod safety;
 #[cfg(unix)]
 mod sandbox;
 #[cfg(unix)]

@@ -217,8 +217,8 @@ fn nuls_are_accounted_for() {
 }
 
 /// A home whose commands are run by a user whom permissions bind: ourselves, or nobody if we are root.
-struct Bound {
-    home: Sandbox,
+pub struct Bound {
+    pub home: Sandbox,
     nobody: bool,
 }
 
@@ -226,7 +226,7 @@ const NOBODY: u32 = 65534;
 
 impl Bound {
     /// `None`, and a line that says why, where no such user can be had.
-    fn new(home: Sandbox) -> Option<Bound> {
+    pub fn new(home: Sandbox) -> Option<Bound> {
         use std::os::unix::fs::MetadataExt;
         let nobody = fs::metadata(&home.home).expect("the home").uid() == 0;
         let bound = Bound { home, nobody };
@@ -247,7 +247,7 @@ impl Bound {
         }
     }
 
-    fn by_user<'c>(&self, command: &'c mut std::process::Command) -> &'c mut std::process::Command {
+    pub fn by_user<'c>(&self, command: &'c mut std::process::Command) -> &'c mut std::process::Command {
         use std::os::unix::process::CommandExt;
         match self.nobody {
             // Other groups are given up with it.
@@ -257,7 +257,7 @@ impl Bound {
     }
 
     /// All that is in the home belongs to the user.
-    fn give_away(&self) {
+    pub fn give_away(&self) {
         if self.nobody {
             let folder = self.home.home.parent().expect("the sandbox");
             for entry in walkdir::WalkDir::new(folder) {
@@ -281,7 +281,7 @@ impl Bound {
     }
 }
 
-fn permit(path: &Path, mode: u32) {
+pub fn permit(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("its mode");
 }

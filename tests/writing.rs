@@ -122,6 +122,7 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
     assert_eq!(kinds, ["session", "message", "message", "label"]);
     assert_eq!(lines(text(&branch, "path"))[0]["parentSession"], path);
     let elsewhere = sandbox.home.join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
     let fork = run(
         &sandbox,
         &["fork", id, "--in", &elsewhere.to_string_lossy()],
@@ -222,6 +223,9 @@ fn an_old_file_is_migrated_and_a_copy_kept() {
         "\n",
     );
     let path = sandbox.write(".pi/agent/sessions/--w--/old.jsonl", old);
+    let tried = sandbox.run(&["migrate", "0ld", "--dry-run"]);
+    let folder = "sessionary/backups";
+    assert!(tried.contains("A copy of it as it was would be put into") && tried.contains(folder));
     let done = run(&sandbox, &["migrate", "0ld"]);
     assert_eq!(
         (
@@ -238,6 +242,8 @@ fn an_old_file_is_migrated_and_a_copy_kept() {
     assert_eq!(copies.len(), 1);
     assert_eq!(fs::read_to_string(copies[0]).expect("the copy"), old);
     // Nothing is left to do.
+    let said = sandbox.run(&["migrate", "0ld"]);
+    assert!(said.contains("Nothing was to be done"), "{said}");
     let again = sandbox.json(&["migrate", "0ld", "--json"]);
     assert_eq!(
         (&again["rewritten"], again["lines"].as_array().map(Vec::len)),
@@ -278,6 +284,21 @@ fn what_cannot_be_written_is_said() {
             &["append", "last", "--assistant", "x"],
             "no model is in force",
         ),
+        (&["append", "last", "--user", " "], "the message is empty"),
+        (
+            &["append", "last", "--thinking", "bogus"],
+            "known are off, minimal, low, medium, high, xhigh, max",
+        ),
+        (&["new", ""], "the message is empty"),
+        (&["new", "x", "--in", "nowhere"], "--in nowhere: "),
+        (
+            &["new", "x", "--agent", "indusagi"],
+            "begins with the first answer",
+        ),
+        (&["new", "x", "--agent", "agentuse"], "cannot be begun"),
+        (&["fork", "last", "--in", "nowhere"], "--in nowhere: "),
+        (&["append", "last:L9", "--user", "x"], "entry L9 not found"),
+        (&["label", "last:L1", "x"], "entry L1 not found"),
         (&["fork", "last:x"], "a fork copies all of a session"),
         (&["name", "nosuch", "x"], "no session is named"),
     ] {
@@ -432,4 +453,112 @@ fn a_session_of_agentuse_goes_with_its_folder_and_its_subagents() {
         "--force",
     ]);
     assert!(refused.contains("--- exit"), "{refused}");
+}
+
+#[test]
+fn an_entry_is_named_by_its_line_too() {
+    let sandbox = Sandbox::new();
+    let new = sandbox.json(&["new", "one", "--json"]);
+    let (id, path, first) = (
+        text(&new, "session"),
+        text(&new, "path"),
+        text(&new, "entry"),
+    );
+    let _ = run(&sandbox, &["append", id, "--user", "two"]);
+    let at = |line: &str| format!("{id}:{line}");
+    let labelled = run(&sandbox, &["label", &at("L2"), "begin"]);
+    assert_eq!(labelled["lines"][0]["targetId"], first);
+    let other = run(&sandbox, &["append", &at("L2"), "--user", "another way"]);
+    assert_eq!(other["lines"][0]["parentId"], first);
+    let context = sandbox.json(&["context", &at("L2"), "--json"]);
+    assert_eq!(context["messages"].as_array().map(Vec::len), Some(1));
+    let branch = run(&sandbox, &["branch", &at("L3")]);
+    assert_eq!(lines(text(&branch, "path")).len(), 4);
+    assert_eq!(lines(path).len(), 5);
+
+    // Where entries have no ids yet, and lines between them are none.
+    let old = concat!(
+        r#"{"type":"session","id":"0ld","timestamp":"2025-01-05T09:00:00.000Z","cwd":"/w"}"#,
+        "\n\n",
+        "no JSON\n",
+        r#"{"type":"message","timestamp":"2025-01-05T09:00:01.000Z","message":{"role":"user","content":"one"}}"#,
+        "\n",
+        r#"{"type":"message","timestamp":"2025-01-05T09:00:02.000Z","message":{"role":"user","content":"two"}}"#,
+        "\n",
+    );
+    let path = sandbox.write(".pi/agent/sessions/--w--/old.jsonl", old);
+    let context = sandbox.json(&["context", "0ld:L4", "--json"]);
+    assert_eq!(context["messages"][0]["content"], "one");
+    assert_eq!(context["messages"].as_array().map(Vec::len), Some(1));
+    let other = run(&sandbox, &["append", "0ld:L4", "--user", "another way"]);
+    let written = fs::read_to_string(path).expect("the file");
+    let line = written.lines().nth(3).expect("a line");
+    let first: Value = serde_json::from_str(line).expect("JSON");
+    let last: Value = serde_json::from_str(written.lines().last().expect("a line")).expect("JSON");
+    assert_eq!(
+        (&last["parentId"], &other["entry"]),
+        (&first["id"], &last["id"])
+    );
+}
+
+#[test]
+fn a_session_of_clido_is_begun_and_its_context_is_what_clido_would_send() {
+    let sandbox = Sandbox::new();
+    let new = run(&sandbox, &["new", "Write the notes", "--agent", "clido"]);
+    let (id, path) = (text(&new, "session"), text(&new, "path"));
+    let folder = sandbox.cwd.to_string_lossy().replace('/', "_");
+    assert_eq!(
+        Path::new(path),
+        sandbox
+            .home
+            .join("clido/sessions")
+            .join(folder)
+            .join(format!("{id}.jsonl"))
+    );
+    let kinds: Vec<_> = lines(path)
+        .iter()
+        .map(|line| line["type"].clone())
+        .collect();
+    assert_eq!(kinds, ["meta", "user_message"]);
+    assert_eq!(
+        lines(path)[0]["project_path"],
+        sandbox.cwd.to_string_lossy().into_owned()
+    );
+    let row = &sandbox.json(&["list", "--json"])["sessions"][0];
+    assert_eq!(
+        (&row["id"], &row["listed_by_agent"]),
+        (&id.into(), &true.into())
+    );
+    let call = concat!(
+        r#"{"type":"assistant_message","content":[{"type":"text","text":"I look."},{"id":"t1","input":{"path":"a"},"name":"Read","type":"tool_use"}]}"#,
+        "\n",
+    );
+    let mut content = fs::read_to_string(path).expect("the file");
+    content.push_str(call);
+    fs::write(path, content).expect("written");
+    assert_snapshot!(sandbox.run(&["context", id]), @r#"
+    user
+    Write the notes
+
+    assistant
+    I look.
+    → Read {"path":"a"}
+
+    user
+    [interrupted — tool execution did not complete]
+    --- stderr
+    3 messages · clido names no model
+    "#);
+    assert_snapshot!(sandbox.run(&["context", &format!("{id}:L2")]), @r#"
+    user
+    Write the notes
+    --- stderr
+    1 message · clido names no model
+    "#);
+    let messages = sandbox.json(&["context", id, "--json"])["messages"].take();
+    assert_eq!(messages.as_array().map(Vec::len), Some(3));
+    sandbox.write(".local/share/agentuse/project/x/session/01KE6P4YM00000000000000000-a/session.json",
+        r#"{"id":"01KE6P4YM00000000000000000","agent":{"name":"a"},"project":{"root":"/w","cwd":"/w"},"time":{"created":1,"updated":1}}"#);
+    let refused = sandbox.run(&["context", "01KE6P4YM00000000000000000"]);
+    assert!(refused.contains("of agentuse is not known"), "{refused}");
 }

@@ -349,15 +349,15 @@ impl Catalogue {
     /// Entries of these sessions that are provisional: they live in the overlay only.
     pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
         let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            // A provisional entry is the last of a source whose end is not consumed. CROSS JOIN keeps this order: the
-            // planner would begin with all entries.
+            // A provisional entry is the last of a source whose end is not consumed; one that grew while it was read is
+            // racy. CROSS JOIN keeps this order: the planner would begin with all entries.
             self.connection
                 .prepare_cached(
                     "SELECT e.key, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role, e.id, e.parent, e.time_ms, e.agent_sees, e.flags, e.stop_reason
                      FROM _sources s CROSS JOIN _session_sources ss USING (source)
                        CROSS JOIN _entries e ON e.key BETWEEN ss.session << 24 AND (ss.session << 24) + 16777215
                          AND e.source = s.source AND e.flags & 1
-                     WHERE s.consumed < s.size",
+                     WHERE s.consumed < s.size OR s.racy",
                 )?
                 .query_map([], stored_entry)?
                 .collect()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error};
+use super::open::{Catalogue, Error, step};
 use crate::source::folders::Seal;
 use crate::source::identity::Identity;
 
@@ -202,12 +202,14 @@ impl Catalogue {
             c.flush_prepared_statement_cache();
             // Pages of removed rows are overwritten; those that changed rows left behind go with the old file.
             c.pragma_update(None, "secure_delete", "ON")?;
+            step("catalogue.vacuum")?;
             c.execute_batch("VACUUM")
         };
         self.told(run())?;
         if !self.empty_wal()? {
             return Ok(false);
         }
+        self.step("catalogue.wiped")?;
         // Only now, so that a wipe that was cut short is done again.
         let done = "UPDATE _store SET wipe = 0";
         self.told(self.connection.execute(done, []))?;

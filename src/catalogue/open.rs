@@ -7,6 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
 use super::wal::WAL_BYTES;
+use crate::failpoint;
 
 /// Name of the index directory's generation: a binary touches its own only.
 pub const GENERATION: u32 = 1;
@@ -120,7 +121,7 @@ impl Error {
         matches!(self, Error::Blocked { .. })
     }
 
-    /// The file or its directory cannot be written, or not now.
+    /// The file or its directory cannot be written, or not now; if it cannot be read either, reading it tells.
     pub fn is_refusal_to_write(&self) -> bool {
         match self {
             Error::Io { .. } | Error::Blocked { .. } => true,
@@ -128,10 +129,12 @@ impl Error {
                 error: rusqlite::Error::SqliteFailure(failure, _),
                 ..
             } => {
-                use rusqlite::ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly};
+                use rusqlite::ErrorCode::{
+                    CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure,
+                };
                 matches!(
                     failure.code,
-                    CannotOpen | DiskFull | PermissionDenied | ReadOnly
+                    CannotOpen | DiskFull | PermissionDenied | ReadOnly | SystemIoFailure
                 )
             }
             _ => false,
@@ -183,7 +186,8 @@ impl Catalogue {
             }
             Ok(())
         };
-        make().map_err(|error| Error::Io {
+        let made = failpoint::reach("catalogue.create").and_then(|()| make());
+        made.map_err(|error| Error::Io {
             path: path.to_path_buf(),
             error,
         })?;
@@ -230,6 +234,7 @@ impl Catalogue {
                 known,
             });
         }
+        step("catalogue.prepare").map_err(err)?;
         c.pragma_update(None, "journal_mode", "WAL").map_err(err)?;
         c.pragma_update(None, "synchronous", "NORMAL")
             .map_err(err)?;
@@ -264,6 +269,7 @@ impl Catalogue {
                 self.make_all_ready()?;
             }
             c.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
+            step("catalogue.migrate")?;
             c.execute_batch("COMMIT")
         };
         let done = run();
@@ -311,6 +317,7 @@ impl Catalogue {
                 c.execute_batch(step)?;
             }
             c.execute("UPDATE _store SET wipe = ?1", [wipe || owed])?;
+            step("catalogue.reset")?;
             c.execute_batch("COMMIT")
         };
         let mut done = run();
@@ -390,6 +397,11 @@ impl Catalogue {
         &self.path
     }
 
+    /// As if SQLite had met an error of the disk at that step: see [`failpoint`].
+    pub(super) fn step(&self, name: &str) -> Result<(), Error> {
+        self.told(step(name))
+    }
+
     /// Give SQLite's error its path.
     pub(super) fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, Error> {
         result.map_err(|error| at(&self.path, error))
@@ -402,6 +414,18 @@ fn settle_plans(connection: &Connection) -> rusqlite::Result<()> {
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map(drop)
+}
+
+/// See [`Catalogue::step`].
+pub(super) fn step(name: &str) -> rusqlite::Result<()> {
+    use rusqlite::ffi::{Error as Code, SQLITE_FULL, SQLITE_IOERR_WRITE};
+    failpoint::reach(name).map_err(|error| {
+        let code = match error.kind() {
+            std::io::ErrorKind::StorageFull => SQLITE_FULL,
+            _ => SQLITE_IOERR_WRITE,
+        };
+        rusqlite::Error::SqliteFailure(Code::new(code), None)
+    })
 }
 
 pub(super) fn at(path: &Path, error: rusqlite::Error) -> Error {

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error};
+use super::open::{Catalogue, Error, step};
 
 /// Entries of one source that the words lack: of those from `first` to `last` the ones in which a
 /// tool answers (`answers` output), or all others (prose). So each entry is read once.
@@ -41,6 +41,7 @@ impl Catalogue {
     /// Before any words work: rows of batches up to `done` are in the words, later ones are to be done again.
     pub fn settle_batches(&self, done: i64) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
+            step("catalogue.trim")?;
             for table in ["_outbox", "_dead"] {
                 self.connection
                     .execute(&format!("DELETE FROM {table} WHERE batch <= ?1"), [done])?;
@@ -49,6 +50,7 @@ impl Catalogue {
                     [done],
                 )?;
             }
+            step("catalogue.renumber")?;
             // The numbers of batches that never came into the words are given again.
             self.connection.execute(
                 "UPDATE _store SET last_batch = ?1 WHERE last_batch > ?1",
@@ -221,6 +223,7 @@ impl Catalogue {
                     c.prepare_cached("UPDATE _dead SET batch = ?2 WHERE item = ?1")?
                         .execute(params![dead.item, batch])?;
                 }
+                step("catalogue.stamp")?;
                 c.execute_batch("COMMIT")?;
                 Ok(batch)
             })();
@@ -228,6 +231,7 @@ impl Catalogue {
                 self.rollback();
             }
             c.pragma_update(None, "synchronous", "NORMAL")?;
+            step("catalogue.stamped")?;
             stamped
         };
         self.told(run())

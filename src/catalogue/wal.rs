@@ -42,6 +42,7 @@ impl Catalogue {
 
     /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to an older state.
     pub(super) fn empty_wal(&self) -> Result<bool, Error> {
+        self.step("catalogue.checkpoint")?;
         let c = &self.connection;
         let run = || -> rusqlite::Result<bool> {
             c.busy_timeout(PATIENCE)?;

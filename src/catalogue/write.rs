@@ -118,12 +118,15 @@ impl Catalogue {
     /// [`Error::Blocked`] when the WAL is as long as it may be and somebody's read transaction keeps it so.
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
+        self.step("catalogue.begin")?;
         self.told(self.connection.execute_batch("BEGIN IMMEDIATE"))
     }
 
     /// Commit it.
     pub fn commit(&self) -> Result<(), Error> {
-        self.told(self.connection.execute_batch("COMMIT"))
+        self.step("catalogue.commit")?;
+        self.told(self.connection.execute_batch("COMMIT"))?;
+        self.step("catalogue.committed")
     }
 
     /// Undo it, if there is one.
@@ -146,6 +149,7 @@ impl Catalogue {
                 relative: chunk.relative.clone(),
             });
         }
+        self.step("catalogue.write")?;
         self.told(self.apply_rows(chunk, format))
     }
 

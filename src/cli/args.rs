@@ -55,6 +55,9 @@ pub struct Global {
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
+    /// Show keys and tokens that would be left out; see `redact` in `config --help`
+    #[arg(long, global = true)]
+    pub reveal: bool,
     /// Use colours; `auto`: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,

@@ -8,7 +8,17 @@ use sessionary::Error;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use crate::output::say;
-use crate::output::text::plain_line;
+use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
+use crate::redact;
+
+/// What helps where the index cannot be written.
+const WRITABLE: &str =
+    "free some space or the rights to write there, or name another directory with --index";
+/// What helps where too many files are open already.
+const OPEN_FILES: &str =
+    "where files may not be opened there are too many open: `ulimit -n 1024` allows more";
+/// EMFILE on every system.
+const TOO_MANY_OPEN: i32 = 24;
 
 /// How a verb that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +132,7 @@ impl Failure {
                 error,
             };
             match serde_json::to_string(&reported) {
-                Ok(text) => say(&text),
+                Ok(text) => say(&terminal_safe_json(&text)),
                 Err(error) => say(&format!("error: {message} ({error})")),
             }
         } else {
@@ -144,6 +154,12 @@ pub fn usage(error: &clap::Error) -> ExitCode {
         let message = error.to_string();
         let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
         return Failure::usage(message).report(true);
+    }
+    // It repeats what was typed, which may come from elsewhere; what is coloured by it is seen without colours.
+    let message = error.to_string();
+    if error.use_stderr() && message.contains(|c| acts(c) && c != '\n') {
+        say(plain_lines(&message).trim_end());
+        return ExitCode::from(2);
     }
     // Nothing can be done when help cannot be printed.
     let _ = error.print();
@@ -183,11 +199,13 @@ impl From<Error> for Failure {
             ),
             Error::Catalogue(error) if error.is_refusal_to_write() => (
                 Kind::Failed,
-                vec![
-                    "free some space or the rights to write there, or name another directory with --index"
-                        .to_owned(),
-                ],
+                vec![WRITABLE.to_owned(), OPEN_FILES.to_owned()],
             ),
+            Error::Unwritable { error, .. } => {
+                let files = error.raw_os_error() == Some(TOO_MANY_OPEN);
+                let hint = if files { OPEN_FILES } else { WRITABLE };
+                (Kind::Failed, vec![hint.to_owned()])
+            }
             Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
             Error::NoIndex => (
                 Kind::NotFound,
@@ -223,7 +241,12 @@ impl From<Error> for Failure {
 /// One line about a session that a name fits.
 fn candidate(row: &SessionRow) -> String {
     let title = row.name.as_deref().unwrap_or(&row.first_message);
-    let title: String = plain_line(title).chars().take(60).collect();
+    // An error may be kept in a log.
+    let masked = redact::redacted(title);
+    let title: String = plain_line(masked.as_deref().unwrap_or(title))
+        .chars()
+        .take(60)
+        .collect();
     format!(
         "{} · {} · {} · {title}",
         row.id,

@@ -10,6 +10,7 @@ mod command;
 mod failure;
 mod output;
 mod places;
+mod redact;
 mod settings;
 mod worktrees;
 

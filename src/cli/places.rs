@@ -13,8 +13,7 @@ use crate::failure::Failure;
 use crate::settings::{self, Settings};
 
 /// The configuration that flags, environment and the configuration file ask for.
-pub fn config(global: &Global) -> Result<Config, Failure> {
-    let settings = Settings::read(global)?;
+pub fn config(global: &Global, settings: Settings) -> Result<Config, Failure> {
     let cwd = env::current_dir().unwrap_or_default();
     let var = |name: &str| env::var_os(name);
     let environment = Environment {

@@ -10,6 +10,7 @@ use toml::de::DeTable;
 
 use crate::args::Global;
 use crate::failure::Failure;
+use crate::redact::Redact;
 
 /// Variable that names the index folder.
 pub const INDEX_VARIABLE: &str = "SESSIONARY_INDEX_DIR";
@@ -34,6 +35,8 @@ pub struct Settings {
     pub exclude: Setting<Vec<String>>,
     /// Whether words are indexed for a moment after an answer.
     pub background: Setting<bool>,
+    /// When keys and tokens are left out of what is printed.
+    pub redact: Setting<Redact>,
 }
 
 /// The file.
@@ -44,10 +47,11 @@ struct File {
     roots: Option<Vec<String>>,
     exclude: Option<Vec<String>>,
     background: Option<bool>,
+    redact: Option<Redact>,
 }
 
 /// Keys of the file, each with what it is for.
-pub const KEYS: [(&str, &str); 4] = [
+pub const KEYS: [(&str, &str); 5] = [
     ("index", "folder of the index"),
     (
         "roots",
@@ -60,6 +64,10 @@ pub const KEYS: [(&str, &str); 4] = [
     (
         "background",
         "whether words are indexed for a moment after an answer",
+    ),
+    (
+        "redact",
+        "when keys and tokens are left out",
     ),
 ];
 
@@ -80,6 +88,13 @@ impl Settings {
                     source: "$CI",
                 },
                 None => from_file(file.background, "default", true),
+            },
+            redact: match global.reveal {
+                true => Setting {
+                    value: Redact::Never,
+                    source: "--reveal",
+                },
+                false => from_file(file.redact, "default", Redact::default()),
             },
         })
     }
@@ -197,11 +212,11 @@ mod tests {
         };
         assert_eq!(
             wrong("\nrot = []\n"),
-            "1: unknown key `rot`; Some(\"did you mean `roots`? Known are index, roots, exclude, background\")"
+            "1: unknown key `rot`; Some(\"did you mean `roots`? Known are index, roots, exclude, background, redact\")"
         );
         assert_eq!(
             wrong("zzz = 1"),
-            "0: unknown key `zzz`; Some(\"known are index, roots, exclude, background\")"
+            "0: unknown key `zzz`; Some(\"known are index, roots, exclude, background, redact\")"
         );
         assert_eq!(
             wrong("background = 1"),

@@ -156,6 +156,10 @@ pub struct Agent {
 /// How the agent called `agent` takes the session up again that lies at `path`; `None` = not known.
 pub fn resume(agent: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
     let agent = AGENTS.iter().find(|known| known.name == agent)?;
+    // What begins with a hyphen would be taken for an option, and ids are what a file says.
+    if id.starts_with('-') && agent.resume.contains(&"{id}") {
+        return None;
+    }
     let word = |word: &&str| match *word {
         "{path}" => path.to_owned(),
         "{id}" => id.to_owned(),

@@ -83,6 +83,14 @@ pub enum Error {
     /// The words.
     #[error(transparent)]
     Words(#[from] crate::words::WordsError),
+    /// The index's folder, or a file in it, cannot be made or opened for writing.
+    #[error("{}: {error}", .path.display())]
+    Unwritable {
+        /// What was touched.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
     /// The session room.
     #[error(transparent)]
     Session(#[from] crate::session::Error),
@@ -97,6 +105,13 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn unwritable(path: &Path, error: std::io::Error) -> Error {
+        Error::Unwritable {
+            path: path.to_path_buf(),
+            error,
+        }
+    }
+
     pub(crate) fn io(path: &Path, error: std::io::Error) -> Error {
         Error::Io {
             path: path.to_path_buf(),

@@ -284,6 +284,8 @@ impl Reader<'_> {
         }
         cost.bytes_read += lines.bytes_read;
         *buffer = lines.into_buffer();
+        // The file grew since it was looked at: its size then does not tell that something is behind the last whole line.
+        chunk.racy |= shown.is_some() && at >= self.identity.size;
         self.close(&mut chunk, at, shown, true);
         emit(chunk);
         Ok(())

@@ -1,6 +1,6 @@
 //! What became of these files? They alone are looked at: no walk, and no look at any other file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::cancel::Cancel;
@@ -10,7 +10,7 @@ use super::sync::{Stale, read_all};
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::RootSpec;
-use crate::model::Report;
+use crate::model::{Part, Report};
 use crate::source::discover::{Discovery, discover_files, slashed};
 use crate::source::exclude::Exclude;
 use crate::source::folders::parent;
@@ -112,6 +112,9 @@ fn look<'a>(
     }
     let root = catalogue.root_of(&spec.agent, &spec.path)?;
     leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
+    if !exclude.is_empty() {
+        pass_over_strangers(catalogue, root, &mut discovery)?;
+    }
     let root = match root {
         Some(root) => root,
         None if discovery.found.is_empty() => return Ok(None),
@@ -133,4 +136,23 @@ fn look<'a>(
         discovery,
         known,
     }))
+}
+
+/// Files of sessions whose main file is neither known nor among these: only that one tells whether they are excluded, and
+/// the next look at everything asks it.
+fn pass_over_strangers(
+    catalogue: &Catalogue,
+    root: Option<i64>,
+    discovery: &mut Discovery,
+) -> Result<(), Error> {
+    let mut places = match root {
+        Some(root) => catalogue.places(root)?,
+        None => HashSet::new(),
+    };
+    let main = discovery.found.iter().filter(|f| f.part == Part::Main);
+    places.extend(main.map(|found| found.place.clone()));
+    discovery
+        .found
+        .retain(|found| places.contains(&found.place));
+    Ok(())
 }

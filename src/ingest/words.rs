@@ -14,6 +14,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::Item;
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
+use crate::failpoint::reach;
 use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
@@ -89,7 +90,7 @@ pub fn index_words(
     }
     let gone = directory
         .exists()
-        .then(|| std::fs::remove_dir_all(directory))
+        .then(|| reach("words.remove").and_then(|()| std::fs::remove_dir_all(directory)))
         .transpose();
     gone.map_err(WordsError::from)?;
     catalogue.begin()?;

@@ -12,7 +12,7 @@ use crate::format::ListOrder;
 use crate::format::json::Collation;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
-use crate::model::{Listing, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
+use crate::model::{Listing, Mask, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
 
 /// Which sessions a list shows, in which order. The default is all of them.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +45,8 @@ pub struct ListScope {
     pub offset: usize,
     /// At most so many; `None` and 0: all.
     pub limit: Option<usize>,
+    /// Makes parts of the rows unreadable.
+    pub mask: Option<Mask>,
 }
 
 impl ListScope {
@@ -69,6 +71,9 @@ impl Index {
                 let mut row = catalogue.row_of(&format!("{head}{json}"))?;
                 if scope.with_text {
                     row.all_messages_text = Some(self.text_of(catalogue, session, format)?);
+                }
+                if let Some(mask) = scope.mask {
+                    row.mask(mask);
                 }
                 listing.sessions.push(row);
             }

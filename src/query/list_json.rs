@@ -87,9 +87,15 @@ impl Index {
         };
         for row in page.rows() {
             let (session, format, head, json) = row.map_err(|e| cannot_write(e.into()))?;
-            let written = if scope.with_text {
+            let masked = |piece: &str| scope.mask.is_some_and(|mask| mask(piece).is_some());
+            let written = if scope.with_text || masked(&head) || masked(json) {
                 let mut row = catalogue.row_of(&format!("{head}{json}"))?;
-                row.all_messages_text = Some(self.text_of(catalogue, session, format)?);
+                if scope.with_text {
+                    row.all_messages_text = Some(self.text_of(catalogue, session, format)?);
+                }
+                if let Some(mask) = scope.mask {
+                    row.mask(mask);
+                }
                 serde_json::to_string(&row)
                     .map_err(Into::into)
                     .and_then(|json| write(&[&json]))

@@ -7,13 +7,14 @@ use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
 use crate::index::{Error, Index};
 use crate::ingest::{Event, Found};
-use crate::model::{Expr, SCHEMA_VERSION, SearchAnswer};
+use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Order, Words};
 
 mod ascent;
 mod asking;
 mod cursor;
 mod facets;
+mod inflect;
 mod injected;
 mod named;
 mod page;
@@ -38,7 +39,7 @@ pub struct SearchScope {
     pub now_ms: i64,
     /// Passages with some of the words will do.
     pub any: bool,
-    /// Words that are found too seldom are not looked for with a typo.
+    /// Words that are found too seldom are not looked for with a typo or another ending.
     pub exact: bool,
     /// Text that several entries repeat is shown as often.
     pub every_copy: bool,
@@ -54,6 +55,8 @@ pub struct SearchScope {
     pub max_bytes: usize,
     /// Go on behind the page that gave this [`SearchAnswer::cursor`].
     pub cursor: Option<String>,
+    /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is found does not depend on it.
+    pub mask: Option<Mask>,
 }
 
 impl Default for SearchScope {
@@ -73,11 +76,12 @@ impl Default for SearchScope {
             explain: false,
             max_bytes: 0,
             cursor: None,
+            mask: None,
         }
     }
 }
 
-/// Fewer hits than this are too few: words with a typo are looked for as well.
+/// Fewer hits than this are too few: words with a typo or another ending are looked for as well.
 const FEW: u64 = 3;
 
 impl Index {
@@ -218,6 +222,9 @@ impl<'a> Search<'a> {
         }
         if self.scope.cursor.is_none() {
             answer.named = self.named(self.query)?;
+            if let Some(mask) = self.scope.mask {
+                answer.named.iter_mut().for_each(|named| named.mask(mask));
+            }
         }
         Ok(())
     }

@@ -273,11 +273,17 @@ impl<'a> Parser<'a> {
                     self.text(lexeme, text, phrase)
                 }
                 Piece::Word(text) => self.text(lexeme, text, word(text)),
-                Piece::Regex { pattern, column } => {
+                Piece::Regex {
+                    pattern,
+                    column,
+                    added,
+                } => {
                     if let Some((at, message)) = regex_error(pattern) {
-                        let hint = format!("to search for the text, write \"/{pattern}/\"");
+                        // What flags are made into nobody typed.
+                        let typed = &pattern[*added..];
+                        let hint = format!("to search for the text, write \"/{typed}/\"");
                         return Err(SyntaxError::new(
-                            column + at,
+                            column + at.saturating_sub(*added),
                             format!("a regular expression ({message})"),
                             Some(hint),
                         ));

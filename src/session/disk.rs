@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::entry::Entry;
 use super::error::Error;
-use super::value::is_truthy;
+use super::load::{Loaded, load};
 use crate::source::identity::Identity;
-use crate::source::lines::Lines;
 
 /// Bytes before the known end that prove that the file is still the one that was read.
 const PROOF: u64 = 4096;
@@ -31,13 +30,6 @@ struct Known {
     end: u64,
     /// The bytes before that.
     proof: Vec<u8>,
-}
-
-/// The entries of a file from some place on.
-pub(super) struct Loaded {
-    pub entries: Vec<Entry>,
-    /// Behind the last of them. What follows is a line that is still being written, or torn.
-    pub end: u64,
 }
 
 /// What happened to a file since it was seen last.
@@ -331,52 +323,6 @@ fn proof(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(from))?;
     file.read_exact(&mut bytes)?;
     Ok(bytes)
-}
-
-/// The entries between two places, as the agent reads them: lines that are one JSON value, but not null, false, 0 or "".
-fn load(file: &mut File, from: u64, until: u64) -> io::Result<Loaded> {
-    file.seek(SeekFrom::Start(from))?;
-    let expected = until.saturating_sub(from);
-    let mut lines = Lines::new(file.take(expected), Vec::new(), expected);
-    let mut loaded = Loaded {
-        entries: Vec::new(),
-        end: from,
-    };
-    while let Some((block, whole)) = lines.next_block()? {
-        if whole {
-            loaded.entries.extend(entries(block));
-        } else {
-            match Entry::parse(block) {
-                Some(entry) => loaded.entries.extend(Some(entry).filter(counts)),
-                None => break,
-            }
-        }
-        loaded.end += block.len() as u64;
-    }
-    Ok(loaded)
-}
-
-/// The entries in whole lines.
-pub(super) fn entries(lines: &[u8]) -> Vec<Entry> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', lines).chain([lines.len()]) {
-        found.extend(entry(&lines[from..end]));
-        from = end + 1;
-    }
-    found
-}
-
-/// The entry that a line is to the agent.
-pub(super) fn entry(line: &[u8]) -> Option<Entry> {
-    if line.is_empty() {
-        return None;
-    }
-    Entry::parse(line).filter(counts)
-}
-
-fn counts(entry: &Entry) -> bool {
-    is_truthy(entry.json())
 }
 
 #[cfg(test)]

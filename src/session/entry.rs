@@ -1,113 +1,167 @@
 //! What a session file holds: its header and its entries, as their lines.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use serde::Deserialize;
-
-use super::message::{Message, known_role};
+use super::message::Message;
 use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
     UsageEntry,
 };
 use super::value::{Value, put};
-use crate::format::json::{self, Loose, Raw, Text};
+use crate::format::json;
 
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     json: Box<str>,
-    kind: Cow<'static, str>,
+    kind: Span,
+    id: Span,
+    parent: Span,
+    timestamp: Span,
+    message: Span,
+    role: Span,
+    has_content: bool,
+    /// Of what is not written as it reads.
+    decoded: Option<Box<Decoded>>,
+}
+
+/// Where something stands in the text of an entry: a session has many entries, and most say the same few things.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    /// `None` in a text of more than 4 GB.
+    fn of(range: Range<usize>) -> Option<Self> {
+        Some(Self {
+            start: u32::try_from(range.start).ok()?,
+            end: u32::try_from(range.end).ok()?,
+        })
+    }
+
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// Texts that are written with escapes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Decoded {
+    kind: Option<Box<str>>,
     id: Option<Box<str>>,
     parent: Option<Box<str>>,
     timestamp: Option<Box<str>>,
-    role: Cow<'static, str>,
-    has_content: bool,
+    role: Option<Box<str>>,
 }
 
-/// Types that need no memory of their own.
-const KINDS: [&str; 11] = [
-    "message",
-    "thinking_level_change",
-    "model_change",
-    "compaction",
-    "branch_summary",
-    "custom",
-    "custom_message",
-    "label",
-    "session_info",
-    "usage",
-    "context_edit",
-];
+/// A text on its way into an entry: where it stands, or what it reads as.
+#[derive(Default)]
+struct Found(Span, Option<Box<str>>);
 
-/// What tells one line from another.
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Base<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Text<'a>,
-    #[serde(borrow)]
-    id: Raw<'a>,
-    #[serde(borrow)]
-    parent_id: Raw<'a>,
-    #[serde(borrow)]
-    timestamp: Raw<'a>,
-    #[serde(borrow)]
-    message: Loose<Said<'a>>,
+impl Found {
+    /// The text of a string, and where `any` of another value but null.
+    fn of(json: &str, value: Range<usize>, any: bool) -> Self {
+        let raw = &json[value.clone()];
+        let plain = match raw.as_bytes() {
+            [b'"', inner @ .., b'"'] => {
+                if memchr::memchr(b'\\', inner).is_some() {
+                    return Self(Span::default(), Some(json::decode(raw.as_bytes()).into()));
+                }
+                value.start + 1..value.end - 1
+            }
+            b"null" => return Self::default(),
+            _ if any => value,
+            _ => return Self::default(),
+        };
+        match Span::of(plain.clone()) {
+            Some(span) => Self(span, None),
+            None => Self(Span::default(), Some(json[plain].into())),
+        }
+    }
 }
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Said<'a> {
-    #[serde(borrow)]
-    role: Text<'a>,
-    content: Loose<Anything>,
-}
-
-/// An object, whatever is in it.
-#[derive(Deserialize, Default)]
-struct Anything {}
 
 impl Entry {
     /// The entry in a line; `None` where that is not one JSON value.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        let mut entry = json::tiers(line, |text| {
-            Some(match json::parse::<Loose<Base<'_>>>(text)? {
-                Loose::Object(base) => Self {
-                    role: known_role(
-                        base.message
-                            .object()
-                            .and_then(|said| said.role.as_str())
-                            .unwrap_or_default(),
-                    ),
-                    has_content: base
-                        .message
-                        .object()
-                        .is_some_and(|said| !matches!(said.content, Loose::Missing | Loose::Null)),
-                    json: Box::default(),
-                    kind: kind(base.kind.as_str().unwrap_or_default()),
-                    id: known(base.id.shown().as_deref()),
-                    parent: known(base.parent_id.shown().as_deref()),
-                    timestamp: known(base.timestamp.shown().as_deref()),
-                },
-                _ => Self {
-                    json: Box::default(),
-                    kind: Cow::Borrowed(""),
-                    id: None,
-                    parent: None,
-                    timestamp: None,
-                    role: Cow::Borrowed(""),
-                    has_content: false,
-                },
-            })
-        })?;
-        entry.json = match std::str::from_utf8(line) {
-            Ok(text) => text.trim_matches([' ', '\t', '\r', '\n']).into(),
-            Err(_) => String::from_utf8_lossy(line)
-                .trim_matches([' ', '\t', '\r', '\n'])
-                .into(),
+        // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
+        let text = match std::str::from_utf8(line) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(line),
         };
-        Some(entry)
+        let json = text.trim_matches([' ', '\t', '\r', '\n']);
+        let [mut kind, mut id, mut parent, mut timestamp, mut role] =
+            [(); 5].map(|()| Found::default());
+        let (mut message, mut has_content) = (Span::default(), false);
+        let end = json::walk_object(json, 0, &mut |key, value| {
+            let (is, any) = match key {
+                "type" => (&mut kind, false),
+                "id" => (&mut id, true),
+                "parentId" => (&mut parent, true),
+                "timestamp" => (&mut timestamp, true),
+                "message" => {
+                    // Of several the last one counts.
+                    (role, has_content) = (Found::default(), false);
+                    let end = json::walk_object(json, value, &mut |key, value| {
+                        let end = json::scan_value(json.as_bytes(), value)?;
+                        match key {
+                            "role" => role = Found::of(json, value..end, false),
+                            "content" => has_content = &json[value..end] != "null",
+                            _ => {}
+                        }
+                        Some(end)
+                    });
+                    let end = match end {
+                        Some(end) => end,
+                        None => json::scan_value(json.as_bytes(), value)?,
+                    };
+                    message = Span::of(value..end).unwrap_or_default();
+                    return Some(end);
+                }
+                _ => return json::scan_value(json.as_bytes(), value),
+            };
+            let end = json::scan_value(json.as_bytes(), value)?;
+            *is = Found::of(json, value..end, any);
+            Some(end)
+        });
+        let end = match end {
+            Some(end) => end,
+            None if json.starts_with('{') => return None,
+            None => json::scan_value(json.as_bytes(), 0)?,
+        };
+        if end != json.len() {
+            return None;
+        }
+        let decoded = Decoded {
+            kind: kind.1,
+            id: id.1,
+            parent: parent.1,
+            timestamp: timestamp.1,
+            role: role.1,
+        };
+        Some(Self {
+            json: json.into(),
+            kind: kind.0,
+            id: id.0,
+            parent: parent.0,
+            timestamp: timestamp.0,
+            message,
+            role: role.0,
+            has_content,
+            decoded: (decoded != Decoded::default()).then(|| Box::new(decoded)),
+        })
+    }
+
+    /// What is written there, or reads so.
+    fn text(&self, span: Span, of: impl Fn(&Decoded) -> &Option<Box<str>>) -> &str {
+        let decoded = self
+            .decoded
+            .as_deref()
+            .and_then(|decoded| of(decoded).as_deref());
+        decoded.unwrap_or(&self.json[span.range()])
     }
 
     /// The entry as it is written, without the line's end. Bytes that are no UTF-8 are U+FFFD, as agents read them.
@@ -117,22 +171,22 @@ impl Entry {
 
     /// The type; "" where the line does not say.
     pub fn kind(&self) -> &str {
-        &self.kind
+        self.text(self.kind, |decoded| &decoded.kind)
     }
 
     /// The id; of one that is no text its JSON. An entry without an id can be no leaf and no parent.
     pub fn id(&self) -> Option<&str> {
-        self.id.as_deref()
+        said(self.text(self.id, |decoded| &decoded.id))
     }
 
     /// The parent's id.
     pub fn parent_id(&self) -> Option<&str> {
-        self.parent.as_deref()
+        said(self.text(self.parent, |decoded| &decoded.parent))
     }
 
     /// When it was written, as it says.
     pub fn timestamp(&self) -> Option<&str> {
-        self.timestamp.as_deref()
+        said(self.text(self.timestamp, |decoded| &decoded.timestamp))
     }
 
     /// The same in ms since the epoch, as JavaScript reads dates; `None` where it cannot.
@@ -166,16 +220,23 @@ impl Entry {
 
     /// The message of a message entry; `None` for any other, and where it is no object.
     pub fn message(&self) -> Option<Message<'_>> {
-        let message = (self.kind == "message").then(|| self.member("message"))??;
+        if self.kind() != "message" {
+            return None;
+        }
+        let message = match &self.json[self.message.range()] {
+            "" => self.member("message")?,
+            message => message,
+        };
+        let role = self.text(self.role, |decoded| &decoded.role);
         message
             .starts_with('{')
-            .then(|| Message::trusted(&self.role, message))
+            .then(|| Message::trusted(role, message))
     }
 
     /// The role of a message entry's message; "" for any other.
     pub fn role(&self) -> &str {
-        match &*self.kind {
-            "message" => &self.role,
+        match self.kind() {
+            "message" => self.text(self.role, |decoded| &decoded.role),
             _ => "",
         }
     }
@@ -191,15 +252,8 @@ impl Entry {
     }
 }
 
-fn kind(name: &str) -> Cow<'static, str> {
-    match KINDS.iter().find(|kind| **kind == name) {
-        Some(kind) => Cow::Borrowed(kind),
-        None => Cow::Owned(name.to_owned()),
-    }
-}
-
-fn known(text: Option<&str>) -> Option<Box<str>> {
-    text.filter(|text| !text.is_empty()).map(Into::into)
+fn said(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }
 
 /// What every entry begins with, or, where its agent writes them last, ends with.
@@ -333,4 +387,70 @@ pub fn parse_session_entries(content: &str) -> Vec<FileEntry> {
             None => FileEntry::Entry(entry),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(line: &str) -> Option<String> {
+        let entry = Entry::parse(line.as_bytes())?;
+        let message = entry.message();
+        Some(format!(
+            "{}|{:?}|{:?}|{:?}|{}|{}|{}",
+            entry.kind(),
+            entry.id(),
+            entry.parent_id(),
+            entry.timestamp(),
+            entry.role(),
+            message.as_ref().map_or("-", Message::as_str),
+            entry.has_content(),
+        ))
+    }
+
+    #[test]
+    fn an_entry_says_what_its_line_says_however_it_is_written() {
+        for (line, said) in [
+            (
+                r#" {"type":"message","id":"a","parentId":null,"timestamp":"t","message":{"role":"user","content":[]}} "#,
+                r#"message|Some("a")|None|Some("t")|user|{"role":"user","content":[]}|true"#,
+            ),
+            // Escapes, values that are no text, and of repeated keys the last.
+            (
+                r#"{"type":"mess\u0061ge","id":7,"id":"\u0062","parentId":[1, 2],"timestamp":1e3,"message":{"role":"\u0075ser"}}"#,
+                r#"message|Some("b")|Some("[1, 2]")|Some("1e3")|user|{"role":"\u0075ser"}|false"#,
+            ),
+            (
+                r#"{"type":"message","id":"\u0061","id":"","message":{"role":"user","content":1},"message":{"content":null}}"#,
+                r#"message|None|None|None||{"content":null}|false"#,
+            ),
+            (
+                r#"{"type":"message","message":{"role":"user"},"message":7}"#,
+                r#"message|None|None|None||-|false"#,
+            ),
+            (
+                r#"{"type":7,"message":{"role":"user"}}"#,
+                r#"|None|None|None||-|false"#,
+            ),
+            (r#"{ }"#, r#"|None|None|None||-|false"#),
+            ("[1]", r#"|None|None|None||-|false"#),
+        ] {
+            assert_eq!(shown(line).as_deref(), Some(said), "{line}");
+        }
+        for none in [
+            "",
+            "{",
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            r#"{"a":1,}"#,
+            r#"{"a":1}x"#,
+            r#"{"message":{"role":}}"#,
+            r#"{"message":{]}"#,
+            "{\"a\":\"\u{1}\"}",
+            r#"{"id":"\x"}"#,
+            "7 7",
+        ] {
+            assert_eq!(shown(none), None, "{none}");
+        }
+    }
 }

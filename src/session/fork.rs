@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::disk::{self, Disk, News};
+use super::disk::{Disk, News};
 use super::entry::{Entry, Place, SessionHeader};
 use super::error::Error;
+use super::load;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
 use super::splice;
@@ -36,7 +37,7 @@ impl SessionManager {
         let not_a_session = || Error::NotASession {
             path: source.to_path_buf(),
         };
-        let first = disk::entries(&bytes).into_iter().next();
+        let first = load::entries(&bytes).into_iter().next();
         let old = first.as_ref().and_then(SessionHeader::of);
         let old = old.ok_or_else(not_a_session)?;
         let new = NewSession {
@@ -44,7 +45,7 @@ impl SessionManager {
             parent_session: Some(named.to_string_lossy().into_owned()),
         };
         let session = Self::begin(setup, cwd, setup.session_dir(cwd), true, &new)?;
-        let migration = Migration::of(old.version(), &disk::entries(&bytes), |taken| {
+        let migration = Migration::of(old.version(), &load::entries(&bytes), |taken| {
             setup.entry_id(taken)
         });
         let mut lines = (session.header.json().to_owned() + "\n").into_bytes();
@@ -110,7 +111,7 @@ impl SessionManager {
             {
                 text = splice::set(&text, "firstKeptEntryId", &quoted(moved));
             }
-            kept.extend(disk::entry(text.as_bytes()));
+            kept.extend(load::entry(text.as_bytes()));
         }
         kept
     }
@@ -140,7 +141,7 @@ impl SessionManager {
                 put(out, "targetId", &target.to_owned());
                 put(out, "label", &Json::trusted(&label.json));
             });
-            made.extend(disk::entry(line.as_bytes()));
+            made.extend(load::entry(line.as_bytes()));
             taken.insert(id.clone());
             parent = Some(quoted(&id));
         }
@@ -190,7 +191,7 @@ fn rewritten(bytes: &[u8], migration: Option<&Migration>, with_headers: bool) ->
     let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Some(entry) = disk::entry(line) else {
+        let Some(entry) = load::entry(line) else {
             out.extend_from_slice(line);
             end_line(&mut out);
             continue;

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::entry::Entry;
+use super::places::Places;
 use super::value::Value;
 use crate::format::json;
 
@@ -11,7 +12,7 @@ use crate::format::json;
 #[derive(Debug, Default)]
 pub(super) struct Log {
     entries: Vec<Entry>,
-    by_id: HashMap<Box<str>, usize>,
+    by_id: Places,
     labels: HashMap<Box<str>, LabelOf>,
     /// Labels set so far, those taken away too: their order.
     labelled: u64,
@@ -69,15 +70,8 @@ impl Log {
         if entry.kind() == "label" {
             self.set_label(&entry);
         }
-        if let Some(id) = entry.id() {
-            match self.by_id.get_mut(id) {
-                Some(place) => *place = self.entries.len(),
-                None => {
-                    self.by_id.insert(id.into(), self.entries.len());
-                }
-            }
-        }
         self.entries.push(entry);
+        self.by_id.note(self.entries.len() - 1, &self.entries);
     }
 
     fn set_label(&mut self, entry: &Entry) {
@@ -110,7 +104,7 @@ impl Log {
     }
 
     pub(super) fn entry(&self, id: &str) -> Option<&Entry> {
-        self.by_id.get(id).map(|at| &self.entries[*at])
+        self.place_of(id).map(|at| &self.entries[at])
     }
 
     /// The last entry that has an id.
@@ -122,20 +116,24 @@ impl Log {
     pub(super) fn branch(&self, id: &str) -> Vec<&Entry> {
         let mut seen = vec![false; self.entries.len()];
         let mut path = Vec::new();
-        let mut next = self.by_id.get(id);
+        let mut next = self.place_of(id);
         while let Some(at) = next {
-            if std::mem::replace(&mut seen[*at], true) {
+            if std::mem::replace(&mut seen[at], true) {
                 break;
             }
-            path.push(&self.entries[*at]);
-            next = self.parent_of(*at);
+            path.push(&self.entries[at]);
+            next = self.parent_of(at);
         }
         path.reverse();
         path
     }
 
-    fn parent_of(&self, at: usize) -> Option<&usize> {
-        self.by_id.get(self.entries[at].parent_id()?)
+    fn place_of(&self, id: &str) -> Option<usize> {
+        self.by_id.of(id, &self.entries)
+    }
+
+    fn parent_of(&self, at: usize) -> Option<usize> {
+        self.place_of(self.entries[at].parent_id()?)
     }
 
     /// The entries that name this one as their parent, in file order; without an id those that name none.
@@ -193,7 +191,7 @@ impl Log {
                 continue;
             }
             if let Some(parent) = self.parent_of(at) {
-                nodes[*parent].children.push(at);
+                nodes[parent].children.push(at);
             }
         }
         let times: Vec<Option<i64>> = self.entries.iter().map(Entry::time_ms).collect();
@@ -215,7 +213,7 @@ impl Log {
             while walk_of[at] == 0 {
                 walk_of[at] = walk;
                 match self.parent_of(at) {
-                    Some(parent) => at = *parent,
+                    Some(parent) => at = parent,
                     None => {
                         roots.push(at);
                         break;
@@ -232,7 +230,7 @@ impl Log {
     fn first_of_cycle(&self, on_it: usize) -> usize {
         let (mut first, mut at) = (on_it, on_it);
         while let Some(parent) = self.parent_of(at) {
-            at = *parent;
+            at = parent;
             match at.cmp(&first) {
                 Ordering::Less => first = at,
                 Ordering::Equal | Ordering::Greater => {}

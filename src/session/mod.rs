@@ -2,6 +2,7 @@
 //!
 //! [`SessionManager`] is the counterpart of pi's class of that name, method by method, on the same files: what one writes
 //! the other reads. Where pi loses data or never comes back it does the safe thing instead; README and the methods say so.
+//! [`clido`] and [`agentuse`] read and write the sessions of those agents, which are kept otherwise.
 //!
 //! A session file is changed in two ways only: whole lines are appended under a lock, and a file of an old version is
 //! replaced once, by rename, after a copy of it was put away. Nothing here knows the index, reads the environment or
@@ -42,11 +43,13 @@ mod entry;
 mod error;
 mod fork;
 mod listing;
+mod load;
 mod log;
 mod manager;
 mod message;
 mod migrate;
 mod open;
+mod places;
 mod profile;
 mod replace;
 mod splice;
@@ -80,3 +83,7 @@ pub use value::{Json, Members};
 
 /// The version of the files that are written (pi: `CURRENT_SESSION_VERSION`).
 pub const CURRENT_SESSION_VERSION: i64 = 3;
+
+/// The thinking levels that pi 0.87 knows, least first. A session may hold others; pi then takes the nearest that the model
+/// has, or none.
+pub const THINKING_LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];

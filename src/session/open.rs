@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::disk::{self, Disk};
+use super::disk::Disk;
 use super::entry::{Entry, SessionHeader};
 use super::error::Error;
+use super::load;
 use super::log::Log;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
@@ -58,6 +59,29 @@ impl SessionManager {
         other.session_dir.clone_from(&self.session_dir);
         *self = other;
         Ok(())
+    }
+
+    /// The id of the entry on a line of the file, counted from 1 as elsewhere in this library (`L17`). Of a file of an old
+    /// version the id that the entry will have. `None` where the line is none, holds no entry, or one without an id.
+    pub fn id_at_line(&self, line: u64) -> Result<Option<&str>, Error> {
+        let Some(path) = self.session_file().filter(|_| self.written) else {
+            return Ok(None);
+        };
+        let bytes = fs::read(path).map_err(Error::io(path))?;
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let mut at = None;
+        let mut before = 0;
+        for (number, text) in (1..).zip(lines) {
+            let entry = load::entry(text);
+            if number == line {
+                at = entry
+                    .filter(|entry| entry.kind() != "session")
+                    .map(|_| before);
+                break;
+            }
+            before += usize::from(entry.is_some_and(|entry| entry.kind() != "session"));
+        }
+        Ok(at.and_then(|at: usize| self.entries().get(at)?.id()))
     }
 
     fn open_with(
@@ -116,7 +140,7 @@ impl SessionManager {
         self.log = Log::default();
         for (at, entry) in entries.into_iter().enumerate() {
             let entry = match &self.migration {
-                Some(migration) => disk::entry(migration.text(at, &entry).as_bytes()),
+                Some(migration) => load::entry(migration.text(at, &entry).as_bytes()),
                 None => Some(entry),
             };
             match entry {
@@ -197,6 +221,6 @@ fn header_of(path: &Path) -> Option<SessionHeader> {
     } else {
         &lines[..lines.len() - 1]
     };
-    let first = lines.iter().find_map(|line| disk::entry(line))?;
+    let first = lines.iter().find_map(|line| load::entry(line))?;
     SessionHeader::of(&first)
 }

@@ -13,6 +13,7 @@ use tantivy::directory::{
 };
 
 use super::WordsError;
+use crate::failpoint::reach;
 
 /// The least a file of tantivy can be: its footer's length and magic number.
 const LEAST_LENGTH: usize = 8;
@@ -22,8 +23,8 @@ const LEAST_LENGTH: usize = 8;
 pub(super) struct IndexDirectory {
     inner: MmapDirectory,
     /// tantivy takes a lock while a reader opens the segments, so that a writer does not delete
-    /// them meanwhile. Where we may not make the lock file, there is no such writer of ours: a
-    /// reader goes on without, and a segment that vanishes nevertheless is an error like any other.
+    /// them meanwhile. A writer that is stopped, or that hangs, would keep all readers waiting: they go on without, and
+    /// [`Words::open`](super::Words::open) tells files that were deleted from files that are lost.
     for_reading: bool,
 }
 
@@ -50,6 +51,10 @@ impl Directory for IndexDirectory {
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
+        reach("words.delete").map_err(|error| DeleteError::IoError {
+            io_error: Arc::new(error),
+            filepath: path.to_owned(),
+        })?;
         self.inner.delete(path)
     }
 
@@ -58,6 +63,8 @@ impl Directory for IndexDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
+        reach("words.create")
+            .map_err(|error| OpenWriteError::wrap_io_error(error, path.to_owned()))?;
         self.inner.open_write(path)
     }
 
@@ -66,25 +73,20 @@ impl Directory for IndexDirectory {
     }
 
     fn atomic_write(&self, path: &Path, data: &[u8]) -> io::Result<()> {
-        self.inner.atomic_write(path, data)
+        reach("words.rename")?;
+        self.inner.atomic_write(path, data)?;
+        reach("words.renamed")
     }
 
     fn sync_directory(&self) -> io::Result<()> {
+        reach("words.fsync")?;
         self.inner.sync_directory()
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        match self.inner.acquire_lock(lock) {
-            Err(LockError::IoError(error))
-                if self.for_reading
-                    && matches!(
-                        error.kind(),
-                        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
-                    ) =>
-            {
-                Ok(DirectoryLock::from(Box::new(())))
-            }
-            other => other,
+        match self.for_reading {
+            true => Ok(DirectoryLock::from(Box::new(()))),
+            false => self.inner.acquire_lock(lock),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tantivy::TantivyError;
-use tantivy::directory::error::OpenReadError;
+use tantivy::directory::error::{OpenReadError, OpenWriteError};
 
 /// An error of the words room.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,7 @@ pub enum WordsError {
     #[error("word index: {0}")]
     Io(#[from] std::io::Error),
     /// tantivy failed otherwise.
-    #[error("word index: {0}")]
+    #[error("word index: {}", said(.0))]
     Engine(#[from] TantivyError),
 }
 
@@ -84,6 +84,17 @@ impl WordsError {
     }
 }
 
+/// What tantivy says; where the system refused, what the system says.
+fn said(error: &TantivyError) -> String {
+    match error {
+        TantivyError::IoError(io) => io.to_string(),
+        TantivyError::OpenWriteError(OpenWriteError::IoError { io_error, filepath }) => {
+            format!("{}: {io_error}", filepath.display())
+        }
+        other => other.to_string(),
+    }
+}
+
 /// An error of the system's may be wrapped in tantivy's, and that in the system's again.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(io) = error.downcast_ref::<std::io::Error>() {
@@ -93,7 +104,10 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
             || cfg!(unix) && io.to_string() == std::io::Error::from_raw_os_error(28).to_string();
     }
     match error.downcast_ref::<TantivyError>() {
-        Some(TantivyError::IoError(io)) => is_full(io.as_ref()),
+        Some(
+            TantivyError::IoError(io)
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. }),
+        ) => is_full(io.as_ref()),
         _ => error.source().is_some_and(is_full),
     }
 }

@@ -215,13 +215,15 @@ fn runs(parts: &[(u32, usize)], found: &[Vec<Place>]) -> Vec<Range<usize>> {
     found[*head].iter().filter_map(run).collect()
 }
 
-/// The tokens of `text` that are one edit away from one of these words, but not a word itself.
-pub fn near_tokens(words: &[&str], text: &str) -> Vec<String> {
+/// The tokens of `text` that are one edit away from one of these words, or one of its other `forms`, but not a word itself.
+pub fn near_tokens(words: &[&str], forms: &[String], text: &str) -> Vec<String> {
     let asked: Vec<Pattern> = words.iter().map(|word| Pattern::new(word, false)).collect();
     let asked: Vec<&str> = asked.iter().filter_map(Pattern::only_word).collect();
     let mut near = Vec::new();
     Segmenter::default().run(text, |token| {
-        if !asked.contains(&token.text) && asked.iter().any(|word| is_near(word, token.text)) {
+        let is_form = || forms.iter().any(|form| form == token.text);
+        let is_near = || asked.iter().any(|word| is_near(word, token.text));
+        if !asked.contains(&token.text) && (is_near() || is_form()) {
             near.push(token.text.to_owned());
         }
     });

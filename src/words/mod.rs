@@ -24,6 +24,7 @@ mod schema;
 mod scope;
 mod search;
 mod segment;
+mod statistics;
 mod tally;
 pub mod tokenizer;
 mod top;

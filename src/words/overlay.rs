@@ -221,9 +221,10 @@ impl Part<'_> {
         });
     }
 
-    /// Whether a passage of these records, JSON as they are on disk, may match. `false` is certain.
-    pub fn may_match(&self, records: &[u8]) -> bool {
-        self.scan.prefilter.may_match(records)
+    /// Whether a passage of these records, as they are on disk, may match. `false` is certain. `json`: they are that,
+    /// not plain text.
+    pub fn may_match(&self, records: &[u8], json: bool) -> bool {
+        self.scan.prefilter.may_match(records, json)
     }
 
     /// Whether records that [`Part::may_match`] rules out need not be counted either, and some are.
@@ -232,8 +233,8 @@ impl Part<'_> {
     }
 
     /// Whether a passage of this record is to be [read](Part::read).
-    pub fn wants(&self, entry: Owed, record: &[u8]) -> bool {
-        entry.sampled && self.scan.is_scored() || entry.admitted && self.may_match(record)
+    pub fn wants(&self, entry: Owed, record: &[u8], json: bool) -> bool {
+        entry.sampled && self.scan.is_scored() || entry.admitted && self.may_match(record, json)
     }
 
     /// Read a passage.

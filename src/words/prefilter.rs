@@ -120,15 +120,16 @@ impl Prefilter {
         self.root.is_none()
     }
 
-    /// Whether a passage of these records, which are JSON, may match. `false` is certain.
-    pub fn may_match(&self, records: &[u8]) -> bool {
+    /// Whether a passage of these records may match. `false` is certain. `json`: they are that; otherwise plain text,
+    /// which has no keys.
+    pub fn may_match(&self, records: &[u8], json: bool) -> bool {
         let Some(root) = &self.root else {
             return true;
         };
         let (folds, writes) = (OnceCell::new(), OnceCell::new());
         let is_there = |literal: &Literal| {
             let mut places = literal.places(records);
-            places.any(|at| !ends_key(records, at + literal.len()))
+            places.any(|at| !json || !ends_key(records, at + literal.len()))
         };
         holds(root, &|node| match node {
             Node::Text(literal) => {

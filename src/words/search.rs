@@ -5,19 +5,20 @@ use std::path::Path;
 use tantivy::columnar::ColumnIndex;
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{Searcher, SegmentReader, Term};
+use tantivy::{IndexMeta, Searcher, SegmentReader, Term};
 
 use super::compile::{Compiled, term_query, unscored};
 use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
 use super::scope::Scope;
+use super::statistics::Both;
 use super::top::{Merged, Standings, Taker, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
 use crate::model::{Class, Expr, Standing};
 
-/// The index on disk as one commit left it. Reading takes no lock that a writer holds for long.
+/// The index on disk as one commit left it. Reading takes no lock.
 pub struct Words {
     pub(super) searcher: Searcher,
     payload: Option<String>,
@@ -40,14 +41,21 @@ impl Words {
             return Err(WordsError::Missing(dir.to_owned()));
         }
         let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
-        // A commit between the two reads would pair a payload with the segments of another commit.
+        // A commit between the two reads would pair a payload with the segments of another commit; and after it, or after
+        // a merge, segments that were being opened may be gone.
         loop {
             let before = index.load_metas().map_err(WordsError::of_reading)?;
-            let searcher = open_reader(&index)?.searcher();
+            let reader = open_reader(&index);
             let after = index.load_metas().map_err(WordsError::of_reading)?;
-            if before.opstamp == after.opstamp && before.payload == after.payload {
+            let segments = |metas: &IndexMeta| -> Vec<_> {
+                metas.segments.iter().map(|segment| segment.id()).collect()
+            };
+            if before.opstamp == after.opstamp
+                && before.payload == after.payload
+                && segments(&before) == segments(&after)
+            {
                 return Ok(Self {
-                    searcher,
+                    searcher: reader?.searcher(),
                     payload: after.payload,
                 });
             }
@@ -204,7 +212,7 @@ fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<()
         disk: disk.map(|words| &words.searcher),
         overlay,
     };
-    if let Some(searcher) = both.disk {
+    if both.disk.is_some() {
         let mut inexact = [false; 2];
         let mut sides: Vec<Box<dyn Query>> = Vec::new();
         for class in classes.clone() {
@@ -218,7 +226,7 @@ fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<()
                 || overlay.is_some_and(|overlay| is_within(overlay.covered(class), key))
         };
         let scored = order == Order::Ranked;
-        collect(searcher, &*query, scored, &both, scope, &gone, inexact, top)?;
+        collect(&*query, scored, &both, scope, &gone, inexact, top)?;
     }
     for (overlay, class) in overlay
         .into_iter()
@@ -281,60 +289,6 @@ fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
     after > 0 && key <= ranges[after - 1].1
 }
 
-/// Statistics of both sides together.
-struct Both<'a> {
-    disk: Option<&'a Searcher>,
-    overlay: Option<&'a Overlay<'a>>,
-}
-
-impl Both<'_> {
-    fn doc_freq_of(&self, term: &Term) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.doc_freq(term));
-        let owed = self.overlay.map(|owed| owed.doc_freq(term));
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
-    }
-}
-
-impl Bm25StatisticsProvider for Both<'_> {
-    /// As many as there would be if every passage were of the field's class: divided by all
-    /// passages that is the mean length of those of the class.
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.total_num_tokens(field));
-        let owed = self.overlay.map(|owed| owed.total_num_tokens(field));
-        let tokens = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
-        let fields = schema().1;
-        let class = match field == fields.output {
-            true => Class::Output,
-            false => Class::Prose,
-        };
-        let of_class = self.doc_freq_of(&Term::from_field_u64(fields.class, class as u64))?;
-        let whole = u128::from(tokens) * u128::from(self.total_num_docs()?);
-        let whole = whole.checked_div(u128::from(of_class)).unwrap_or(0);
-        Ok(u64::try_from(whole).unwrap_or(u64::MAX))
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        let disk = self.disk.map(|disk| disk.total_num_docs());
-        let owed = self.overlay.map(Overlay::total_num_docs);
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
-    }
-
-    /// Passages that hold the word, of either class: a word is as rare in output as it is in prose.
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        let fields = schema().1;
-        let value = term.value();
-        let Some(text) = value.as_str() else {
-            return self.doc_freq_of(term);
-        };
-        [Class::Prose, Class::Output]
-            .into_iter()
-            .map(|class| self.doc_freq_of(&Term::from_field_text(fields.text(class), text)))
-            .sum::<tantivy::Result<u64>>()
-            // Both are estimates where the overlay is sampled.
-            .and_then(|passages| Ok(passages.min(self.total_num_docs()?)))
-    }
-}
-
 type Column<T> = std::sync::Arc<dyn tantivy::columnar::ColumnValues<T>>;
 
 pub(super) struct Columns {
@@ -389,9 +343,7 @@ fn class_of(value: u64) -> Class {
 }
 
 /// Feed the matches of one side, as far as the scope lets them, to `top`.
-#[allow(clippy::too_many_arguments)]
 fn collect(
-    searcher: &Searcher,
     query: &dyn Query,
     scored: bool,
     statistics: &Both<'_>,
@@ -400,6 +352,9 @@ fn collect(
     inexact: [bool; 2],
     top: &mut impl Taker,
 ) -> Result<(), WordsError> {
+    let Some(searcher) = statistics.disk else {
+        return Ok(());
+    };
     let weight = query.weight(if scored {
         EnableScoring::enabled_from_statistics_provider(statistics, searcher)
     } else {

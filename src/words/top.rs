@@ -78,15 +78,23 @@ pub(super) trait Taker {
 
 /// Matches of several searches, each passage once.
 #[derive(Default)]
-pub(super) struct Merged(HashMap<(u64, Class), (f32, bool, (Standing, i64))>);
+pub(super) struct Merged(HashMap<(u64, Class), Match>);
+
+struct Match {
+    bm25: f32,
+    needs_check: bool,
+    standing: Standing,
+    time: i64,
+}
 
 impl Merged {
     /// Hand all of them on, in the order of their keys.
     pub fn into_top(self, top: &mut Top) {
         let mut all: Vec<_> = self.0.into_iter().collect();
-        all.sort_unstable_by_key(|((key, class), _)| (*key, *class as u64));
-        for ((key, class), (bm25, needs_check, rest)) in all {
-            top.take(key, class, bm25, needs_check, || rest);
+        all.sort_unstable_by_key(|(place, _)| *place);
+        for ((key, class), found) in all {
+            let rest = || (found.standing, found.time);
+            top.take(key, class, found.bm25, found.needs_check, rest);
         }
     }
 }
@@ -104,10 +112,18 @@ impl Taker for Merged {
         self.0
             .entry((key, class))
             .and_modify(|known| {
-                known.0 = known.0.max(bm25);
-                known.1 &= needs_check;
+                known.bm25 = known.bm25.max(bm25);
+                known.needs_check &= needs_check;
             })
-            .or_insert_with(|| (bm25, needs_check, rest()));
+            .or_insert_with(|| {
+                let (standing, time) = rest();
+                Match {
+                    bm25,
+                    needs_check,
+                    standing,
+                    time,
+                }
+            });
     }
 }
 

@@ -14,6 +14,7 @@ use super::damage::{WholeSegments, may_delete, reading};
 use super::directory::IndexDirectory;
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
 use super::segment::Draft;
+use crate::failpoint::reach;
 
 /// tantivy's own indexing threads are never given a document; this is the least it takes for one.
 const LEAST_MEMORY: usize = 15_000_000;
@@ -154,6 +155,9 @@ impl WordsWriter {
         let metas = self.writer()?.index().load_metas()?;
         if !metas.segments.is_empty() || self.uncommitted {
             may_delete(self.writer()?.index(), &metas.segments)?;
+            // tantivy names a file of deletions by the number of the commit: one that a process left behind which died before
+            // that commit stands in the way of ours.
+            self.writer()?.garbage_collect_files().wait()?;
             for (first, last) in ranges {
                 let range = RangeQuery::new(
                     Bound::Included(Term::from_field_u64(key, first)),
@@ -188,6 +192,7 @@ impl WordsWriter {
                 Err(error) => return Err(error.into()),
             }
         }
+        reach("words.wipe")?;
         writer.garbage_collect_files().wait()?;
         Ok(())
     }
@@ -197,9 +202,12 @@ impl WordsWriter {
     /// # Errors
     /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged, after the commit.
     pub fn commit(&mut self, payload: &str) -> Result<(), WordsError> {
+        reach("words.commit")?;
         let mut prepared = self.writer()?.prepare_commit()?;
+        reach("words.prepared")?;
         prepared.set_payload(payload);
         prepared.commit()?;
+        reach("words.committed")?;
         self.payload = Some(payload.to_owned());
         self.uncommitted = false;
         self.whole.check()
@@ -237,6 +245,7 @@ impl WordsWriter {
             Ok(())
         };
         writer.wait_merging_threads()?;
+        reach("words.close")?;
         rolled_back?;
         self.whole.check()
     }
@@ -284,6 +293,7 @@ impl Adder {
     fn write(&mut self) -> Result<(), WordsError> {
         let draft = std::mem::replace(&mut self.draft, Draft::new(self.fields));
         if !draft.is_empty() {
+            reach("words.segment")?;
             self.written.push(draft.write(&self.index)?);
         }
         Ok(())

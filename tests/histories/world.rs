@@ -21,6 +21,10 @@ pub struct World {
     /// Append-only files that were changed in place since the last sync: they may not grow before the next one. By design a
     /// change in the middle that is followed by growth is found by `verify` only.
     guarded: HashSet<PathBuf>,
+    /// Those that have grown since: for the same reason they change by a new file in their place only.
+    grown: HashSet<PathBuf>,
+    /// Backups: of which file, its bytes and its time.
+    kept: Vec<(PathBuf, Vec<u8>, SystemTime)>,
     next: u32,
 }
 
@@ -53,6 +57,8 @@ impl World {
             files,
             torn: Vec::new(),
             guarded: HashSet::new(),
+            grown: HashSet::new(),
+            kept: Vec::new(),
             next: 1,
         }
     }
@@ -65,13 +71,14 @@ impl World {
     /// All files were looked at.
     pub fn synced(&mut self) {
         self.guarded.clear();
+        self.grown.clear();
     }
 
     /// Choose the next writer's file; `true`: sync before it is written to.
     pub fn choose(&self, rng: &mut ChaCha8Rng) -> (usize, bool) {
         // Few files, so that much happens to each.
         let at = rng.random_range(0..self.files.len());
-        (at, self.guarded.contains(&self.files[at].0))
+        (at, self.guarded.contains(&real(&self.files[at].0)))
     }
 
     fn line(&mut self, rng: &mut ChaCha8Rng, kind: Kind) -> Vec<u8> {
@@ -111,7 +118,10 @@ impl World {
         let (path, kind) = self.files[at].clone();
         if path.is_dir() {
             // Readable again.
-            fs::remove_dir(&path).unwrap();
+            match path.is_symlink() {
+                true => fs::remove_file(&path).unwrap(),
+                false => fs::remove_dir(&path).unwrap(),
+            }
             self.create(&path, rng, kind);
             return format!("{} is a file again", path.display());
         }
@@ -119,6 +129,9 @@ impl World {
             self.create(&path, rng, kind);
             return format!("create {}", path.display());
         };
+        if rng.random_ratio(1, 7) {
+            return self.accident(rng, &path, kind, &old);
+        }
         let mut in_place = false;
         let what = match rng.random_range(0..100) {
             0..22 => {
@@ -289,19 +302,113 @@ impl World {
                     self.files.push((folder.clone(), kind));
                 }
                 if kind == Kind::Pi {
-                    self.guarded.insert(folder);
+                    self.guarded.insert(real(&folder));
                 }
                 "a copy beside it"
             }
         };
+        let file = real(&path);
         if in_place && kind == Kind::Pi {
-            self.guarded.insert(path.clone());
+            if self.grown.contains(&file) {
+                let beside = self.base.join("beside.tmp");
+                fs::copy(&file, &beside).unwrap();
+                fs::rename(&beside, &file).unwrap();
+            } else {
+                self.guarded.insert(file);
+            }
+        } else if fs::metadata(&file).is_ok_and(|now| now.len() > old.len() as u64) {
+            self.grown.insert(file);
         }
         format!("{what}: {} ({} bytes before)", path.display(), old.len())
     }
 
+    /// What people, clocks and file systems do.
+    fn accident(&mut self, rng: &mut ChaCha8Rng, path: &Path, kind: Kind, old: &[u8]) -> String {
+        let set_time = |path: &Path, time: SystemTime| {
+            let file = OpenOptions::new().write(true).open(path).unwrap();
+            file.set_modified(time).unwrap();
+        };
+        let time = fs::metadata(path).unwrap().modified().unwrap();
+        let of_kind = |of: &&(PathBuf, Kind)| of.1 == kind && of.0 != path;
+        let others: Vec<PathBuf> = self
+            .files
+            .iter()
+            .filter(of_kind)
+            .map(|of| of.0.clone())
+            .collect();
+        let other = others.choose(rng).unwrap().clone();
+        fs::create_dir_all(other.parent().unwrap()).unwrap();
+        let is_free = !other.is_dir();
+        let what = match rng.random_range(0..100) {
+            0..20 if is_free => {
+                // The same inode in another folder, perhaps over what was there.
+                fs::rename(path, &other).unwrap();
+                self.torn.retain(|(of, _)| of != path && *of != other);
+                "moved"
+            }
+            20..35 if is_free => {
+                // Often the same inode again, with the old size and time.
+                fs::remove_file(path).unwrap();
+                let _ = fs::remove_file(&other);
+                let mut bytes = self.new_content(rng, kind);
+                bytes.resize(old.len(), b'\n');
+                fs::write(&other, bytes).unwrap();
+                set_time(&other, time);
+                self.torn.retain(|(of, _)| of != path && *of != other);
+                "gone, its inode and its time for another file"
+            }
+            35..50 => {
+                let seconds = [1, 1_000_000_000, 4_000_000_000, 7_000_000_000]
+                    .choose(rng)
+                    .unwrap();
+                set_time(
+                    path,
+                    SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(*seconds),
+                );
+                "the clock jumps"
+            }
+            50..62 if is_free => {
+                // Of the same root: what it leads to is there twice.
+                let _ = fs::remove_file(&other);
+                link(path, &other);
+                self.torn.retain(|(of, _)| *of != other);
+                "a link to it"
+            }
+            62..70 if is_free => {
+                let _ = fs::remove_file(&other);
+                link(&self.base.join("nowhere.jsonl"), &other);
+                self.torn.retain(|(of, _)| *of != other);
+                "a link to nowhere"
+            }
+            70..85 => {
+                self.kept.push((path.to_path_buf(), old.to_vec(), time));
+                "a backup"
+            }
+            _ => match self.kept.choose(rng).cloned() {
+                Some((to, bytes, time)) if !to.is_dir() => {
+                    fs::create_dir_all(to.parent().unwrap()).unwrap();
+                    let beside = self.base.join("beside.tmp");
+                    fs::write(&beside, bytes).unwrap();
+                    set_time(&beside, time);
+                    fs::rename(&beside, &to).unwrap();
+                    self.torn.retain(|(of, _)| *of != to);
+                    self.guarded.insert(real(&to));
+                    return format!("restored with its time: {}", to.display());
+                }
+                _ => "nothing to restore",
+            },
+        };
+        if kind == Kind::Pi {
+            self.guarded.insert(real(path));
+            self.guarded.insert(real(&other));
+        }
+        format!("{what}: {} and {}", path.display(), other.display())
+    }
+
     fn create(&mut self, path: &Path, rng: &mut ChaCha8Rng, kind: Kind) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // A link to nowhere, maybe.
+        let _ = fs::remove_file(path);
         let bytes = self.new_content(rng, kind);
         fs::write(path, bytes).unwrap();
     }
@@ -314,4 +421,17 @@ fn append(path: &Path, bytes: &[u8]) {
         .unwrap()
         .write_all(bytes)
         .unwrap();
+}
+
+/// The file that a path leads to.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Where links cannot be made a file in its place will do.
+fn link(to: &Path, from: &Path) {
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(to, from).unwrap();
+    #[cfg(not(unix))]
+    fs::write(from, fs::read(to).unwrap_or_default()).unwrap();
 }

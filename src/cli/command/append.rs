@@ -4,9 +4,11 @@ use std::io::{self, Read};
 
 use clap::Args;
 use sessionary::Config;
-use sessionary::session::{AssistantMessage, ContentBlock, Json, SessionManager, UserMessage};
+use sessionary::session::{
+    AssistantMessage, ContentBlock, Json, SessionManager, THINKING_LEVELS, UserMessage,
+};
 
-use super::writing::{DryRun, change};
+use super::writing::{DryRun, change, something};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -64,7 +66,7 @@ pub fn run(args: &Append, config: &Config, screen: &Screen) -> Result<Outcome, F
 
 fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String, Failure> {
     if let Some(text) = &what.user {
-        return Ok(session.append_message(user(text, now_ms))?);
+        return Ok(session.append_message(user(something(text)?, now_ms))?);
     }
     if let Some(text) = &what.assistant {
         let model = session.build_session_context().model;
@@ -73,7 +75,7 @@ fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String,
                 .hint("name one first: --model PROVIDER/MODEL")
         })?;
         return Ok(session.append_message(AssistantMessage {
-            content: vec![ContentBlock::text(text)],
+            content: vec![ContentBlock::text(something(text)?)],
             provider: model.provider,
             model: model.model_id,
             timestamp: now_ms,
@@ -81,6 +83,11 @@ fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String,
         })?);
     }
     if let Some(level) = &what.thinking {
+        if !THINKING_LEVELS.contains(&&**level) {
+            let known = THINKING_LEVELS.join(", ");
+            let wrong = Failure::usage(format!("--thinking {level}: no thinking level"));
+            return Err(wrong.hint(format!("known are {known}")));
+        }
         return Ok(session.append_thinking_level_change(level)?);
     }
     if let Some(named) = &what.model {

@@ -1,15 +1,19 @@
 //! What would the model see if the session went on?
 
+use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use sessionary::Config;
-use sessionary::model::SCHEMA_VERSION;
+use sessionary::model::{SCHEMA_VERSION, SessionRow};
+use sessionary::session::clido::{ResumedMessage, SessionReader, resume};
 use sessionary::session::{
-    AgentMessage, Content, ContentBlock, Message, ModelChoice, SessionManager, convert_to_llm,
+    AgentMessage, Content, ContentBlock, Error, Message, ModelChoice, Profile, SessionManager,
+    convert_to_llm,
 };
 
-use super::writing::setup_of;
+use super::writing::{entry_id, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -45,9 +49,20 @@ struct Answer<'a> {
 
 pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(&args.session, &mut index, config)?;
+    let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
     drop(index);
+    if row.agent == "clido" {
+        return of_clido(&row, entry.as_deref(), screen);
+    }
+    if Profile::of(&row.agent).is_none() {
+        return Err(Failure::usage(format!(
+            "what the model would see of a session of {} is not known",
+            row.agent
+        ))
+        .hint("`sessionary show` reads it back"));
+    }
     let session = SessionManager::open_read_only(&setup_of(&row, screen)?, &row.path)?;
+    let entry = entry.map(|entry| entry_id(&session, entry)).transpose()?;
     let context = match &entry {
         Some(entry) => session.build_session_context_at(entry)?,
         None => session.build_session_context(),
@@ -64,7 +79,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             thinking_level: &context.thinking_level,
             provider: model.map(|model| &*model.provider),
             model: model.map(|model| &*model.model_id),
-            messages: messages.iter().flat_map(raw).collect(),
+            messages: messages.iter().flat_map(|one| raw(one, screen)).collect(),
         })?;
     } else {
         screen.say(&summary(
@@ -72,13 +87,71 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             context.model.as_ref(),
             &context.thinking_level,
         ));
-        screen.print(&printed(&messages, screen))?;
+        let shown = messages.iter();
+        let shown = shown.map(|message| (message.role().to_owned(), text_of(message)));
+        screen.print(&printed(shown, screen))?;
     }
+    screen.say_redacted();
     Ok(Outcome::found(!messages.is_empty()))
 }
 
-fn raw(message: &Message<'_>) -> Option<Box<RawValue>> {
-    RawValue::from_string(message.as_str().to_owned()).ok()
+/// What clido hands to the model when it takes the session up, all of it or up to a line.
+fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Outcome, Failure> {
+    let most = match entry {
+        None => usize::MAX,
+        Some(entry) => entry
+            .strip_prefix('L')
+            .and_then(|line| line.parse().ok())
+            .ok_or_else(|| Error::NoEntry {
+                id: entry.to_owned(),
+            })?,
+    };
+    let reader = SessionReader::open(&row.path)?;
+    let lines = reader.take(most).collect::<Result<Vec<_>, _>>();
+    let lines = lines.with_context(|| format!("clido does not read {}", row.path.display()))?;
+    let messages = resume(&lines).map_err(anyhow::Error::new)?;
+    if screen.json {
+        let raw = |message: &ResumedMessage| {
+            let json = json!({"role": message.role, "content": message.content});
+            RawValue::from_string(screen.masked(json.to_string())).ok()
+        };
+        screen.json(&Answer {
+            schema_version: SCHEMA_VERSION,
+            session: &row.id,
+            thinking_level: "off",
+            provider: None,
+            model: None,
+            messages: messages.iter().flat_map(raw).collect(),
+        })?;
+    } else {
+        let count = crate::output::time::count(messages.len() as u64, "message");
+        screen.say(&format!("{count} · clido names no model"));
+        let shown = messages.iter().map(|message| {
+            let texts: Vec<String> = message.content.iter().map(of_block).collect();
+            (message.role.to_owned(), texts.join("\n"))
+        });
+        screen.print(&printed(shown, screen))?;
+    }
+    screen.say_redacted();
+    Ok(Outcome::found(!messages.is_empty()))
+}
+
+/// A block of clido's as people read it.
+fn of_block(block: &Value) -> String {
+    let text = |key: &str| block[key].as_str().unwrap_or_default();
+    match text("type") {
+        "text" => text("text").to_owned(),
+        "thinking" => format!("(thinking) {}", text("thinking")),
+        "tool_use" => format!("→ {} {}", text("name"), block["input"]),
+        "tool_result" => text("content").to_owned(),
+        "image" => format!("({})", text("media_type")),
+        _ => block.to_string(),
+    }
+}
+
+/// A secret holds no quote and no backslash that is not of an escape, so without it the JSON is whole still.
+fn raw(message: &Message<'_>, screen: &Screen) -> Option<Box<RawValue>> {
+    RawValue::from_string(screen.masked(message.as_str().to_owned())).ok()
 }
 
 fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {
@@ -90,14 +163,12 @@ fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str
     plain_lines(&format!("{messages} · {model} · thinking {thinking}"))
 }
 
-fn printed(messages: &[Message<'_>], screen: &Screen) -> String {
+fn printed(messages: impl Iterator<Item = (String, String)>, screen: &Screen) -> String {
     let mut out = String::new();
-    for message in messages {
-        let role = screen
-            .style
-            .paint(Tone::Strong, &plain_lines(message.role()));
+    for (role, text) in messages {
+        let role = screen.style.paint(Tone::Strong, &plain_lines(&role));
         out.push_str(&format!("{role}\n"));
-        let text = plain_lines(text_of(message).trim_end());
+        let text = plain_lines(screen.masked(text).trim_end());
         if !text.is_empty() {
             out.push_str(&text);
             out.push('\n');

@@ -81,10 +81,10 @@ struct Doomed {
 }
 
 pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let mut index = super::open(config, screen)?;
+    let index = super::open(config, screen)?;
     let mut doomed: Vec<Doomed> = Vec::new();
     for name in &args.sessions {
-        let row = super::session(name, &mut index, config)?;
+        let (row, _) = super::session_beside(name, &index, config, screen)?;
         doomed.push(Doomed::of(row, &index)?);
     }
     drop(index);
@@ -92,7 +92,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     doomed.sort_by(|a, b| a.path.cmp(&b.path));
     doomed.dedup_by(|inner, outer| inner.path.starts_with(&outer.path));
     let dry_run = args.dry_run;
-    if !screen.json {
+    if !(screen.json && dry_run) {
         let mut last = String::new();
         for doomed in &doomed {
             let trash = screen.with_paths(&trash_of(&doomed.path));
@@ -129,14 +129,21 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             return Err(Failure::usage("nothing was moved").hint("--yes moves without asking"));
         }
     }
+    let mut failed = None;
     if !dry_run {
-        for one in &doomed {
+        for (at, one) in doomed.iter().enumerate() {
             let moved = trash::delete(&one.path);
             // Also after a failure: of a folder some may be gone.
             catalogued(&one.files, config, screen);
-            moved.with_context(|| format!("{} was not moved", one.path.display()))?;
+            if let Err(error) = moved {
+                let what = format!("{} was not moved", one.path.display());
+                failed = Some((at, anyhow::Error::new(error).context(what)));
+                break;
+            }
         }
     }
+    // Also after a failure: what is gone already is told.
+    doomed.truncate(failed.as_ref().map_or(usize::MAX, |(at, _)| *at));
     if screen.json {
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
@@ -148,7 +155,10 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             screen.print(&format!("{}\n", plain_line(&doomed.row.id)))?;
         }
     }
-    Ok(Outcome::Found)
+    match failed {
+        Some((_, error)) => Err(error.into()),
+        None => Ok(Outcome::Found),
+    }
 }
 
 impl Doomed {

@@ -24,7 +24,8 @@ use crate::output::{Screen, html, markdown};
     sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte\n  \
     sessionary export last --out talk.html --dry-run      what would be written\n\n\
     The format is told by the name after --out, else it is Markdown. HTML in the session, control\n\
-    characters and marks that turn text around are shown, and do nothing.")]
+    characters and marks that turn text around are shown, and do nothing. Keys and tokens are left out\n\
+    of Markdown and HTML (--reveal, and `redact` in the configuration file); JSONL is exact.")]
 pub struct Export {
     /// A session, and the entry where the branch ends; without one the active branch
     #[arg(value_name = "SESSION[:ENTRY]")]
@@ -87,8 +88,11 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
                 .hint("--force replaces it"),
         );
     }
+    if let Some(out) = &out {
+        may_lie_at(out, config, screen)?;
+    }
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(&args.session, &mut index, config)?;
+    let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
     let written = match (&out, args.dry_run) {
         (_, true) => written(form, &index, &row, entry, screen, io::sink())?,
         (None, false) => {
@@ -122,6 +126,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             (false, false) => {}
         }
     }
+    screen.say_redacted();
     super::say_pending(screen, &index, written.complete, None);
     afterwards(&mut index, screen);
     Ok(Outcome::found(entries > 0))
@@ -145,6 +150,33 @@ impl Export {
             ))
             .hint("--format markdown, html or jsonl")),
         }
+    }
+}
+
+/// A file in an agent's folder would be taken for one of its sessions, or be in the place of one.
+fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failure> {
+    let folder = out.parent().unwrap_or(out);
+    let folder = folder.canonicalize();
+    let folder = folder.with_context(|| format!("the folder of {}", out.display()))?;
+    let is_inside = |root: &Path| {
+        root.canonicalize()
+            .is_ok_and(|root| folder.starts_with(root))
+    };
+    if let Some(root) = config.roots.iter().find(|root| is_inside(&root.path)) {
+        return Err(Failure::usage(format!(
+            "{} lies in {}, where {} keeps its sessions",
+            screen.path(out),
+            screen.path(&root.path),
+            root.agent
+        ))
+        .hint("name a place outside"));
+    }
+    match out.symlink_metadata() {
+        Ok(metadata) if !metadata.is_file() => Err(Failure::usage(format!(
+            "{} is no file that could be replaced",
+            screen.path(out)
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -193,22 +225,26 @@ fn written(
             })?;
         }
         Form::Markdown | Form::Html => {
+            // Whoever is given it may pass it on, wherever it goes first.
+            let mask = screen.mask_of_files();
             let scope = ShowScope {
                 branch: leaf,
                 ..ShowScope::default()
             };
             index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
-                let text = match (part, form) {
-                    (ShownPart::Head(head), Form::Html) => {
+                let text = match part {
+                    ShownPart::Head(head) => {
                         complete = head.complete;
-                        html::head(&head.session, screen)
+                        let mut session = head.session.clone();
+                        mask.into_iter().for_each(|mask| session.mask(mask));
+                        match form {
+                            Form::Html => html::head(&session, screen),
+                            _ => markdown::head(&session, screen),
+                        }
                     }
-                    (ShownPart::Head(head), _) => {
-                        complete = head.complete;
-                        markdown::head(&head.session, screen)
-                    }
-                    (ShownPart::Entry(entry), _) => {
+                    ShownPart::Entry(mut entry) => {
                         entries += 1;
+                        mask.into_iter().for_each(|mask| entry.mask(mask));
                         match form {
                             Form::Html => html::entry(&entry),
                             _ => markdown::entry(&entry),

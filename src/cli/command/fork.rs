@@ -8,7 +8,7 @@ use clap::Args;
 use sessionary::Config;
 use sessionary::session::SessionManager;
 
-use super::writing::{Copy, DryRun, Said, catalogued, said, setup_of};
+use super::writing::{Copy, DryRun, Said, catalogued, directory, entry_id, said, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -43,10 +43,7 @@ pub struct Branch {
 }
 
 pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let directory = match &args.directory {
-        Some(named) => std::path::absolute(named)?,
-        None => super::here()?,
-    };
+    let directory = directory(args.directory.as_deref())?;
     let cwd = directory.to_string_lossy();
     copied(
         &args.session,
@@ -71,9 +68,10 @@ pub fn run_branch(args: &Branch, config: &Config, screen: &Screen) -> Result<Out
         screen,
         |setup, source, entry| {
             let mut session = SessionManager::open(setup, source)?;
-            let leaf = match entry.or(session.leaf_id()) {
-                Some(leaf) => leaf.to_owned(),
-                None => return Err(Failure::usage("the session has no entries")),
+            let leaf = match (entry, session.leaf_id()) {
+                (Some(entry), _) => entry_id(&session, entry.to_owned())?,
+                (None, Some(leaf)) => leaf.to_owned(),
+                (None, None) => return Err(Failure::usage("the session has no entries")),
             };
             // Beside the session, or where a try goes.
             session.set_session_dir(setup.session_dir(session.cwd()));
@@ -98,7 +96,7 @@ fn copied(
     ) -> Result<SessionManager, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(name, &mut index, config)?;
+    let (row, entry) = super::show::named(name, &mut index, config, screen)?;
     drop(index);
     let real = setup_of(&row, screen)?;
     let mut setup = real.clone();

@@ -137,6 +137,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         }
     };
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
+    screen.say_redacted();
     say_scope(&scope, &list, &index, screen)?;
     afterwards(&mut index, screen);
     Ok(Outcome::found(list.sessions > 0))
@@ -211,6 +212,7 @@ fn scope(args: &List, config: &Config, screen: &Screen) -> Result<ListScope, Fai
             .unwrap_or(usize::MAX)
             .saturating_mul(args.page as usize - 1),
         limit,
+        mask: screen.mask(),
     })
 }
 

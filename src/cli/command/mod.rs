@@ -41,6 +41,7 @@ use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
 use crate::places;
+use crate::settings::Settings;
 
 /// Lines about the check that a read verb says before its answer, at most.
 const NOTES: usize = 5;
@@ -51,7 +52,11 @@ const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
 /// Runs what was typed.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let Cli { global, command } = cli;
-    let config = || places::config(&global);
+    let config = || {
+        let settings = Settings::read(&global)?;
+        screen.redact(settings.redact.value);
+        places::config(&global, settings)
+    };
     match command {
         None => overview::run(&config()?, screen),
         Some(Command::List(args)) => list::run(&args, &config()?, screen),
@@ -104,35 +109,63 @@ fn opened(index: Index, screen: &Screen) -> Index {
 }
 
 /// The session that `name` means. A file that is in no scanned folder gets an index of its own, in `index`'s place.
-fn session(name: &str, index: &mut Index, config: &Config) -> Result<SessionRow, Error> {
+fn session(
+    name: &str,
+    index: &mut Index,
+    config: &Config,
+    screen: &Screen,
+) -> Result<SessionRow, Failure> {
+    let (row, beside) = session_beside(name, index, config, screen)?;
+    if let Some(beside) = beside {
+        *index = beside;
+    }
+    Ok(row)
+}
+
+/// The same, with the index of its own that such a file gets.
+fn session_beside(
+    name: &str,
+    index: &Index,
+    config: &Config,
+    screen: &Screen,
+) -> Result<(SessionRow, Option<Index>), Failure> {
     let cwd = std::env::current_dir().unwrap_or_default();
     match index.resolve(name, &cwd) {
         Err(Error::NotFound { .. }) if cwd.join(name).is_file() => {
-            *index = Index::of_file(config, &cwd.join(name))?;
-            index.only()
+            let beside = Index::of_file(config, &cwd.join(name))?;
+            Ok((beside.only()?, Some(beside)))
         }
-        resolved => resolved,
+        Err(error @ Error::NotFound { .. }) if !index.is_complete() => {
+            let why = pending(screen, index);
+            Err(Failure::from(error).hint(format!("it may be in a file that is {why}")))
+        }
+        resolved => Ok((resolved?, None)),
     }
 }
 
-/// Says so when an answer is not complete. `pending` is the number of files, where known.
-fn say_pending(screen: &Screen, index: &Index, complete: bool, pending: Option<u64>) {
+/// Says so when an answer is not complete. `files` is their number, where known.
+fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64>) {
     if complete {
         return;
     }
-    let files = match pending {
-        Some(pending) if pending > 0 => count(pending, "file"),
+    let why = pending(screen, index);
+    let files = match files {
+        Some(files) if files > 0 => count(files, "file"),
         _ => "some files".to_owned(),
     };
-    let why = match index.obstacle() {
+    screen.say(&format!("Not everything is in this answer: {files} {why}."));
+}
+
+/// Why some files are not in an answer.
+fn pending(screen: &Screen, index: &Index) -> String {
+    match index.obstacle() {
         None => format!("could not be read: {UNREAD}"),
         Some(Error::Busy { .. }) => "not read yet: another sessionary is at work".to_owned(),
         Some(error) => format!(
             "not read yet: {}. --index names another place for the index",
             screen.with_paths(&error.to_string())
         ),
-    };
-    screen.say(&format!("Not everything is in this answer: {files} {why}."));
+    }
 }
 
 /// What went wrong while an answer was printed.

@@ -1,15 +1,16 @@
 //! How does a session begin?
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
-use sessionary::Config;
-use sessionary::session::SessionManager;
+use sessionary::session::clido::{self, SessionLine, SessionWriter};
+use sessionary::session::{Ids, RandomIds, SessionManager};
+use sessionary::{Config, RootSpec};
 
 use super::append::user;
-use super::writing::{DryRun, Said, catalogued, said, setup};
+use super::writing::{DryRun, Moment, Said, catalogued, directory, said, setup, something};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -17,12 +18,16 @@ use crate::output::Screen;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary new \"Fix the flaky test in tests/clock.rs\"\n  \
-    sessionary new \"Look around\" --in ~/work/parser --dry-run\n\n\
+    sessionary new \"Look around\" --in ~/work/parser --dry-run\n  \
+    sessionary new \"Write the release notes\" --agent clido\n\n\
     `sessionary resume` then has the agent answer it.")]
 pub struct New {
     /// What the user says
     #[arg(value_name = "TEXT")]
     text: String,
+    /// Whose session: pi or clido. (indusagi's begin with an answer.)
+    #[arg(long, value_name = "NAME", default_value = "pi")]
+    agent: String,
     /// The directory that the session is for [default: this one]
     #[arg(long = "in", value_name = "DIR")]
     directory: Option<PathBuf>,
@@ -30,30 +35,44 @@ pub struct New {
     dry_run: DryRun,
 }
 
-/// The only agent whose sessions may begin with an unanswered message.
-const AGENT: &str = "pi";
+/// A session that was begun.
+struct Begun {
+    id: String,
+    entry: Option<String>,
+    path: PathBuf,
+}
 
 pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let directory = match &args.directory {
-        Some(named) => std::path::absolute(named)?,
-        None => super::here()?,
+    let text = something(&args.text)?;
+    let begin = match &*args.agent {
+        "pi" => of_pi,
+        "clido" => of_clido,
+        "indusagi" => {
+            return Err(Failure::usage(
+                "a session of indusagi begins with the first answer: it loses a question that has none",
+            ));
+        }
+        other => {
+            return Err(
+                Failure::usage(format!("sessions of {other} cannot be begun"))
+                    .hint("those of pi and clido can"),
+            );
+        }
     };
-    let root = config
-        .roots
-        .iter()
-        .find(|root| root.agent == AGENT && !root.flat)
-        .ok_or_else(|| Failure::usage("no folder for sessions of pi is known"))?;
+    let directory = directory(args.directory.as_deref())?;
+    let roots = || config.roots.iter().filter(|root| root.agent == args.agent);
+    let root = roots().find(|root| !root.flat).or_else(|| roots().next());
+    let root = root.ok_or_else(|| {
+        Failure::usage(format!("no folder for sessions of {} is known", args.agent))
+    })?;
     let tried = match args.dry_run.dry_run {
         true => Some(tempfile::tempdir()?),
         false => None,
     };
     let folder = tried.as_ref().map_or(&*root.path, |tried| tried.path());
-    let setup = setup(AGENT, folder, screen)?;
-    let mut session = SessionManager::create(&setup, &directory.to_string_lossy())?;
-    let entry = session.append_message(user(&args.text, screen.now_ms))?;
-    let path = session.session_file().unwrap_or(folder);
-    let new = fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    let below = path.strip_prefix(folder).unwrap_or(path);
+    let begun = begin(text, folder, root, &directory.to_string_lossy(), screen)?;
+    let new = fs::read_to_string(&begun.path).with_context(|| begun.path.display().to_string())?;
+    let below = begun.path.strip_prefix(folder).unwrap_or(&begun.path);
     let target = root.path.join(below);
     if !args.dry_run.dry_run {
         catalogued(std::slice::from_ref(&target), config, screen);
@@ -61,13 +80,54 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     said(
         &Said {
             dry_run: args.dry_run.dry_run,
-            session: session.session_id(),
+            session: &begun.id,
             path: &target,
-            entry: Some(&entry),
+            entry: begun.entry.as_deref(),
             rewritten: false,
             new: &new,
         },
         screen,
     )?;
     Ok(Outcome::Found)
+}
+
+fn of_pi(
+    text: &str,
+    folder: &Path,
+    root: &RootSpec,
+    cwd: &str,
+    screen: &Screen,
+) -> Result<Begun, Failure> {
+    let mut setup = setup(&root.agent, folder, screen)?;
+    setup.flat = root.flat.then(|| folder.to_path_buf());
+    let mut session = SessionManager::create(&setup, cwd)?;
+    let entry = session.append_message(user(text, screen.now_ms))?;
+    Ok(Begun {
+        id: session.session_id().to_owned(),
+        entry: Some(entry),
+        path: session.session_file().unwrap_or(folder).to_path_buf(),
+    })
+}
+
+/// A line of clido's has no id; it is the second one.
+fn of_clido(
+    text: &str,
+    folder: &Path,
+    root: &RootSpec,
+    cwd: &str,
+    screen: &Screen,
+) -> Result<Begun, Failure> {
+    let id = RandomIds.random();
+    let folder = match root.flat {
+        true => folder.to_path_buf(),
+        false => folder.join(clido::folder(cwd)),
+    };
+    let path = folder.join(format!("{id}.jsonl"));
+    let mut writer = SessionWriter::create(&path, &id, cwd, &Moment(screen.now_ms))?;
+    writer.write_line(&SessionLine::user(text))?;
+    Ok(Begun {
+        id,
+        entry: Some("L2".to_owned()),
+        path,
+    })
 }

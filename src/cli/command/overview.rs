@@ -30,6 +30,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let listing = index.list(&ListScope {
         fold_subagents: true,
         limit: Some(NEWEST),
+        mask: screen.mask(),
         ..ListScope::default()
     })?;
     if screen.json {
@@ -47,6 +48,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
             screen,
         ))?;
     }
+    screen.say_redacted();
     super::say_pending(
         screen,
         &index,

@@ -45,7 +45,7 @@ struct Answer<'a> {
 
 pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let session = super::session(&args.session, &mut index, config)?;
+    let session = super::session(&args.session, &mut index, config, screen)?;
     drop(index);
     let mut resume = session.resume.clone().ok_or_else(|| not_known(&session))?;
     if let Some(directory) = &args.directory {
@@ -55,6 +55,11 @@ pub fn run(args: &ResumeArgs, config: &Config, screen: &Screen) -> Result<Outcom
         resume.cwd = Some(found);
     }
     if screen.json {
+        let mut session = session;
+        screen
+            .mask()
+            .into_iter()
+            .for_each(|mask| session.mask(mask));
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             session: &session,

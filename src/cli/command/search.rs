@@ -57,7 +57,7 @@ pub struct Search {
     /// Passages that hold some of the words will do
     #[arg(long)]
     any: bool,
-    /// No words with a typo, even where the words themselves are rare
+    /// Only the words themselves: none with a typo or another ending
     #[arg(long)]
     exact: bool,
     /// Also show entries that repeat the text of a hit
@@ -105,6 +105,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         explain: args.explain,
         max_bytes: args.max_bytes,
         cursor: args.cursor.clone(),
+        mask: screen.mask(),
     };
     let mut progress = Progress::new();
     let answer = index.search_with(&query, &scope, &mut |event| progress.event(event))?;
@@ -114,6 +115,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     } else {
         screen.print(&printed(&answer, screen))?;
     }
+    screen.say_redacted();
     for note in &answer.notes {
         screen.say(&plain_line(note));
     }

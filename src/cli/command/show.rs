@@ -54,7 +54,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         ));
     }
     let mut index = super::open(config, screen)?;
-    let (session, entry) = named(&args.session, &mut index, config)?;
+    let (session, entry) = named(&args.session, &mut index, config, screen)?;
     let mut out = Stream::new();
     if args.raw {
         index.copy_raw(&session, entry.as_deref(), out.bytes())?;
@@ -71,16 +71,21 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let (mut focus, mut after, mut complete, mut shown) = (None, String::new(), true, 0);
     index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
         match part {
-            ShownPart::Head(head) if screen.json => {
-                let around = Around::entries(head)?;
-                out.json(&around.before)?;
-                (after, complete) = (around.after, head.complete);
-            }
             ShownPart::Head(head) => {
-                out.text(&super::tree::heading(&head.session, screen))?;
-                (focus, complete) = (head.focus.clone(), head.complete);
+                let mut head = head.clone();
+                screen.mask().into_iter().for_each(|mask| head.mask(mask));
+                complete = head.complete;
+                if screen.json {
+                    let around = Around::entries(&head)?;
+                    out.json(&around.before)?;
+                    after = around.after;
+                } else {
+                    out.text(&super::tree::heading(&head.session, screen))?;
+                    focus = head.focus;
+                }
             }
-            ShownPart::Entry(entry) => {
+            ShownPart::Entry(mut entry) => {
+                screen.mask().into_iter().for_each(|mask| entry.mask(mask));
                 if screen.json {
                     out.json(if shown > 0 { "," } else { "" })?;
                     out.json(&serde_json::to_string(&entry)?)?;
@@ -95,6 +100,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     })?;
     out.json(&after)?;
     out.end()?;
+    screen.say_redacted();
     super::say_pending(screen, &index, complete, None);
     afterwards(&mut index, screen);
     Ok(Outcome::found(shown > 0))
@@ -105,29 +111,25 @@ pub(super) fn named(
     text: &str,
     index: &mut Index,
     config: &Config,
+    screen: &Screen,
 ) -> Result<(SessionRow, Option<String>), Failure> {
-    let Some((session, entry)) = text
-        .rsplit_once(':')
-        .filter(|(session, entry)| !session.is_empty() && !entry.is_empty())
-    else {
-        return Ok((super::session(text, index, config)?, None));
-    };
-    if Path::new(text).exists() {
-        return Ok((super::session(text, index, config)?, None));
+    let whole = super::session(text, index, config, screen);
+    // A beginning of an id is only the second guess: `a:1` is an entry of `a`, and not the session `a:12`.
+    if Path::new(text).exists() || whole.as_ref().is_ok_and(|row| row.id == text) {
+        return Ok((whole?, None));
     }
-    match super::session(session, index, config) {
-        Ok(row) => Ok((row, Some(entry.to_owned()))),
-        Err(error) => {
-            let failure = Failure::from(error);
-            if failure.kind() == Kind::NotFound {
-                super::session(text, index, config)
-                    .map(|row| (row, None))
-                    .map_err(|_| failure)
-            } else {
-                Err(failure)
-            }
+    for (at, _) in text.rmatch_indices(':') {
+        let (session, entry) = (&text[..at], &text[at + 1..]);
+        if session.is_empty() || entry.is_empty() {
+            continue;
+        }
+        match super::session(session, index, config, screen) {
+            Ok(row) => return Ok((row, Some(entry.to_owned()))),
+            Err(failure) if failure.kind() == Kind::NotFound => {}
+            Err(failure) => return Err(failure),
         }
     }
+    Ok((whole?, None))
 }
 
 fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> String {

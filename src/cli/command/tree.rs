@@ -66,7 +66,7 @@ impl From<Filter> for TreeFilter {
 
 pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let session = super::session(&args.session, &mut index, config)?;
+    let session = super::session(&args.session, &mut index, config, screen)?;
     let signs = if args.ascii { &ASCII } else { &UNICODE };
     let mut out = Stream::new();
     let (mut before, mut after, mut complete, mut shown) = (Vec::new(), String::new(), true, 0);
@@ -75,18 +75,22 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         Failure,
     > {
         match part {
-            TreePart::Head(head) if screen.json => {
-                let around = Around::entries(head)?;
-                out.json(&around.before)?;
-                (after, complete) = (around.after, head.complete);
-            }
             TreePart::Head(head) => {
-                out.text(&above(head, screen))?;
+                let mut head = head.clone();
+                screen.mask().into_iter().for_each(|mask| head.mask(mask));
                 complete = head.complete;
+                if screen.json {
+                    let around = Around::entries(&head)?;
+                    out.json(&around.before)?;
+                    after = around.after;
+                } else {
+                    out.text(&above(&head, screen))?;
+                }
             }
             TreePart::Parents(_) if screen.json => {}
             TreePart::Parents(parents) => before = prefixes(parents, signs),
-            TreePart::Row(row) => {
+            TreePart::Row(mut row) => {
+                screen.mask().into_iter().for_each(|mask| row.mask(mask));
                 if screen.json {
                     out.json(if shown > 0 { "," } else { "" })?;
                     out.json(&serde_json::to_string(&row)?)?;
@@ -101,6 +105,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     })?;
     out.json(&after)?;
     out.end()?;
+    screen.say_redacted();
     super::say_pending(screen, &index, complete, None);
     if shown == 0 {
         screen.say("No entries to show; --filter all shows every one.");

@@ -26,7 +26,7 @@ pub struct DryRun {
 }
 
 /// The moment the command was started.
-struct Moment(i64);
+pub struct Moment(pub i64);
 
 impl Clock for Moment {
     fn now_ms(&self) -> i64 {
@@ -55,12 +55,17 @@ struct Answer<'a> {
 pub fn setup(agent: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Failure> {
     let profile = Profile::of(agent).ok_or_else(|| {
         Failure::usage(format!("sessions of {agent} cannot be written"))
-            .hint("only those of pi and indusagi can")
+            .hint("those of pi and indusagi can")
     })?;
     let mut setup = Setup::new(profile, sessions);
     setup.clock = Arc::new(Moment(screen.now_ms));
-    setup.backups = dirs::data_dir().map(|dir| dir.join("sessionary/backups"));
+    setup.backups = backups();
     Ok(setup)
+}
+
+/// Where a file of an old version is kept before it is rewritten.
+fn backups() -> Option<PathBuf> {
+    dirs::data_dir().map(|dir| dir.join("sessionary/backups"))
 }
 
 /// The folder with a folder for each working directory, above a session's own; or, where that is not so, the one folder.
@@ -86,7 +91,7 @@ pub fn change(
     work: impl FnOnce(&mut SessionManager, Option<&str>) -> Result<Option<String>, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(name, &mut index, config)?;
+    let (row, entry) = super::show::named(name, &mut index, config, screen)?;
     drop(index);
     let mut setup = setup_of(&row, screen)?;
     let copy = match dry_run {
@@ -96,6 +101,7 @@ pub fn change(
     let path = copy.as_ref().map_or(&row.path, |copy| &copy.path);
     let before = fs::read(path).with_context(|| path.display().to_string())?;
     let mut session = SessionManager::open(&setup, path)?;
+    let entry = entry.map(|entry| entry_id(&session, entry)).transpose()?;
     let added = work(&mut session, entry.as_deref())?;
     if !dry_run {
         catalogued(std::slice::from_ref(&row.path), config, screen);
@@ -120,6 +126,44 @@ pub fn change(
         screen,
     )?;
     Ok(Outcome::Found)
+}
+
+/// The id of the entry that is named by it, or by its line (`L17`).
+pub fn entry_id(session: &SessionManager, entry: String) -> Result<String, Failure> {
+    if session.entry(&entry).is_some() {
+        return Ok(entry);
+    }
+    let line = entry.strip_prefix('L').and_then(|line| line.parse().ok());
+    let id = match line {
+        Some(line) => session.id_at_line(line)?.map(str::to_owned),
+        None => None,
+    };
+    Ok(id.ok_or(Error::NoEntry { id: entry })?)
+}
+
+/// What is to be said; nothing is not.
+pub fn something(text: &str) -> Result<&str, Failure> {
+    match text.trim().is_empty() {
+        true => Err(Failure::usage("the message is empty")),
+        false => Ok(text),
+    }
+}
+
+/// The directory that a session is to be for: the one that is named, links resolved, or this one.
+pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let Some(named) = named else {
+        return super::here();
+    };
+    match named.canonicalize() {
+        // Windows gives a form that its own programs do not write.
+        Ok(found) if found.is_dir() && !cfg!(windows) => Ok(found),
+        Ok(found) if found.is_dir() => Ok(std::path::absolute(named)?),
+        Ok(_) => Err(Failure::usage(format!(
+            "--in {}: no directory",
+            named.display()
+        ))),
+        Err(error) => Err(Failure::usage(format!("--in {}: {error}", named.display()))),
+    }
 }
 
 /// Brings the index, where there is one, up to the files that were just written. Where another process is at it, that one or
@@ -164,18 +208,30 @@ pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
     if said.dry_run {
         let what = match (said.new.is_empty(), said.rewritten) {
             (true, _) => "Nothing would be written to",
-            (false, true) => "Would write anew, after a copy is put away,",
+            (false, true) => "Would write anew",
             (false, false) => "Would write to",
         };
         screen.say(&format!("{what} {path}"));
+        say_backup("would be put into", said, screen);
         return Ok(screen.print(&plain_lines(said.new))?);
     }
-    screen.say(&format!("Written to {path}"));
+    match said.new.is_empty() {
+        true => screen.say(&format!("Nothing was to be done: {path} is as it was")),
+        false => screen.say(&format!("Written to {path}")),
+    }
+    say_backup("is in", said, screen);
     let address = match said.entry {
         Some(entry) => format!("{}:{entry}\n", said.session),
         None => format!("{}\n", said.session),
     };
     Ok(screen.print(&plain_lines(&address))?)
+}
+
+fn say_backup(does: &str, said: &Said<'_>, screen: &Screen) {
+    if let Some(backups) = backups().filter(|_| said.rewritten) {
+        let backups = screen.path(&backups);
+        screen.say(&format!("A copy of it as it was {does} {backups}"));
+    }
 }
 
 /// A copy of a session file to try things on.

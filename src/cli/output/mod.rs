@@ -15,12 +15,15 @@ pub mod text;
 pub mod time;
 pub mod transcript;
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use sessionary::model::Mask;
 
 use crate::args::{Color, Global};
+use crate::redact::{self, Redact};
 use style::Style;
 
 /// Where answers go, and how they look.
@@ -36,6 +39,7 @@ pub struct Screen {
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
     home: Option<std::path::PathBuf>,
+    redact: Cell<Redact>,
 }
 
 impl Screen {
@@ -66,7 +70,38 @@ impl Screen {
             now_ms: now.as_millisecond(),
             again: global.again(),
             home: dirs::home_dir(),
+            // Until the settings are read.
+            redact: Cell::new(Redact::Always),
         })
+    }
+
+    /// Takes what the settings say.
+    pub fn redact(&self, when: Redact) {
+        self.redact.set(when);
+    }
+
+    /// What leaves keys and tokens out, if they are to be left out.
+    pub fn mask(&self) -> Option<Mask> {
+        self.redact.get().now().then_some(redact::redacted as Mask)
+    }
+
+    /// The same for what goes to a file.
+    pub fn mask_of_files(&self) -> Option<Mask> {
+        let leaves_out = self.redact.get() != Redact::Never;
+        leaves_out.then_some(redact::redacted as Mask)
+    }
+
+    /// Text of a session, as it may be printed.
+    pub fn masked(&self, text: String) -> String {
+        let masked = self.mask().and_then(|mask| mask(&text));
+        masked.unwrap_or(text)
+    }
+
+    /// Says so when something was left out.
+    pub fn say_redacted(&self) {
+        if redact::left_out() {
+            self.say("Keys and tokens are left out as [redacted]; --reveal shows them.");
+        }
     }
 
     /// Prints a finished text.

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::format::json::{Flag, Int, Loose, Num, Raw, Text};
+use crate::format::json::{self, Flag, Int, Loose, Num, Raw, Text};
 
 /// The newest `meta.schema_version` that clido reads.
 const NEWEST_SCHEMA: u32 = 1;
@@ -68,8 +68,7 @@ pub(super) fn refusal(record: &[u8]) -> Option<String> {
         }
         Ok(_) => None,
         Err(error) => {
-            let why = error.to_string();
-            let why = why.split(" at line ").next().unwrap_or_default();
+            let why = json::complaint(&error);
             Some(format!("clido refuses a line: {why}"))
         }
     }

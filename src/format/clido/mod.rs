@@ -20,7 +20,7 @@ impl Format for Clido {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {

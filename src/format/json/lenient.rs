@@ -127,7 +127,11 @@ pub fn decode(literal: &[u8]) -> Cow<'_, str> {
     let inner = literal.strip_prefix(b"\"").unwrap_or(literal);
     let inner = inner.strip_suffix(b"\"").unwrap_or(inner);
     if memchr::memchr(b'\\', inner).is_none() {
-        return String::from_utf8_lossy(inner);
+        // Far faster than to have replaced what is not there.
+        return match std::str::from_utf8(inner) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(inner),
+        };
     }
     let mut out = Vec::with_capacity(inner.len());
     let mut at = 0;

@@ -51,6 +51,41 @@ pub fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
         .map(|member| member.value)
 }
 
+/// Walks an object that begins at `at` and is as `JSON.parse` wants it, as far as its own syntax goes: `take` is told each
+/// key, decoded, and where its value begins, and says where that ends. The end of the object; `None` where there is none, or
+/// `take` has none.
+pub fn walk_object(
+    json: &str,
+    at: usize,
+    take: &mut dyn FnMut(&str, usize) -> Option<usize>,
+) -> Option<usize> {
+    let bytes = json.as_bytes();
+    if bytes.get(at) != Some(&b'{') {
+        return None;
+    }
+    let mut at = skip_space(bytes, at + 1);
+    if bytes.get(at) == Some(&b'}') {
+        return Some(at + 1);
+    }
+    loop {
+        if bytes.get(at) != Some(&b'"') {
+            return None;
+        }
+        let behind = string(bytes, at).ok()?;
+        let colon = skip_space(bytes, behind);
+        if bytes.get(colon) != Some(&b':') {
+            return None;
+        }
+        let value = skip_space(bytes, colon + 1);
+        at = skip_space(bytes, take(&decode(&bytes[at..behind]), value)?);
+        match bytes.get(at)? {
+            b',' => at = skip_space(bytes, at + 1),
+            b'}' => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
 /// The elements of an array as they are written; none where the text is no array.
 pub fn elements(json: &str) -> Vec<&str> {
     let mut found = Vec::new();

@@ -20,7 +20,7 @@ pub use date::date_ms;
 pub use js::{string, time_ms, trim};
 pub use lenient::{decode, normalise};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
-pub use members::{Member, elements, member, members};
+pub use members::{Member, elements, member, members, walk_object};
 pub use scan::{NULS, Piece, PieceKind, scan_value, split, whole};
 pub use stringify::stringify;
 pub use walk::{Leaf, leaves};
@@ -38,6 +38,23 @@ pub fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     let value = T::deserialize(&mut parser).ok()?;
     parser.end().ok()?;
     Some(value)
+}
+
+/// What is wrong, without the text that serde repeats of it: reasons are printed and logged where text must not be.
+pub fn complaint(error: &serde_json::Error) -> String {
+    let said = error.to_string();
+    let said = said
+        .rsplit_once(" at line ")
+        .map_or(&*said, |(said, _)| said);
+    for what in ["string", "character", "unknown variant", "unknown field"] {
+        let quote = if what == "string" { '"' } else { '`' };
+        let (open, close) = (format!("{what} {quote}"), format!("{quote}, expected "));
+        // The text may hold anything, the end of the message holds neither.
+        if let (Some(from), Some(to)) = (said.find(&open), said.rfind(&close)) {
+            return format!("{}{what}{}", &said[..from], &said[to + 1..]);
+        }
+    }
+    said.to_owned()
 }
 
 /// Read `record` with `read`: first as it is, then, where that yields nothing, as [`normalise`]

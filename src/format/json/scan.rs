@@ -302,10 +302,13 @@ pub(super) fn string(bytes: &[u8], quote: usize) -> Result<usize, Stop> {
 }
 
 /// The first quote, backslash or control character from `at` on, or the end of the bytes. Eight
-/// bytes a step: real text has an escape every few words, too often for a call to memchr each.
+/// bytes a step: real text has an escape every few words, too often for a call to memchr each. Where nothing is found soon,
+/// as in base64, more at once: loops of fixed length without a way out become vector instructions.
 fn special(bytes: &[u8], mut at: usize) -> usize {
+    const SOON: usize = 32;
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
+    let mut soon = at + SOON;
     while let Some(chunk) = bytes
         .get(at..at + 8)
         .and_then(|chunk| <[u8; 8]>::try_from(chunk).ok())
@@ -322,12 +325,31 @@ fn special(bytes: &[u8], mut at: usize) -> usize {
             return at + (found.trailing_zeros() / 8) as usize;
         }
         at += 8;
+        if at >= soon {
+            at = plain(bytes, at);
+            soon = at + SOON;
+        }
     }
     while bytes
         .get(at)
         .is_some_and(|byte| *byte >= 0x20 && *byte != b'"' && *byte != b'\\')
     {
         at += 1;
+    }
+    at
+}
+
+/// Past bytes that are none of those, in steps of 32: never past one of them.
+fn plain(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+        // Without a branch a byte.
+        let found = chunk.iter().fold(0, |found, byte| {
+            found | u8::from(*byte < 0x20) | u8::from(*byte == b'"') | u8::from(*byte == b'\\')
+        });
+        if found != 0 {
+            break;
+        }
+        at += 32;
     }
     at
 }

@@ -285,3 +285,49 @@ fn fields_of_any_type_never_fail_a_parse() {
         assert_eq!(all.raw.0, Some(value));
     }
 }
+
+#[test]
+fn a_string_ends_where_it_ends_however_long_it_is() {
+    for length in 0..150 {
+        for at in 0..length {
+            for (byte, is_end) in [(b'"', true), (0x1f, false), (b'\\', false)] {
+                let mut text = vec![b'"'];
+                text.extend((0..length).map(|n| [b'x', 0xff, 0x20, b'!', b'#', b'[', b']'][n % 7]));
+                text[1 + at] = byte;
+                let end = super::scan_value(&text, 0);
+                assert_eq!(end, is_end.then_some(at + 2), "{length} {at} {byte}");
+            }
+        }
+    }
+}
+
+#[test]
+fn complaints_hold_no_text() {
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[allow(dead_code)]
+    enum Known {
+        One,
+        Two,
+    }
+    let of_number = |json: &str| serde_json::from_str::<u32>(json).map_err(|e| complaint(&e));
+    let of_known = |json: &str| serde_json::from_str::<Known>(json).map_err(|e| complaint(&e));
+    for said in [
+        "x",
+        "",
+        "a \\\" b",
+        "\\\", expected x",
+        "`, expected one of `x",
+        " at line 3 ` \\\"",
+    ] {
+        let json = format!("\"{said}\"");
+        assert_eq!(
+            of_number(&json),
+            Err("invalid type: string, expected u32".to_owned())
+        );
+        let Err(why) = of_known(&json) else {
+            panic!("{json}")
+        };
+        assert_eq!(why, "unknown variant, expected `one` or `two`");
+    }
+}

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Shares;
 use crate::format::Format;
+use crate::format::Shape;
 use crate::model::Class;
 use crate::source::checkpoint::hash;
 use crate::source::identity::Identity;
@@ -90,6 +91,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             }
             _ => false,
         };
+        let json = range.format.shape_of(&range.path) != Shape::Text;
         let mut held = 0..0;
         if let Some(place) = &range.place
             && same
@@ -97,11 +99,13 @@ impl<'a, 'l> Reader<'a, 'l> {
         {
             held = place.start..place.end;
             self.fill(&mut file, held.start, held.end)?;
-            if !self.part.may_match(self.bytes(0, held.end - held.start)?) {
+            let bytes = self.bytes(0, held.end - held.start)?;
+            if !self.part.may_match(bytes, json) {
                 return Some(());
             }
         }
-        let entries = self.entries(number)?;
+        let mut entries = self.entries(number)?;
+        let all = entries.len();
         let start = entries.iter().map(|entry| entry.start).min().unwrap_or(0);
         let end = entries.iter().map(Entry::end).max().unwrap_or(0);
         if start < held.start || held.end < end {
@@ -114,8 +118,8 @@ impl<'a, 'l> Reader<'a, 'l> {
             buffer.get(from..from + usize::try_from(entry.length).ok()?)
         };
         let is_itself = |entry: &Entry| record(entry).is_some_and(|r| hash(r) == entry.hash);
-        if !same && !entries.iter().all(is_itself) {
-            return None;
+        if !same {
+            entries.retain(is_itself);
         }
         for run in entries.chunk_by(|a, b| a.owed.key + 1 == b.owed.key) {
             if let (Some(first), Some(last)) = (run.first(), run.last()) {
@@ -127,13 +131,13 @@ impl<'a, 'l> Reader<'a, 'l> {
         for entry in &entries {
             part.count(entry.owed, entry.length);
             let record = record(entry)?;
-            if part.wants(entry.owed, record) {
+            if part.wants(entry.owed, record, json) {
                 for passage in range.format.passages_at(&range.path, record) {
                     part.read(entry.owed, passage.class, &passage.pieces);
                 }
             }
         }
-        Some(())
+        (entries.len() == all).then_some(())
     }
 
     /// The entries of a range; `None` when the catalogue cannot tell, which ends the search.

@@ -209,13 +209,13 @@ impl<'a> Search<'a> {
             },
             ..*side
         });
-        let exprs: Option<Vec<Expr>> = questions.iter().map(|q| q.expr.cloned()).collect();
+        let exprs = questions.iter().filter_map(|q| q.expr.cloned());
+        let exprs: Vec<Expr> = exprs.collect();
         then(&Asked {
             wider: wider.collect(),
             matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
-            marks: exprs
-                .filter(|exprs| exprs.len() > 1)
-                .map(|exprs| Matcher::new(&Expr::Or(exprs))),
+            marks: (questions.len() > 1 && !exprs.is_empty())
+                .then(|| Matcher::new(&Expr::Or(exprs))),
             sides,
             failed,
         })

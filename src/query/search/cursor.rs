@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use crate::index::Error;
 
 /// Hexadecimal digits of a fingerprint.
-const DIGITS: usize = 10;
+pub(super) const DIGITS: usize = 10;
 /// What cursors of this kind begin with.
 const MARK: &str = "1-";
 
@@ -60,6 +60,11 @@ impl Shown {
     /// How many were shown, at most.
     pub fn len(&self) -> usize {
         self.list.len()
+    }
+
+    /// Bytes that these take in the JSON of a cursor.
+    pub fn bytes(&self) -> usize {
+        self.list.len() * DIGITS
     }
 
     /// The cursor behind these and `more`.

@@ -20,29 +20,24 @@ impl Search<'_> {
         let Some(id) = query.only().and_then(|only| id(only.expr.as_ref()?)) else {
             return Ok(Vec::new());
         };
-        let (id, entry) = match id.split_once(':') {
-            Some((session, entry)) => (session, Some(entry)),
-            None => (id, None),
-        };
         let ours = self.index.root_numbers(self.catalogue)?;
         let mut named = Vec::new();
         for stored in self.catalogue.sessions_by_id(&ours, id, MOST)? {
-            match entry {
-                None => named.push(Named {
-                    address: stored.row.id.clone(),
-                    entry: None,
-                    session: stored.row,
-                }),
-                Some(entry) => {
-                    let entry = self.catalogue.key_of_id(stored.session, entry)?;
-                    let entry = entry.map(|key| self.catalogue.entry(key)).transpose()?;
-                    if let Some(entry) = entry.flatten() {
-                        named.push(named_entry(&entry, stored.row));
-                    }
-                }
+            named.push(Named {
+                address: stored.row.id.clone(),
+                entry: None,
+                session: stored.row,
+            });
+        }
+        // `SESSION:ENTRY`; a colon may belong to either.
+        for (at, _) in id.rmatch_indices(':') {
+            for stored in self.catalogue.sessions_by_id(&ours, &id[..at], MOST)? {
+                let key = self.catalogue.key_of_id(stored.session, &id[at + 1..])?;
+                let entry = key.map(|key| self.catalogue.entry(key)).transpose()?;
+                named.extend(entry.flatten().map(|entry| named_entry(&entry, stored.row)));
             }
         }
-        if entry.is_none() && named.is_empty() {
+        if named.is_empty() {
             for key in self.catalogue.keys_of_id(id, MOST)? {
                 let sessions = self.catalogue.sessions_by_number(&[key >> ARRIVAL_BITS])?;
                 let Some(entry) = self.catalogue.entry(key)? else {

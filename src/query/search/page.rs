@@ -7,7 +7,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
 use super::asking::Asked;
-use super::cursor::{Fingerprint, fingerprint};
+use super::cursor::{self, Fingerprint, fingerprint};
 use super::injected::is_injected;
 use super::place::{Branches, places};
 use super::snippet::snippet;
@@ -24,6 +24,10 @@ use crate::words::{self, Matcher, Order, recency};
 const INJECTED: f32 = 0.2;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
+/// Bytes that a cursor may always take, however few were asked for.
+const CURSOR: usize = 1024;
+/// Why there is no cursor though there are more hits.
+const LONG: &str = "there are more hits, but a cursor to them would take more than half of --max-bytes: ask for less, or for more bytes";
 /// Shorter prose may be said twice without being a copy.
 const COPIED: usize = 80;
 
@@ -191,6 +195,13 @@ impl<'a, 's> Page<'a, 's> {
             Order::Ranked => self.factor(hit, &entry, &pieces)?,
             Order::Newest => 1.0,
         };
+        if let Some(mask) = search.scope.mask {
+            for piece in &mut pieces {
+                if let Some(masked) = mask(piece) {
+                    *piece = masked;
+                }
+            }
+        }
         let (snippet, highlights) = snippet(self.matcher, &pieces);
         let score = hit.score * factor;
         let shown = Hit {
@@ -306,7 +317,8 @@ impl<'a, 's> Page<'a, 's> {
         let mut branches: HashMap<i64, Branches> = HashMap::new();
         let room = match search.scope.max_bytes {
             0 => usize::MAX,
-            most => most.saturating_sub(bytes(answer)),
+            // The cursor names what earlier pages have shown as well.
+            most => most.saturating_sub(bytes(answer) + search.shown.bytes()),
         };
         let mut taken = 0;
         let mut prints: Vec<Fingerprint> = Vec::new();
@@ -337,10 +349,15 @@ impl<'a, 's> Page<'a, 's> {
             let known = groups
                 .iter_mut()
                 .find(|(known, _)| *known == number && !search.scope.flat);
+            let mut row = session.row.clone();
+            if let Some(mask) = search.scope.mask {
+                hit.mask(mask);
+                row.mask(mask);
+            }
             // What the hit, its fingerprints in the cursor and a new group add.
-            let mut size = bytes(&hit) + 1 + 2 * own.iter().flatten().count() * 10;
+            let mut size = bytes(&hit) + 1 + own.iter().flatten().count() * cursor::DIGITS;
             if known.is_none() {
-                size += bytes(&session.row) + "{\"session\":,\"hits\":[]},".len();
+                size += bytes(&row) + "{\"session\":,\"hits\":[]},".len();
             }
             if !prints.is_empty() && taken + size > room {
                 self.more = true;
@@ -353,7 +370,7 @@ impl<'a, 's> Page<'a, 's> {
                 None => groups.push((
                     number,
                     HitGroup {
-                        session: session.row.clone(),
+                        session: row,
                         hits: vec![hit],
                     },
                 )),
@@ -361,6 +378,12 @@ impl<'a, 's> Page<'a, 's> {
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
         answer.cursor = self.more.then(|| search.shown.cursor(prints.into_iter()));
+        let longest = CURSOR.max(search.scope.max_bytes / 2);
+        let is_long = |cursor: &String| cursor.len() > longest;
+        if search.scope.max_bytes > 0 && answer.cursor.as_ref().is_some_and(is_long) {
+            answer.cursor = None;
+            answer.notes.push(LONG.to_owned());
+        }
         Ok(())
     }
 }

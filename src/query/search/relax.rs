@@ -2,6 +2,7 @@
 
 use super::Search;
 use super::asking::{Question, Sieve};
+use super::inflect::forms;
 use crate::index::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
 use crate::query::filter::Left;
@@ -40,7 +41,7 @@ pub(super) fn each(
     some.then(|| relaxed.into_iter().zip(exprs).map(or_itself).collect())
 }
 
-/// The same with a typo allowed in each word; `None` where no word may have one. What is excluded
+/// The same with a typo or another ending allowed in each word; `None` where no word may have one. What is excluded
 /// is taken by the letter.
 pub(super) fn near(expr: &Expr) -> Option<Expr> {
     let mut changed = false;
@@ -53,7 +54,9 @@ fn with_typos(expr: &Expr, changed: &mut bool) -> Expr {
         Expr::Word(text) if may_have_typo(text) => {
             *changed = true;
             // The word itself still counts by how rare it is.
-            Expr::Or(vec![expr.clone(), Expr::Near(text.clone())])
+            let mut any = vec![expr.clone(), Expr::Near(text.clone())];
+            any.extend(forms(text).into_iter().map(Expr::Word));
+            Expr::Or(any)
         }
         Expr::And(members) => Expr::And(
             members
@@ -78,16 +81,17 @@ fn may_have_typo(text: &str) -> bool {
         && !text.chars().skip(1).any(char::is_uppercase)
 }
 
-/// Words with a typo that the shown hits were found by.
+/// Words with a typo or another ending that the shown hits were found by.
 pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
     let mut asked = Vec::new();
     let exprs = exprs.iter().flatten();
     exprs.for_each(|expr| words(expr, &mut asked));
+    let forms: Vec<String> = asked.iter().flat_map(|word| forms(word)).collect();
     let mut also: Vec<String> = Vec::new();
     for hit in groups.iter().flat_map(|group| &group.hits) {
         for (from, to) in &hit.highlights {
             let marked = hit.snippet.get(*from..*to).unwrap_or_default();
-            for token in near_tokens(&asked, marked) {
+            for token in near_tokens(&asked, &forms, marked) {
                 if !also.contains(&token) && also.len() < MOST_ALSO {
                     also.push(token);
                 }
@@ -156,6 +160,8 @@ impl Search<'_> {
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
         let mut several = false;
+        // What was typed, asked of every alternative that has it.
+        let mut parts: Vec<(String, Vec<Question<'_>>)> = Vec::new();
         for question in questions {
             let members = question.expr.map(wanted).unwrap_or_default();
             several |= members.len() > 1;
@@ -164,14 +170,18 @@ impl Search<'_> {
                     expr: Some(member),
                     ..*question
                 };
-                // Alone it was asked for already.
-                let is_all = questions.len() == 1 && question.expr == Some(member);
-                if is_all || self.count(&[part])? == 0 {
-                    let typed = typed(member);
-                    if !answer.missing.contains(&typed) {
-                        answer.missing.push(typed);
-                    }
+                let typed = typed(member);
+                match parts.iter_mut().find(|(known, _)| *known == typed) {
+                    Some((_, asked)) => asked.push(part),
+                    None => parts.push((typed, vec![part])),
                 }
+            }
+        }
+        for (typed, asked) in parts {
+            // Alone it was asked for already.
+            let is_all = questions.len() == 1 && questions[0].expr == asked[0].expr;
+            if is_all || self.count(&asked)? == 0 {
+                answer.missing.push(typed);
             }
         }
         if several {
@@ -230,10 +240,17 @@ mod tests {
     #[test]
     fn words_may_have_a_typo_and_names_may_not() {
         for (text, expected) in [
-            ("linker eror", "(linker OR linker~) (eror OR eror~)"),
-            ("fix eror -panic", "fix (eror OR eror~) -panic"),
+            (
+                "linker eror",
+                "(linker OR linker~ LINKER) (eror OR eror~ EROR)",
+            ),
+            ("fix eror -panic", "fix (eror OR eror~ EROR) -panic"),
         ] {
-            assert_eq!(near(&read(text)), Some(read(expected)), "{text}");
+            // In capitals: or any of its other forms.
+            let or_forms = |word: &str| format!("OR {}", forms(word).join(" OR "));
+            let expected = expected.replace("LINKER", &or_forms("linker"));
+            let expected = expected.replace("EROR", &or_forms("eror"));
+            assert_eq!(near(&read(text)), Some(read(&expected)), "{text}");
         }
         for text in [
             "fix",

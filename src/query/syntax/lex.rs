@@ -21,6 +21,8 @@ pub(super) enum Piece {
     Regex {
         pattern: String,
         column: usize,
+        /// Characters at the beginning of the pattern that were made of its flags.
+        added: usize,
     },
     Filter {
         name: String,
@@ -160,6 +162,10 @@ impl Lexer<'_> {
         }
         self.at = end;
         Some(Piece::Regex {
+            added: match flags.len() {
+                0 => 0,
+                flags => "(?)".len() + flags,
+            },
             pattern: match flags.as_str() {
                 "" => pattern,
                 flags => format!("(?{flags}){pattern}"),

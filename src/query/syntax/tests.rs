@@ -235,6 +235,17 @@ fn times() {
         bounds("since:2026-10-01T01:30:00+01:00"),
         (Some(october + 1_800_000), None)
     );
+    assert_eq!(
+        bounds("on:2026-10-01T19"),
+        (
+            Some(october + 19 * 3_600_000),
+            Some(october + 20 * 3_600_000)
+        )
+    );
+    let last = 253_402_300_800_000; // 10000-01-01T00:00:00Z
+    assert_eq!(bounds("on:9999-12-31"), (Some(last - DAY), Some(last)));
+    assert_eq!(bounds("on:9999-12"), (Some(last - 31 * DAY), Some(last)));
+    assert_eq!(bounds("until:9999"), (None, Some(last)));
     assert_eq!(bounds("since:1mo"), (Some(NOW - 31 * DAY), None));
     assert_eq!(bounds("since:1y"), (Some(NOW - 365 * DAY), None));
     assert_eq!(bounds("since:2026"), (Some(october - 273 * DAY), None));

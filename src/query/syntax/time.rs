@@ -4,6 +4,9 @@ use jiff::civil::{Date, DateTime, Time, Weekday, date};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 
+/// Every day of a zone with one offset.
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
 /// The moment and the place a query is asked at. The library knows neither clock nor time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
@@ -23,14 +26,11 @@ impl Now {
         TimeZone::fixed(Offset::from_seconds(self.offset_s).unwrap_or(Offset::UTC))
     }
 
+    /// The first and the last days of the calendar are no timestamps in every zone, but a zone with one offset only adds.
     fn ms_of(self, local: DateTime) -> Option<i64> {
-        Some(
-            local
-                .to_zoned(self.zone())
-                .ok()?
-                .timestamp()
-                .as_millisecond(),
-        )
+        let epoch = date(1970, 1, 1).at(0, 0, 0, 0);
+        let ms = i64::try_from(local.duration_since(epoch).as_millis()).ok()?;
+        Some(ms - i64::from(self.offset_s) * 1000)
     }
 }
 
@@ -67,26 +67,17 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
     if let Some(start) = ago(&text, local, now) {
         return Some(Span { start, end: start });
     }
-    let between = |start: DateTime, end: DateTime| {
-        Some(Span {
-            start: now.ms_of(start)?,
-            end: now.ms_of(end)?,
-        })
-    };
     let numbers: Vec<&str> = text.split('-').collect();
     let is_digits =
         |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
     match numbers.as_slice() {
         [year] if is_digits(year, 4) => {
             let first = Date::new(year.parse().ok()?, 1, 1).ok()?;
-            between(midnight(first), midnight(first.checked_add(1.year()).ok()?))
+            from_until(first, first.last_of_year(), now)
         }
         [year, month] if is_digits(year, 4) && is_digits(month, 2) => {
             let first = Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()?;
-            between(
-                midnight(first),
-                midnight(first.checked_add(1.month()).ok()?),
-            )
+            from_until(first, first.last_of_month(), now)
         }
         [year, month, day] if is_digits(year, 4) && is_digits(month, 2) && is_digits(day, 2) => {
             days(
@@ -130,9 +121,14 @@ fn midnight(day: Date) -> DateTime {
 }
 
 fn days(day: Date, now: Now) -> Option<Span> {
+    from_until(day, day, now)
+}
+
+/// All of these days.
+fn from_until(first: Date, last: Date, now: Now) -> Option<Span> {
     Some(Span {
-        start: now.ms_of(midnight(day))?,
-        end: now.ms_of(midnight(day.tomorrow().ok()?))?,
+        start: now.ms_of(midnight(first))?,
+        end: now.ms_of(midnight(last))? + DAY_MS,
     })
 }
 
@@ -166,7 +162,7 @@ fn earliest(now: Now) -> i64 {
 }
 
 /// `2026-10-05T14:30`, with seconds and an offset or `Z` if there are any; local without.
-/// It lasts as long as its last digit: a minute, or a second.
+/// It lasts as long as its last digit: an hour, a minute, or a second.
 fn moment(text: &str, now: Now) -> Option<Span> {
     let (_, clock) = text.split_once('t')?;
     let start = match text.parse::<Timestamp>() {
@@ -174,7 +170,9 @@ fn moment(text: &str, now: Now) -> Option<Span> {
         Err(_) => now.ms_of(text.parse().ok()?)?,
     };
     let clock = clock.trim_end_matches('z');
-    let length = if clock.contains('.') {
+    let length = if !clock.contains(':') {
+        3_600_000
+    } else if clock.contains('.') {
         1
     } else if clock.split(['+', '-']).next()?.matches(':').count() == 2 {
         1000

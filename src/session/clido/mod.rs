@@ -22,4 +22,4 @@ mod writer;
 pub use line::{SCHEMA_VERSION, SessionLine};
 pub use reader::{BadLine, SessionReader};
 pub use resume::{Refused, ResumedMessage, Stale, resume, stale_files};
-pub use writer::{SessionWriter, fork, redact};
+pub use writer::{SessionWriter, folder, fork, redact};

@@ -66,7 +66,7 @@ impl SessionReader {
                     Some(json) if !self.strict && unknown.is_some_and(|kind| !is_known(&kind)) => {
                         Ok(SessionLine::Other(json))
                     }
-                    _ => Err(error.to_string()),
+                    _ => Err(json::complaint(&error)),
                 }
             }
         }

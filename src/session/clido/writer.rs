@@ -97,6 +97,11 @@ fn line_of(line: &SessionLine) -> Result<String, Error> {
     Ok(json + "\n")
 }
 
+/// The folder of a project's sessions below clido's `sessions`: its path with every separator an underscore.
+pub fn folder(project_path: &str) -> String {
+    project_path.replace(std::path::MAIN_SEPARATOR, "_")
+}
+
 /// As chrono writes a time with its zone.
 fn start_time(ms: i64) -> String {
     let utc = iso(ms).unwrap_or_default();

@@ -1,0 +1,63 @@
+//! How rare is a word, and how long is a passage, on disk and in the overlay together?
+
+use tantivy::query::Bm25StatisticsProvider;
+use tantivy::schema::Field;
+use tantivy::{Searcher, Term};
+
+use super::Overlay;
+use super::schema::schema;
+use crate::model::Class;
+
+/// Statistics of both sides together.
+pub(super) struct Both<'a> {
+    pub disk: Option<&'a Searcher>,
+    pub overlay: Option<&'a Overlay<'a>>,
+}
+
+impl Both<'_> {
+    fn doc_freq_of(&self, term: &Term) -> tantivy::Result<u64> {
+        let disk = self.disk.map(|disk| disk.doc_freq(term));
+        let owed = self.overlay.map(|owed| owed.doc_freq(term));
+        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+    }
+}
+
+impl Bm25StatisticsProvider for Both<'_> {
+    /// As many as there would be if every passage were of the field's class: divided by all
+    /// passages that is the mean length of those of the class.
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        let disk = self.disk.map(|disk| disk.total_num_tokens(field));
+        let owed = self.overlay.map(|owed| owed.total_num_tokens(field));
+        let tokens = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
+        let fields = schema().1;
+        let class = match field == fields.output {
+            true => Class::Output,
+            false => Class::Prose,
+        };
+        let of_class = self.doc_freq_of(&Term::from_field_u64(fields.class, class as u64))?;
+        let whole = u128::from(tokens) * u128::from(self.total_num_docs()?);
+        let whole = whole.checked_div(u128::from(of_class)).unwrap_or(0);
+        Ok(u64::try_from(whole).unwrap_or(u64::MAX))
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        let disk = self.disk.map(|disk| disk.total_num_docs());
+        let owed = self.overlay.map(Overlay::total_num_docs);
+        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+    }
+
+    /// Passages that hold the word, of either class: a word is as rare in output as it is in prose.
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        let fields = schema().1;
+        let value = term.value();
+        let Some(text) = value.as_str() else {
+            return self.doc_freq_of(term);
+        };
+        [Class::Prose, Class::Output]
+            .into_iter()
+            .map(|class| self.doc_freq_of(&Term::from_field_text(fields.text(class), text)))
+            .sum::<tantivy::Result<u64>>()
+            // Both are estimates where the overlay is sampled.
+            .and_then(|passages| Ok(passages.min(self.total_num_docs()?)))
+    }
+}

@@ -1,0 +1,321 @@
+//! Can what a session holds act on a terminal, lead out of a folder, or become an option of a command? Sessions made to try.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// Escape sequences of both kinds, controls, marks that turn text around or hide it.
+const ACTS: &str = "\u{1b}[31mred\u{1b}]0;title\u{7}\u{9b}1m\u{8}\r\u{202e}txt\u{2066}\u{200f}\u{61c}\u{2028}\u{feff}\u{7f}\u{e0041}\0end";
+
+/// As the terminal's own rules would have it.
+fn acts(character: char) -> bool {
+    character != '\n'
+        && (character.is_control()
+            || matches!(u32::from(character), 0x61c | 0x200e | 0x200f | 0x2028..=0x202e | 0x2066..=0x2069 | 0xfeff | 0xe0000..=0xe007f))
+}
+
+fn lines(values: &[Value]) -> String {
+    values.iter().map(|value| format!("{value}\n")).collect()
+}
+
+/// Sessions of three agents in which everything that may be text is hostile.
+fn home() -> Sandbox {
+    let home = Sandbox::new();
+    let bad = |what: &str| format!("{what}{ACTS}");
+    let cwd = home.cwd.display().to_string();
+    let time = "2026-01-05T09:00:01.000Z";
+    let huge = format!("{} {}", bad("name"), "n".repeat(100_000));
+    let session = |id: &str, cwd: &str| json!({"type": "session", "version": 3, "id": id, "timestamp": bad("2026-01-05T09:00:00.000Z"), "cwd": cwd, "parentSession": bad("/parent")});
+    let entries = [
+        json!({"type": "message", "id": bad("a1"), "parentId": null, "timestamp": time, "message": {"role": "user", "content": bad("walrus first"), "timestamp": 1}}),
+        json!({"type": "message", "id": "../../a2", "parentId": bad("a1"), "timestamp": bad(time), "message": {"role": "assistant", "provider": bad("provider"), "model": bad("model"), "stopReason": bad("stop"),
+            "content": [{"type": "text", "text": bad("walrus answer")}, {"type": "thinking", "thinking": bad("thinks")}, {"type": "toolCall", "id": bad("t1"), "name": bad("bash"), "arguments": {"command": bad("walrus"), bad("key"): bad("value")}}], "timestamp": 2}}),
+        json!({"type": "message", "id": "a3", "parentId": "../../a2", "timestamp": time, "message": {"role": "toolResult", "toolCallId": bad("t1"), "toolName": bad("bash"), "content": [{"type": "text", "text": bad("walrus output")}], "isError": true, "timestamp": 3}}),
+        json!({"type": bad("zebra"), "id": "a4", "parentId": "a3", "timestamp": time, "data": bad("walrus")}),
+        json!({"type": "message", "id": "a5", "parentId": "a4", "timestamp": time, "message": {"role": bad("role"), "content": bad("walrus of nobody")}}),
+        json!({"type": "label", "id": "a6", "parentId": "a5", "timestamp": time, "targetId": "a3", "label": bad("label")}),
+        json!({"type": "model_change", "id": "a7", "parentId": "a6", "timestamp": time, "provider": bad("p"), "modelId": bad("m")}),
+        json!({"type": "session_info", "id": "a8", "parentId": "a7", "timestamp": time, "name": huge}),
+    ];
+    let file = |header: Value, tail: &str| lines(&[&[header][..], &entries].concat()) + tail;
+    let folder = ".pi/agent/sessions/--work-parser--";
+    home.write(
+        &format!("{folder}/one.jsonl"),
+        &file(
+            session(&bad("../../../one"), &cwd),
+            &format!("not json {ACTS}\n"),
+        ),
+    );
+    let name = ACTS.replace(['\0', '/'], "");
+    home.write(
+        &format!("{folder}/x{name}\n.jsonl"),
+        &file(session("two", &bad("/nowhere")), ""),
+    );
+    home.write(
+        &format!(".pi/agent/sessions/--x{name}--/three.txt"),
+        "no session",
+    );
+    home.write(
+        &format!(".pi/agent/sessions/--x{name}--/four.jsonl"),
+        &format!("{ACTS}\n"),
+    );
+    home.write(
+        ".indusagi/agent/sessions/--w--/five.jsonl",
+        &file(session("-five", "../../../../tmp"), ""),
+    );
+    let clido = [
+        json!({"type": "meta", "session_id": "--version", "schema_version": 1, "start_time": bad("2026-01-05T09:00:00+00:00"), "project_path": bad("/p")}),
+        json!({"type": "user_message", "role": "user", "content": [{"type": "text", "text": bad("walrus of clido")}]}),
+        json!({"type": "title", "title": bad("title")}),
+        json!({"type": "result", "exit_status": bad("failed"), "total_cost_usd": 0.5, "num_turns": 1, "duration_ms": 1}),
+    ];
+    home.write("clido/sessions/--version.jsonl", &lines(&clido));
+    let place = ".local/share/agentuse/project/global/session/01KE6P4YM00000000000000000-x";
+    let document = json!({"id": bad("01KE"), "model": bad("a:b"), "status": bad("error"), "agent": {"id": bad("agent"), "name": bad("agent")},
+        "project": {"root": cwd, "cwd": cwd}, "time": {"created": 1_767_603_600_000_i64, "updated": 1_767_603_600_005_i64}, "error": {"message": bad("walrus error"), "code": bad("CODE")}});
+    home.write(&format!("{place}/session.json"), &document.to_string());
+    home.settle();
+    home
+}
+
+/// What was printed, if none of it acts.
+fn harmless(output: &Output, arguments: &[&str]) -> String {
+    let mut said = String::new();
+    for bytes in [&output.stdout, &output.stderr] {
+        let text =
+            std::str::from_utf8(bytes).unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+        if let Some(at) = text.find(acts) {
+            let before: Vec<char> = text[..at].chars().rev().take(60).collect();
+            let before: String = before.into_iter().rev().collect();
+            let acting = text[at..].chars().next();
+            panic!("{arguments:?}: {before:?}, then {acting:?}");
+        }
+        said.push_str(text);
+    }
+    let code = output.status.code();
+    assert!(
+        matches!(code, Some(0..=2)),
+        "{arguments:?}: {code:?} {said}"
+    );
+    said
+}
+
+/// Everything that prints, of every session there is.
+#[test]
+fn nothing_that_is_printed_acts() {
+    let home = home();
+    harmless(&home.output(&["sync"]), &["sync"]);
+    let index = home.json(&["list", "--all", "--subagents", "--json"]);
+    let sessions = index["sessions"].as_array().expect("sessions");
+    assert!(sessions.len() >= 5, "{}", sessions.len());
+    let bad = format!("x{ACTS}").replace('\0', "");
+    let mut commands: Vec<Vec<&str>> = [
+        &[][..],
+        &["list"],
+        &["list", "--all", "--sort", "cost"],
+        &["list", "--all", "--subagents", "--errors"],
+        &["list", "--agent", &bad],
+        &["list", "--all", "--project", &bad],
+        &["list", "--since", &bad],
+        &["search", "walrus"],
+        &[
+            "search",
+            "walrus",
+            "--context",
+            "3",
+            "--explain",
+            "--facets",
+        ],
+        &["search", "walrus", "--flat", "--newest", "--color", "never"],
+        &["search", "walruz"],
+        &["search", "name:red kind:session_info"],
+        &["search", "*titl*"],
+        &["search", &bad],
+        &["search", "role:("],
+        &["search", "walrus", "--cursor", &bad],
+        &["sql", "SELECT * FROM sessions"],
+        &["sql", "SELECT * FROM entries"],
+        &["sql", "SELECT * FROM calls"],
+        &["sql", "SELECT * FROM labels"],
+        &["sql", "SELECT * FROM problems"],
+        &["sql", "SELECT raw(entry) FROM entries"],
+        &["sql", "SELECT * FROM nothing"],
+        &["sql", &bad],
+        &["status"],
+        &["status", "--roots"],
+        &["status", "--roots", "--root", &bad],
+        &["sync"],
+        &["rebuild"],
+        &["verify"],
+        &["config", "show"],
+        &["show", &bad],
+        &["show", "nosuch"],
+        &["show", "0"],
+        &[&bad],
+        &["list", &bad],
+    ]
+    .map(<[&str]>::to_vec)
+    .to_vec();
+    let root = format!("pi:{bad}={bad}");
+    commands.push(vec!["status", "--roots", "--root", &root]);
+    let paths: Vec<&str> = sessions
+        .iter()
+        .filter_map(|row| row["path"].as_str())
+        .collect();
+    for path in &paths {
+        commands.extend(
+            [
+                &["show", path][..],
+                &["show", path, "--all", "--full"],
+                &["tree", path],
+                &["tree", path, "--filter", "all"],
+                &["tree", path, "--filter", "labeled-only", "--ascii"],
+                &["context", path],
+                &["context", path, "--llm"],
+                &["resume", path, "--print"],
+                &["resume", path],
+                &["append", path, "--user", &bad, "--dry-run"],
+                &["name", path, &bad, "--dry-run"],
+                &["fork", path, "--dry-run"],
+                &["migrate", path, "--dry-run"],
+                &["export", path],
+                &["export", path, "--format", "html"],
+                &["delete", path, "--dry-run"],
+            ]
+            .map(<[&str]>::to_vec),
+        );
+    }
+    for arguments in &commands {
+        harmless(&home.output(arguments), arguments);
+    }
+    let column = |query: &str| -> Vec<String> {
+        let answer = home.json(&["sql", "--json", query]);
+        let rows = answer["rows"].as_array().expect("rows");
+        let texts = rows.iter().filter_map(|row| row[0].as_str());
+        texts
+            .filter(|text| !text.contains('\0'))
+            .map(str::to_owned)
+            .collect()
+    };
+    for view in column("SELECT name FROM sqlite_schema WHERE type = 'view' AND name NOT GLOB '_*'")
+    {
+        for form in [&[][..], &["--json"], &["--jsonl"]] {
+            let query = format!("SELECT * FROM {view}");
+            let arguments = [&["sql", &query], form].concat();
+            harmless(&home.output(&arguments), &arguments);
+        }
+    }
+    let named = "SELECT path || ':' || coalesce(entries.id, 'L' || line) FROM entries JOIN sessions USING (session)";
+    for address in column(named) {
+        let arguments = ["show", &address, "--context", "1"];
+        harmless(&home.output(&arguments), &arguments);
+    }
+}
+
+#[test]
+fn json_says_the_same_without_acting() {
+    let home = home();
+    for arguments in [
+        &["list", "--all", "--with-text"][..],
+        &["search", "walrus", "--context", "2"],
+        &["search", "title"],
+        &["status"],
+        &["status", "--roots"],
+        &["verify"],
+        &["sync"],
+        &["config", "show"],
+        &[],
+        &["show", "nosuch\u{1b}[2J"],
+        &["sql", "SELECT * FROM nothing\u{202e}"],
+        &["sql", "SELECT raw(entry) FROM entries"],
+    ] {
+        let arguments = [arguments, &["--json"]].concat();
+        let said = harmless(&home.output(&arguments), &arguments);
+        for line in said.lines().filter(|line| line.starts_with('{')) {
+            let json: Result<Value, _> = serde_json::from_str(line);
+            assert!(json.is_ok(), "{arguments:?}: {json:?}");
+        }
+    }
+    let list = home.json(&["list", "--all", "--json"]);
+    let rows = list["sessions"].as_array().expect("sessions");
+    let first = rows
+        .iter()
+        .map(|row| row["firstMessage"].as_str().unwrap_or_default());
+    assert!(
+        first
+            .clone()
+            .any(|text| text == format!("walrus first{ACTS}")),
+        "{rows:?}"
+    );
+    for row in rows {
+        let arguments = [
+            "show",
+            row["path"].as_str().unwrap_or_default(),
+            "--all",
+            "--json",
+        ];
+        harmless(&home.output(&arguments), &arguments);
+        let arguments = ["tree", arguments[1], "--filter", "all", "--json"];
+        harmless(&home.output(&arguments), &arguments);
+        let arguments = ["context", arguments[1], "--json"];
+        harmless(&home.output(&arguments), &arguments);
+    }
+}
+
+#[test]
+fn an_id_is_never_an_option() {
+    let home = home();
+    let list = home.json(&["list", "--all", "--json"]);
+    let rows = list["sessions"].as_array().expect("sessions");
+    let clido = rows.iter().find(|row| row["agent"] == "clido");
+    let clido = clido.expect("clido's session");
+    assert_eq!(clido["id"], "--version");
+    // It is the agent's own id, so there is no command that takes this session up.
+    assert_eq!(clido["resume"], Value::Null);
+    let commands = rows
+        .iter()
+        .filter_map(|row| row["resume"]["argv"].as_array());
+    let last: Vec<&str> = commands.filter_map(|argv| argv.last()?.as_str()).collect();
+    assert!(last.len() > 2, "{last:?}");
+    assert!(last.iter().all(|word| !word.starts_with('-')), "{last:?}");
+}
+
+/// Every file below a place, without what is below another.
+fn files(place: &Path, but: &[&Path]) -> BTreeSet<PathBuf> {
+    let all = walkdir::WalkDir::new(place).into_iter().flatten();
+    let files = all.filter(|entry| entry.file_type().is_file());
+    files
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| !but.iter().any(|but| path.starts_with(but)))
+        .collect()
+}
+
+#[test]
+fn a_path_in_a_session_leads_nowhere() {
+    let home = home();
+    let sandbox = home.home.parent().expect("the sandbox");
+    let own = [
+        home.home.join(".pi/agent/sessions"),
+        home.home.join(".indusagi/agent/sessions"),
+        home.home.join(".cache/sessionary"),
+    ];
+    let own: Vec<&Path> = own.iter().map(PathBuf::as_path).collect();
+    let outside = files(sandbox, &own);
+    let sessions = |place: usize| files(own[place], &[]).len();
+    let before = (sessions(0), sessions(1));
+    for arguments in [
+        &["fork", "--", "-five"][..],
+        &["branch", "--", "-five:a3"],
+        &["fork", "../../../one"],
+        &["branch", "../../../one:../../a2"],
+    ] {
+        let said = harmless(&home.output(arguments), arguments);
+        assert!(said.contains("Written to"), "{arguments:?}: {said}");
+    }
+    assert_eq!((sessions(0), sessions(1)), (before.0 + 2, before.1 + 2));
+    assert_eq!(files(sandbox, &own), outside);
+}

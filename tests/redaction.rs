@@ -1,0 +1,238 @@
+//! Are keys and tokens left out where a program or a file gets what was said, and nowhere else?
+
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+use serde_json::Value;
+use sessionary::index::{SearchScope, ShowScope};
+use sessionary::{Config, Freshness, Index};
+
+use crate::histories::dump::root;
+use crate::sandbox::Sandbox;
+
+/// Put together here, so that nobody takes this file for one with secrets in it.
+fn token() -> String {
+    format!("ghp_{}", "a1B2c3D4".repeat(5))
+}
+
+fn key() -> String {
+    format!("sk-proj-{}", "Z9y8X7w6".repeat(10))
+}
+
+const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\\nMIIEpAIBAAKCAQEA0123456789abcdef0123456789abcdef\\n0123456789abcdef\\n-----END RSA PRIVATE KEY-----";
+
+/// One session: its name, its first message, a label, a tool's output and a call hold secrets.
+fn home() -> Sandbox {
+    let home = Sandbox::new();
+    let (token, key) = (token(), key());
+    let line = |id: &str, parent: &str, rest: &str| {
+        format!(
+            r#"{{"id":"{id}","parentId":{parent},"timestamp":"2026-01-05T09:00:01.000Z",{rest}}}"#
+        )
+    };
+    let lines = [
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#.to_owned(),
+        line("a1", "null", &format!(r#""type":"message","message":{{"role":"user","content":"Deploy with {token} walrus please","timestamp":1767603601000}}"#)),
+        line("a2", r#""a1""#, &format!(r#""type":"message","message":{{"role":"assistant","content":[{{"type":"text","text":"I use it"}},{{"type":"toolCall","id":"t1","name":"bash","arguments":{{"command":"OPENAI_API_KEY={key} deploy"}}}}],"timestamp":1767603602000}}"#)),
+        line("a3", r#""a2""#, &format!(r#""type":"message","message":{{"role":"toolResult","toolCallId":"t1","toolName":"bash","content":[{{"type":"text","text":"{PEM}\ndone, {token}"}}],"isError":false,"timestamp":1767603603000}}"#)),
+        line("a4", r#""a3""#, &format!(r#""type":"label","targetId":"a1","label":"with {key}""#)),
+        line("a5", r#""a4""#, &format!(r#""type":"session_info","name":"Deploy {token}""#)),
+    ];
+    home.write(
+        ".pi/agent/sessions/--work-parser--/one.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    home.settle();
+    home
+}
+
+/// Whether it holds any part of a secret.
+fn leaks(text: &str) -> bool {
+    ["a1B2c3D4", "Z9y8X7w6", "MIIEpAIB", "0123456789abcdef"]
+        .iter()
+        .any(|part| text.contains(part))
+}
+
+/// Everything that prints what was said.
+const PRINTING: [&[&str]; 16] = [
+    &["search", "walrus"],
+    &["search", "walrus", "--context", "2"],
+    &["search", "walrus", "--json", "--context", "2"],
+    &["search", "done", "--json"],
+    &["show", "0a"],
+    &["show", "0a", "--json", "--all"],
+    &["tree", "0a", "--filter", "all"],
+    &["tree", "0a", "--json", "--filter", "all"],
+    &["context", "0a"],
+    &["context", "0a", "--json"],
+    &["list"],
+    &["list", "--json", "--with-text"],
+    &["list", "--jsonl"],
+    &["resume", "0a", "--json"],
+    &["export", "0a"],
+    &["export", "0a", "--format", "html"],
+];
+
+#[test]
+fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
+    let home = home();
+    for arguments in PRINTING {
+        let output = home.output(arguments);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let beside = String::from_utf8_lossy(&output.stderr);
+        assert!(!leaks(&said) && !leaks(&beside), "{arguments:?}: {said}");
+        assert!(said.contains("[redacted]"), "{arguments:?}: {said}");
+        let told = beside.contains("--reveal shows them");
+        assert!(told || arguments[0] == "resume", "{arguments:?}: {beside}");
+        if arguments.contains(&"--json") || arguments.contains(&"--jsonl") {
+            let json: Result<Value, _> = serde_json::from_str(&said);
+            assert!(json.is_ok(), "{arguments:?}: {json:?}");
+        }
+        let revealed = home.output(&[arguments, &["--reveal"]].concat());
+        let said = String::from_utf8_lossy(&revealed.stdout);
+        assert!(leaks(&said), "{arguments:?}: {said}");
+        assert!(!said.contains("[redacted]"), "{arguments:?}: {said}");
+    }
+    assert_snapshot!(home.run(&["show", "0a"]), @r#"
+    Deploy ghp_[redacted]
+    pi · ~/work/parser · 2026-01-05 09:00 · 6 entries
+    ~/.pi/agent/sessions/--work-parser--/one.jsonl
+
+    ── user · 2026-01-05 09:00 · [with sk-[redacted]] · a1 ─────────────────────────────────────────────
+    Deploy with ghp_[redacted] walrus please
+
+    ── assistant · 2026-01-05 09:00 · a2 ───────────────────────────────────────────────────────────────
+    I use it
+      │ bash
+      │ OPENAI_API_KEY=[redacted] deploy
+
+    ── toolResult · 2026-01-05 09:00 · a3 ──────────────────────────────────────────────────────────────
+      │ bash
+      │ -----BEGIN RSA PRIVATE KEY-----[redacted]-----
+      │ done, ghp_[redacted]
+
+    ── label · 2026-01-05 09:00 · a4 ───────────────────────────────────────────────────────────────────
+    with sk-[redacted]
+
+    ── session_info · 2026-01-05 09:00 · a5 ────────────────────────────────────────────────────────────
+    Deploy ghp_[redacted]
+    --- stderr
+    Keys and tokens are left out as [redacted]; --reveal shows them.
+    "#);
+}
+
+#[test]
+fn what_is_to_be_exact_is() {
+    let home = home();
+    let raw = home.output(&["show", "0a", "--raw"]).stdout;
+    let file = home
+        .home
+        .join(".pi/agent/sessions/--work-parser--/one.jsonl");
+    assert_eq!(raw, std::fs::read(file).expect("the session"));
+    let jsonl = home.output(&["export", "0a", "--format", "jsonl"]).stdout;
+    assert!(leaks(&String::from_utf8_lossy(&jsonl)));
+    for arguments in [
+        &["sql", "SELECT first_message FROM sessions"][..],
+        &["sql", "--csv", "SELECT first_message FROM sessions"],
+        &["sql", "--json", "SELECT raw(entry) FROM entries"],
+    ] {
+        let said = home.output(arguments).stdout;
+        assert!(leaks(&String::from_utf8_lossy(&said)), "{arguments:?}");
+    }
+    let sessions = home.home.join(".pi/agent/sessions");
+    let config = Config::new(
+        home.home.join(".cache/sessionary"),
+        vec![root("pi", "pi", &sessions)],
+    );
+    let index = Index::open(&config, Freshness::AsCommitted).expect("the index");
+    let found = index
+        .search("walrus", &SearchScope::default())
+        .expect("hits");
+    assert!(found.sessions[0].hits[0].snippet.contains(&token()));
+    let shown = index
+        .show(&found.sessions[0].session, &ShowScope::default())
+        .expect("a transcript");
+    assert!(format!("{shown:?}").contains(&token()));
+}
+
+#[test]
+fn marks_lie_on_what_is_shown() {
+    let answer = home().json(&["search", "walrus", "--json"]);
+    let hit = &answer["sessions"][0]["hits"][0];
+    let snippet = hit["snippet"].as_str().expect("a snippet");
+    assert_eq!(snippet, "Deploy with ghp_[redacted] walrus please");
+    let mark = |at: usize| hit["highlights"][0][at].as_u64().expect("a place") as usize;
+    assert_eq!(&snippet[mark(0)..mark(1)], "walrus");
+    // What was found within a secret is told, not shown.
+    let home = self::home();
+    let answer = home.json(&["search", "*c3D4a1*", "--json"]);
+    assert_eq!(answer["total"].as_u64() > Some(0), true, "{answer}");
+    assert!(!leaks(&answer["sessions"].to_string()), "{answer}");
+}
+
+#[test]
+fn the_configuration_says_when() {
+    let home = home();
+    let path = home.output(&["config", "path"]).stdout;
+    let path = String::from_utf8(path).expect("UTF-8");
+    let path = path
+        .trim_end()
+        .strip_prefix(&*home.home.display().to_string());
+    let path = path
+        .expect("below the home")
+        .trim_start_matches('/')
+        .to_owned();
+    let shows = |on_terminal: bool, arguments: &[&str]| {
+        let said = match on_terminal {
+            true => terminal(&home, arguments)?,
+            false => home.output(arguments).stdout,
+        };
+        Some(leaks(&String::from_utf8_lossy(&said)))
+    };
+    for (setting, in_pipe, on_terminal) in [
+        ("never", true, true),
+        ("not-a-terminal", false, true),
+        ("always", false, false),
+    ] {
+        home.write(&path, &format!("redact = \"{setting}\"\n"));
+        assert_eq!(shows(false, &["show", "0a"]), Some(in_pipe), "{setting}");
+        assert_eq!(shows(false, &["show", "0a", "--reveal"]), Some(true));
+        match shows(true, &["show", "0a"]) {
+            Some(shown) => assert_eq!(shown, on_terminal, "{setting}"),
+            None => eprintln!("SKIPPED: script(1) makes no terminal here"),
+        }
+    }
+    home.write(&path, "redact = \"sometimes\"\n");
+    assert_snapshot!(home.run(&["show", "0a"]), @r#"
+    --- stderr
+    error: $HOME/.config/sessionary/config.toml:1: unknown variant `sometimes`, expected one of `never`, `not-a-terminal`, `always`
+    --- exit Some(2)
+    "#);
+}
+
+/// What a command prints on a terminal of its own; `None` where none can be had.
+fn terminal(home: &Sandbox, arguments: &[&str]) -> Option<Vec<u8>> {
+    let command = home.command(arguments);
+    let words: Vec<String> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| format!("'{}'", word.display()))
+        .collect();
+    let mut script = Command::new("script");
+    script.args(["-qec", &words.join(" "), "/dev/null"]);
+    script
+        .env_clear()
+        .envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("TERM", "dumb")
+        .current_dir(&home.cwd)
+        .stdin(Stdio::null());
+    let output = script
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(output.stdout)
+}

@@ -1,0 +1,319 @@
+//! Does the program keep what SECURITY.md promises beside what the other tests show: no network, no text in errors?
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::sandbox::Sandbox;
+
+/// What stands in damaged places only.
+const MARKED: &str = "walrusonlyinfiles";
+
+/// Files of every format, damaged in every way, what is damaged marked.
+fn damaged() -> Sandbox {
+    let home = Sandbox::new();
+    let pi = ".pi/agent/sessions/--work-parser--";
+    let header = r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#;
+    let lines = [
+        header.to_owned(),
+        format!(r#"{{"type":"message","id":"{MARKED}"#),
+        format!("{MARKED} is no JSON"),
+        format!(r#"{{"type":"message","id":"a1","message":"{MARKED}"}}"#),
+        format!(
+            r#"{{"type":"message","id":7,"message":{{"role":["{MARKED}"],"content":{{"{MARKED}":1}}}}}}"#
+        ),
+        format!(
+            r#"{{"type":"compaction","id":"a2","summary":["{MARKED}"],"firstKeptEntryId":{{"{MARKED}":1}}}}"#
+        ),
+        format!(r#"["{MARKED}"]"#),
+        format!(
+            r#"{{"type":"message","id":"a3","timestamp":"{MARKED}","message":{{"role":"user","content":"said"}}}}{{"{MARKED}":"#
+        ),
+        format!("{MARKED}\u{0}\u{0}"),
+    ];
+    home.write(
+        &format!("{pi}/one.jsonl"),
+        &(lines.join("\n") + "\n" + MARKED),
+    );
+    home.write(&format!("{pi}/two.jsonl"), &format!("{MARKED}\n{MARKED}"));
+    home.write(
+        &format!("{pi}/three.jsonl"),
+        &format!(
+            r#"{{"type":"session","version":"{MARKED}","id":["{MARKED}"],"cwd":{{"{MARKED}":1}}}}"#
+        ),
+    );
+    let clido = [
+        format!(
+            r#"{{"type":"meta","session_id":"c1","schema_version":"{MARKED}","start_time":["{MARKED}"]}}"#
+        ),
+        format!(r#"{{"type":"user_message","role":"user","content":"{MARKED}"}}"#),
+        format!(
+            r#"{{"type":"tool_call","tool_use_id":["{MARKED}"],"tool_name":{{"{MARKED}":1}}}}"#
+        ),
+        format!(r#"{{"type":"result","total_cost_usd":"{MARKED}","num_turns":"{MARKED}"}}"#),
+        format!(r#"{{"type":"{MARKED}"#),
+    ];
+    home.write("clido/sessions/c1.jsonl", &clido.join("\n"));
+    let place = ".local/share/agentuse/project/global/session/01KE6P4YM00000000000000000-x";
+    home.write(
+        &format!("{place}/session.json"),
+        &format!(r#"{{"id":"{MARKED}"#),
+    );
+    home.write(
+        &format!("{place}/01KE6P50JG0000000000000003/part/1.json"),
+        &format!("{MARKED} is no JSON"),
+    );
+    home.write(
+        ".pi/agent/settings.json",
+        &format!(r#"{{"sessionDir": {MARKED}"#),
+    );
+    home.settle();
+    home
+}
+
+#[test]
+fn no_error_repeats_what_a_session_says() {
+    let home = damaged();
+    let files = [
+        ".pi/agent/sessions/--work-parser--/one.jsonl",
+        ".pi/agent/sessions/--work-parser--/two.jsonl",
+        ".pi/agent/sessions/--work-parser--/three.jsonl",
+        "clido/sessions/c1.jsonl",
+    ];
+    let paths: Vec<String> = files
+        .iter()
+        .map(|file| home.home.join(file).display().to_string())
+        .collect();
+    let mut commands: Vec<Vec<&str>> = [
+        &["sync"][..],
+        &["status"],
+        &["status", "--roots"],
+        &["verify"],
+        &["sql", "SELECT what, relative, reason FROM problems"],
+        &["sql", "SELECT raw(entry, 1) FROM entries"],
+        &["rebuild"],
+        &["list", "--all"],
+        &["search", "said"],
+        &["show", "0a:a9"],
+        &["context", "0a:a9"],
+        &["label", "0a:a9", "x"],
+    ]
+    .map(<[&str]>::to_vec)
+    .to_vec();
+    for path in &paths {
+        for verb in ["tree", "context", "resume", "migrate", "fork", "show"] {
+            commands.push(vec![verb, path]);
+        }
+        commands.push(vec!["append", path, "--user", "x", "--dry-run"]);
+        commands.push(vec!["name", path, "x", "--dry-run"]);
+    }
+    for arguments in &commands {
+        for form in [&[][..], &["--json"]] {
+            let arguments = [arguments, form].concat();
+            let output = home.output(&arguments);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!said.contains(MARKED), "{arguments:?}: {said}");
+            // What these print is about files, not of them.
+            if ["sync", "status", "verify", "sql", "rebuild"].contains(&arguments[0]) {
+                let said = String::from_utf8_lossy(&output.stdout);
+                assert!(!said.contains(MARKED), "{arguments:?}: {said}");
+            }
+        }
+    }
+    // It was there to be repeated.
+    let raw = home.output(&["show", &paths[0], "--raw"]).stdout;
+    assert!(String::from_utf8_lossy(&raw).contains(MARKED));
+}
+
+/// Crates that open connections, or exist to. `mio` comes with notify, which waits for file events with it.
+const OF_THE_NETWORK: [&str; 26] = [
+    "async-std",
+    "attohttpc",
+    "curl",
+    "h2",
+    "hickory-resolver",
+    "http",
+    "hyper",
+    "isahc",
+    "minreq",
+    "native-tls",
+    "openssl",
+    "openssl-sys",
+    "quinn",
+    "reqwest",
+    "rustls",
+    "sentry",
+    "smol",
+    "socket2",
+    "surf",
+    "tiny_http",
+    "tokio",
+    "tonic",
+    "tungstenite",
+    "ureq",
+    "webpki",
+    "opentelemetry",
+];
+
+#[test]
+fn no_dependency_is_for_the_network() {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
+    let lock = fs::read_to_string(lock).expect("Cargo.lock");
+    let names: BTreeSet<&str> = lock
+        .lines()
+        .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+        .collect();
+    assert!(names.contains("rusqlite"), "{names:?}");
+    let found: Vec<&&str> = OF_THE_NETWORK
+        .iter()
+        .filter(|name| names.contains(**name))
+        .collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn everything_works_where_there_is_no_network() {
+    let home = damaged();
+    let without = |arguments: &[&str]| {
+        let command = home.command(arguments);
+        let mut without = Command::new("unshare");
+        without
+            .args(["--net", "--map-root-user", "--"])
+            .arg(command.get_program())
+            .args(command.get_args());
+        without
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .current_dir(&home.cwd);
+        without.output()
+    };
+    match Command::new("unshare")
+        .args(["--net", "--map-root-user", "true"])
+        .status()
+    {
+        Ok(status) if status.success() => {}
+        _ => {
+            eprintln!("SKIPPED: no network namespace may be made here");
+            return;
+        }
+    }
+    for arguments in [
+        &["sync"][..],
+        &["list", "--all"],
+        &["search", "said"],
+        &["show", "0a"],
+        &["verify"],
+        &["status"],
+    ] {
+        let output = without(arguments).expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn the_tests_that_the_promises_name_exist() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(project.join("SECURITY.md")).expect("SECURITY.md");
+    let words = page.split('`').skip(1).step_by(2);
+    let tests: Vec<&str> = words
+        .filter(|word| word.contains("::") && !word.contains(' '))
+        .collect();
+    assert!(tests.len() > 10, "{tests:?}");
+    for test in tests {
+        let (modules, name) = test.rsplit_once("::").expect("a test in a module");
+        let place = modules.replace("::", "/");
+        let of_tests = [
+            format!("tests/{place}.rs"),
+            format!("src/{}.rs", place.trim_end_matches("/tests")),
+            format!("src/{}/mod.rs", place.trim_end_matches("/tests")),
+        ];
+        let text = of_tests
+            .iter()
+            .find_map(|file| fs::read_to_string(project.join(file)).ok());
+        let text = text.unwrap_or_else(|| panic!("{test}: none of {of_tests:?}"));
+        assert!(text.contains(&format!("fn {name}(")), "{test}");
+    }
+}
+
+#[test]
+fn sql_only_reads() {
+    let home = damaged();
+    let _ = home.output(&["sync"]);
+    let beside = home.home.join("beside.sqlite");
+    let attach = format!("ATTACH '{}' AS beside", beside.display());
+    let into = format!("VACUUM INTO '{}'", beside.display());
+    let before = home
+        .output(&["sql", "--jsonl", "SELECT * FROM entries"])
+        .stdout;
+    for query in [
+        "DELETE FROM _entries",
+        "INSERT INTO _roots SELECT * FROM _roots",
+        "UPDATE _sessions SET cwd = ''",
+        "DROP VIEW sessions",
+        "CREATE TEMP TABLE t (x)",
+        "SELECT 1; DELETE FROM _entries",
+        "WITH a AS (SELECT 1) DELETE FROM _entries",
+        "EXPLAIN DELETE FROM _entries",
+        "PRAGMA writable_schema = 1",
+        "PRAGMA journal_mode = DELETE",
+        "SELECT load_extension('evil')",
+        "BEGIN IMMEDIATE",
+        &attach,
+        &into,
+    ] {
+        let output = home.output(&["sql", query]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{query}: {said}");
+        assert!(!beside.exists(), "{query}");
+    }
+    let after = home
+        .output(&["sql", "--jsonl", "SELECT * FROM entries"])
+        .stdout;
+    assert!(!before.is_empty() && before == after);
+}
+
+#[test]
+fn the_index_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = damaged();
+    // Whatever the user's usual permissions are.
+    let sync = home.command(&["sync"]);
+    let mut open = Command::new("sh");
+    open.args(["-c", "umask 000; exec \"$0\" \"$@\""])
+        .arg(sync.get_program())
+        .args(sync.get_args());
+    open.env_clear()
+        .envs(
+            sync.get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(&home.cwd);
+    assert!(open.status().expect("it runs").success());
+    let index = home.home.join(".cache/sessionary");
+    let mode = |path: &Path| fs::metadata(path).expect("its mode").permissions().mode() & 0o777;
+    assert_eq!(mode(&index), 0o700);
+    let mut files = 0;
+    for entry in walkdir::WalkDir::new(&index).into_iter().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|kind| kind == "sqlite") {
+            assert_eq!(mode(path), 0o600, "{}", path.display());
+        }
+        files += usize::from(path.is_file());
+    }
+    assert!(files > 3);
+    // An index of another user is not used; only root can make one to try.
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&index, Some(65534), Some(65534)).expect("given away");
+        let output = home.output(&["list", "--all"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("belongs to another user"), "{said}");
+    }
+}
