@@ -10,6 +10,7 @@ mod relevance;
 mod rows;
 mod run;
 mod session;
+mod watching;
 
 use std::error::Error;
 use std::fs;
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--watch [--appends N]]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -37,7 +38,9 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --only-corpus    write the corpus, print what is in it, measure nothing
   --documents N    sessions of many small files instead, as agentuse leaves them: N files, such as 100000
   --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree
-  --session        open, context, append and memory of single sessions, beside pi; --size is that of the large one (default 200MB)";
+  --session        open, context, append and memory of single sessions, beside pi; --size is that of the large one (default 200MB)
+  --watch          measure a live watcher instead: write to row, write to hit, idleness, memory
+  --appends N      lines appended for the figure of memory (default 20000)";
 
 struct Options {
     size: Option<u64>,
@@ -54,6 +57,8 @@ struct Options {
     /// Internal: this process opens that session, and is measured.
     session_in: Option<PathBuf>,
     documents: usize,
+    watch: bool,
+    appends: u32,
     /// Internal: this process only writes the corpus, so that the memory it takes is not the measuring process's.
     write_into: Option<PathBuf>,
 }
@@ -90,6 +95,8 @@ fn options() -> Result<Option<Options>> {
         session: false,
         session_in: None,
         documents: 0,
+        watch: false,
+        appends: 20_000,
         write_into: None,
     };
     let mut arguments = std::env::args().skip(1);
@@ -116,6 +123,8 @@ fn options() -> Result<Option<Options>> {
             "--relevance" => options.relevance = true,
             "--session" => options.session = true,
             "--session-in" => options.session_in = Some(value()?.into()),
+            "--watch" => options.watch = true,
+            "--appends" => options.appends = value()?.parse()?,
             "--help" | "-h" => {
                 println!("{HELP}");
                 return Ok(None);
@@ -207,6 +216,14 @@ fn bench(options: &Options) -> Result<()> {
         return Ok(());
     }
     let work = tempfile::Builder::new().prefix("run-").tempdir_in(&home)?;
+    if options.watch {
+        return watching::measure(
+            env!("CARGO_BIN_EXE_sessionary").as_ref(),
+            &corpus.join("agent/sessions"),
+            work.path(),
+            options.appends,
+        );
+    }
     let run = Run {
         binary: env!("CARGO_BIN_EXE_sessionary").into(),
         agent: "pi",

@@ -14,10 +14,15 @@ mod agent_list;
 mod config;
 mod debt;
 mod error;
+mod feed;
+mod turns;
+mod watch;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;
 pub use self::error::Error;
+pub use self::feed::{Feed, News};
+pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
@@ -45,15 +50,21 @@ pub struct Indexer {
     config: Config,
     catalogue: Catalogue,
     notes: Vec<String>,
-    _lock: File,
+    lock: File,
+    /// The catalogue's file when it was opened.
+    opened: Option<(i64, i64)>,
 }
 
 impl Indexer {
-    /// Take the lock and open the index, made when missing.
+    /// Take the lock and open the index, made when missing. Where a live watcher holds the lock, its turn is waited for.
     ///
     /// # Errors
     /// [`Error::Busy`] when another process holds the lock; [`Error::NotOurs`] for another user's directory.
     pub fn open(config: &Config) -> Result<Indexer, Error> {
+        Indexer::open_within(config, turns::WHILE)
+    }
+
+    fn open_within(config: &Config, patience: Duration) -> Result<Indexer, Error> {
         let directory = config.generation_dir();
         make_private(&config.index_dir, &directory)?;
         let lock_path = directory.join("lock");
@@ -66,14 +77,11 @@ impl Indexer {
                     .open(&lock_path)
             })
             .map_err(|e| Error::unwritable(&lock_path, e))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::Busy {
-                    index_dir: config.index_dir.clone(),
-                });
-            }
-            Err(TryLockError::Error(error)) => return Err(Error::io(&lock_path, error)),
+        let locked = turns::lock_within(config, &lock, patience);
+        if !locked.map_err(|e| Error::io(&lock_path, e))? {
+            return Err(Error::Busy {
+                index_dir: config.index_dir.clone(),
+            });
         }
         let path = config.catalogue_path();
         let mut notes = Vec::new();
@@ -88,9 +96,10 @@ impl Indexer {
         };
         Ok(Indexer {
             config: config.clone(),
+            opened: turns::file_at(&path),
             catalogue,
             notes,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -132,6 +141,7 @@ impl Indexer {
                 };
                 remove_catalogue(&path)?;
                 self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
+                self.opened = turns::file_at(&path);
                 self.sync_roots(progress, &mut report)?;
             }
             Err(error) => return Err(error),
@@ -251,12 +261,26 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
+        let batch = match budget {
+            Some(_) => ingest::SMALL_WORDS_BATCH,
+            None => ingest::WORDS_BATCH,
+        };
+        self.words_stage(budget, batch, progress, report)
+    }
+
+    fn words_stage(
+        &mut self,
+        budget: Option<Duration>,
+        batch: u64,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
         let directory = self.config.words_dir();
         let indexed = ingest::index_words(
             &self.catalogue,
             &directory,
             &self.config.formats,
-            budget,
+            (budget, batch),
             progress,
             report,
         );
@@ -281,6 +305,7 @@ impl Indexer {
                 let path = self.config.catalogue_path();
                 remove_catalogue(&path)?;
                 self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
+                self.opened = turns::file_at(&path);
             }
             Err(error) => return Err(error.into()),
         }
@@ -324,8 +349,13 @@ impl Index {
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
         let mut obstacle = None;
+        if freshness == Freshness::Check
+            && let Some(index) = watch::vouched_for(config)?
+        {
+            return Ok(index);
+        }
         if freshness == Freshness::Check {
-            match Indexer::open(config) {
+            match Indexer::open_within(config, turns::MOMENT) {
                 Ok(mut indexer) => match indexer.sync_catalogue(progress) {
                     Ok(report) => {
                         return Ok(Index {
@@ -447,7 +477,9 @@ impl Index {
 
     /// After answering: some words work, if there is [more than a little](Index::words_debt) and nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
-        if !self.config.background || self.words_debt()? == Debt::Little {
+        // A watcher does it when nothing has changed for a while.
+        let rests = !self.config.background || turns::is_watched(&self.config);
+        if rests || self.words_debt()? == Debt::Little {
             return Ok(());
         }
         match Indexer::open(&self.config) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::catalogue::APPLICATION_ID;
 use crate::index::{CACHE_TAG, Error};
 
-/// Names of what lies in the directory of a generation, beside the words.
+/// Names of what lies in the directory of a generation, beside the words and what a watcher says.
 const FILES: [&str; 4] = [
     "catalogue.sqlite",
     "catalogue.sqlite-wal",
@@ -117,8 +117,8 @@ impl Traces {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            if name == "words" && is_directory(&path) {
-                self.words(path)?;
+            if ["words", "watch"].contains(&name.as_str()) && is_directory(&path) {
+                self.whole(path)?;
             } else if FILES.contains(&name.as_str()) && !is_directory(&path) {
                 if name == "lock" {
                     self.locks.push(path.clone());
@@ -134,8 +134,8 @@ impl Traces {
         Ok(())
     }
 
-    /// Files of segments, of tantivy, and marks of ours: nothing of it has a name that a session has.
-    fn words(&mut self, directory: PathBuf) -> io::Result<()> {
+    /// Files of segments, of tantivy, and marks of ours; a watcher's state. Nothing of it has a name that a session has.
+    fn whole(&mut self, directory: PathBuf) -> io::Result<()> {
         let foreign = self.foreign.len();
         for entry in fs::read_dir(&directory)? {
             let path = entry?.path();

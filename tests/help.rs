@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 25] = [
+const VERBS: [&str; 26] = [
     "list",
     "search",
     "tree",
@@ -22,6 +22,7 @@ const VERBS: [&str; 25] = [
     "delete",
     "sql",
     "sync",
+    "watch",
     "rebuild",
     "status",
     "verify",
@@ -59,6 +60,7 @@ fn help_of_the_whole() {
       delete       Move sessions to the system's trash
       sql          Ask the catalogue in SQL, read-only
       sync         Bring the index up to date, words included
+      watch        Keep the index up to date while sessions are written, until Ctrl-C
       rebuild      Forget the index and make it anew from the session files
       status       Show the roots, the stores, and how fresh they are
       verify       Read all session files again and compare both stores with them
@@ -514,6 +516,25 @@ fn help_of_every_command() {
       sessionary sync
       sessionary sync --json
       sessionary sync --root pi:~/backup/sessions=laptop
+    ----
+    Keep the index up to date while sessions are written, until Ctrl-C
+
+    Usage: sessionary watch [OPTIONS]
+
+    Options:
+          --poll       Look at all files again and again instead of being told of changes
+          --install    Have systemd (macOS: launchd) start it now and at every login; shows the file
+                       first and asks
+          --uninstall  Undo --install
+          --print      With --install: only show the file
+          --yes        With --install: do not ask
+      -h, --help       Print help
+
+    Examples:
+      sessionary watch
+      sessionary watch --json | jq -r .path
+      sessionary watch --install    from now on, and after every login
+      sessionary watch --uninstall
     ----
     Forget the index and make it anew from the session files
 

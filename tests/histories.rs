@@ -26,6 +26,9 @@ mod fourth;
 mod killed;
 #[path = "histories/lines.rs"]
 pub mod lines;
+#[cfg(target_os = "linux")]
+#[path = "histories/watched.rs"]
+mod watched;
 #[path = "histories/world.rs"]
 mod world;
 

@@ -34,6 +34,7 @@
 //! - `searching`: what `search` prints
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
+//! - `watching`: a live watcher against real files and notifications
 //! - `writing`: what the commands that write a session write
 mod agentuse;
 mod answers;
@@ -98,6 +99,7 @@ mod tools;
 mod tour;
 #[cfg(unix)]
 mod unread;
+mod watching;
 #[cfg(unix)]
 mod writing;
 

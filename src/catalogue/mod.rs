@@ -1,6 +1,7 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
 pub mod agent_list;
+pub mod changes;
 mod check;
 pub mod entries;
 pub mod excluded;
@@ -15,6 +16,7 @@ mod raw;
 pub mod read;
 pub mod rows;
 mod save;
+mod scoped;
 mod session;
 mod sql;
 mod wal;

@@ -6,9 +6,6 @@ use super::open::{Catalogue, Error};
 use crate::source::discover::Stray;
 use crate::source::identity::Identity;
 
-/// Changes kept for those who poll.
-const CHANGES_KEPT: i64 = 100_000;
-
 impl Catalogue {
     /// The row of a root, made or brought up to date.
     pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
@@ -102,14 +99,10 @@ impl Catalogue {
                 "UPDATE _store SET last_scan_ms = ?1 WHERE ?2 OR last_scan_ms IS NULL OR last_scan_ms < ?1 - 60000",
                 params![now_ms, changed],
             )?;
-            if !changed {
-                return Ok(());
+            match changed {
+                true => self.trim_changes(),
+                false => Ok(()),
             }
-            self.connection.execute(
-                "DELETE FROM _changes WHERE seq <= (SELECT max(seq) FROM _changes) - ?1",
-                [CHANGES_KEPT],
-            )?;
-            Ok(())
         };
         self.told(run())
     }

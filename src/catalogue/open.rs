@@ -249,9 +249,11 @@ impl Catalogue {
             .map_err(err)?;
         c.set_prepared_statement_cache_capacity(64);
         match version < known {
-            true => self.migrate(version),
-            false => Ok(()),
+            true => self.migrate(version)?,
+            false => return Ok(()),
         }
+        // Whose database this is stands in the file itself from now on, however long somebody keeps it open.
+        self.empty_wal().map(drop)
     }
 
     /// Take every step after the first `taken` ones, all of them or none.
@@ -379,6 +381,15 @@ impl Catalogue {
             wal_bytes: WAL_BYTES,
             path: path.to_path_buf(),
         }))
+    }
+
+    /// Whether no other version of this program has given the database another schema since it was opened.
+    pub fn has_our_schema(&self) -> Result<bool, Error> {
+        let version = self
+            .connection
+            .prepare_cached("PRAGMA user_version")
+            .and_then(|mut s| s.query_row([], |r| r.get::<_, u32>(0)));
+        Ok(self.told(version)? == MIGRATIONS.len() as u32)
     }
 
     /// The database file.

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
-    name, new, rebuild, resume, search, show, sql, status, sync, tree, verify,
+    name, new, rebuild, resume, search, show, sql, status, sync, tree, verify, watch,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -120,6 +120,7 @@ pub enum Command {
     Delete(delete::Delete),
     Sql(sql::Sql),
     Sync(sync::Sync),
+    Watch(watch::WatchArgs),
     Rebuild(rebuild::Rebuild),
     Status(status::StatusArgs),
     Verify(verify::Verify),

@@ -5,6 +5,7 @@
 
 mod afterwards;
 mod args;
+mod autostart;
 mod command;
 mod failure;
 mod output;

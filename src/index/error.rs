@@ -16,6 +16,12 @@ pub enum Error {
         /// The index directory.
         index_dir: PathBuf,
     },
+    /// Another process watches for this index already.
+    #[error("another process keeps the index in {} up to date already", .index_dir.display())]
+    Watched {
+        /// The index directory.
+        index_dir: PathBuf,
+    },
     /// A file in which no format finds anything.
     #[error("{}: holds no entry of any known format", .path.display())]
     NoEntries {

@@ -28,6 +28,8 @@ use reader::{Entry, Place, Range, Reader, Request};
 const SAMPLE_BYTES: u64 = 512 << 10;
 /// A larger file is read in parts of about so many bytes.
 const PART_BYTES: u64 = 4 << 20;
+/// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
+const JOINED_BYTES: u64 = 1 << 20;
 /// How often progress is told, at least.
 const TELL: Duration = Duration::from_millis(100);
 
@@ -141,6 +143,7 @@ fn lacking(
             }
         }
     }
+    let mut owed = joined(owed);
     for entry in catalogue.provisional_entries()? {
         let item = Item {
             item: 0,
@@ -214,6 +217,27 @@ fn everything(
         });
     })?;
     Ok((ranges, failed))
+}
+
+/// Ranges of entries that follow each other in one source are read together: appends are owed one by one.
+fn joined(ranges: Vec<(Item, Shares)>) -> Vec<(Item, Shares)> {
+    let mut all: Vec<(Item, Shares)> = Vec::with_capacity(ranges.len());
+    for (item, shares) in ranges {
+        match all.last_mut() {
+            Some((known, its)) if *its == shares && goes_on(known, &item) => {
+                known.last = item.last;
+                known.bytes += item.bytes;
+            }
+            _ => all.push((item, shares)),
+        }
+    }
+    all
+}
+
+fn goes_on(known: &Item, next: &Item) -> bool {
+    known.source == next.source
+        && known.last + 1 == next.first
+        && known.bytes + next.bytes <= JOINED_BYTES
 }
 
 /// How many items a range of these shares is.

@@ -240,7 +240,11 @@ impl Reader<'_> {
     ) -> std::io::Result<()> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
-        let mut lines = Lines::new(file, std::mem::take(buffer));
+        let mut lines = Lines::new(
+            file,
+            std::mem::take(buffer),
+            self.identity.size.saturating_sub(self.from),
+        );
         let mut shown = None;
         while let Some((block, terminated)) = lines.next_block()? {
             if !terminated {

@@ -1,6 +1,6 @@
 //! The catalogue stage: discover, read what changed on every core, write it with one writer.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
@@ -180,6 +180,11 @@ pub fn sync_catalogue(
         if cancel.is_cancelled() {
             return Ok(());
         }
+        let doubtful = doubtful.into_iter().map(|at| {
+            let plan = &work.plans[at];
+            (plan.root, parent(plan.relative).to_owned())
+        });
+        let doubtful: HashSet<(i64, String)> = doubtful.collect();
         for (_, format, root, look) in &scanned {
             if look.discovery.error.is_none() && exclude.is_empty() {
                 look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
@@ -223,8 +228,7 @@ pub fn count_pending(
     Ok(pending)
 }
 
-/// Read every plan on all cores; this thread is the one writer. Gives back the directories with files that must be
-/// looked at again.
+/// Read every plan on all cores; this thread is the one writer. Gives back the plans whose files must be looked at again.
 pub(super) fn read_all(
     catalogue: &Catalogue,
     plans: &[Plan<'_>],
@@ -232,7 +236,7 @@ pub(super) fn read_all(
     cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
-) -> Result<HashSet<(i64, String)>, Error> {
+) -> Result<BTreeSet<usize>, Error> {
     let mut writer = Writer {
         catalogue,
         report,
@@ -249,7 +253,7 @@ pub(super) fn read_all(
         open_bytes: 0,
         full: HashSet::new(),
         stale,
-        doubtful: HashSet::new(),
+        doubtful: BTreeSet::new(),
     };
     // For one file, and above all for none, no thread is worth starting.
     if plans.len() < 2 {
@@ -308,20 +312,14 @@ struct Writer<'a> {
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
-    /// Root and directory of what was racy or could not be read.
-    doubtful: HashSet<(i64, String)>,
+    /// Plans whose file was racy or could not be read.
+    doubtful: BTreeSet<usize>,
 }
 
 /// Sessions of many files whose rows do not say yet what their files say, and the formats that do.
 pub(super) type Stale<'a> = BTreeMap<i64, &'a dyn Format>;
 
 impl Writer<'_> {
-    fn doubt(&mut self, at: usize) {
-        let plan = &self.plans[at];
-        let folder = parent(plan.relative).to_owned();
-        self.doubtful.insert((plan.root, folder));
-    }
-
     /// Before a commit: rows of sessions follow their files.
     fn settle(&mut self) -> Result<(), Error> {
         for (session, format) in std::mem::take(&mut self.stale) {
@@ -344,7 +342,7 @@ impl Writer<'_> {
                     Err(Error::Full { relative }) => {
                         self.report.notes.push(Error::Full { relative }.to_string());
                         self.full.insert(at);
-                        self.doubt(at);
+                        self.doubtful.insert(at);
                         return Ok(());
                     }
                     applied => {
@@ -354,7 +352,7 @@ impl Writer<'_> {
                     }
                 }
                 if chunk.last && chunk.racy {
-                    self.doubt(at);
+                    self.doubtful.insert(at);
                 }
                 let entries = chunk.entries.count() as u64;
                 self.report.entries += entries;
@@ -373,7 +371,7 @@ impl Writer<'_> {
             }
             Message::Done(at, outcome, cost) => {
                 if matches!(outcome, Err(_) | Ok(Outcome::Same { racy: true, .. })) {
-                    self.doubt(at);
+                    self.doubtful.insert(at);
                 }
                 let plan = &self.plans[at];
                 self.report.bytes_read += cost.bytes_read;
@@ -424,6 +422,6 @@ impl Writer<'_> {
     }
 }
 
-fn ms(since: Instant) -> f64 {
+pub(super) fn ms(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }

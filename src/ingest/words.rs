@@ -44,12 +44,13 @@ pub enum WordsStage {
     Words(#[from] WordsError),
 }
 
-/// Bring the words up to the catalogue, for at most `budget` (`None` = to the end). The caller holds the writer lock.
+/// Bring the words up to the catalogue, for at most a budget (`None` = to the end) and in batches of so many bytes. The
+/// caller holds the writer lock.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    budget: Option<Duration>,
+    (budget, batch): (Option<Duration>, u64),
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), WordsStage> {
@@ -60,7 +61,13 @@ pub fn index_words(
     catalogue.keep_more_pages()?;
     let mut add = |done, report: &mut Report| {
         add_owed(
-            catalogue, directory, formats, budget, done, progress, report,
+            catalogue,
+            directory,
+            formats,
+            (budget, batch),
+            done,
+            progress,
+            report,
         )
     };
     let why = match Words::open(directory) {
@@ -97,7 +104,7 @@ fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    budget: Option<Duration>,
+    (budget, batch_bytes): (Option<Duration>, u64),
     done: Option<i64>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -123,12 +130,7 @@ fn add_owed(
         if budget.is_some_and(|b| started.elapsed() >= b) {
             break Ok(());
         }
-        let bytes = if budget.is_some() {
-            SMALL_WORDS_BATCH
-        } else {
-            WORDS_BATCH
-        };
-        let work = catalogue.next_work(bytes, &failed)?;
+        let work = catalogue.next_work(batch_bytes, &failed)?;
         let is_prose = work.first().is_some_and(|item| !item.answers);
         if !is_prose && owes_prose {
             report.ms.prose = Some(started.elapsed().as_secs_f64() * 1000.0);

@@ -11,6 +11,31 @@ use super::{Class, Standing};
 /// Version of the JSON that the command prints.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// What happened to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It is new, or its rows say something else than before.
+    Changed,
+    /// It is there no more; its number never comes back.
+    Gone,
+}
+
+/// One change of a session: a row of the view `changes`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Number in the feed; each is larger than the one before.
+    pub seq: i64,
+    /// Number of the session in this index.
+    pub session: i64,
+    /// What happened to it.
+    pub what: ChangeKind,
+    /// Id of the session.
+    pub id: String,
+    /// Path of its main source.
+    pub path: PathBuf,
+}
+
 /// One row of a list. The camel-cased fields are pi's `SessionInfo`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionRow {
@@ -399,6 +424,27 @@ pub struct Status {
     pub last_scan: Option<String>,
     /// Whether another process holds the writer lock.
     pub writer: bool,
+    /// The live watcher, if there is one.
+    #[serde(default)]
+    pub watcher: Option<WatcherStatus>,
+}
+
+/// A process that keeps the index up to date.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WatcherStatus {
+    /// Its number.
+    pub pid: u32,
+    /// Since when it watches.
+    pub since: Option<String>,
+    /// `watch` where the system tells of changes, `poll` where all files are looked at again and again.
+    pub mode: String,
+    /// Why it polls, or why its word is no proof that the index equals the files.
+    pub why: Option<String>,
+    /// Directories that it watches.
+    pub directories: u64,
+    /// How long it took until all that was on disk when it was asked was in the catalogue, in ms; `null`: no answer, or
+    /// it polls.
+    pub lag_ms: Option<f64>,
 }
 
 /// One difference that `verify` found.

@@ -215,6 +215,7 @@ impl Index {
             source_bytes: totals.source_bytes,
             last_scan: totals.last_scan_ms.and_then(iso),
             writer: self.has_writer(),
+            watcher: self.watcher(),
         })
     }
 }

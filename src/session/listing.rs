@@ -174,7 +174,7 @@ fn info(path: PathBuf) -> std::io::Result<Option<SessionInfo>> {
         }
         Pi.fold(&mut fold, &facts, 0);
     };
-    let mut lines = Lines::new(file, Vec::new());
+    let mut lines = Lines::new(file, Vec::new(), u64::MAX);
     while let Some((block, _)) = lines.next_block()? {
         for line in block.split(|byte| *byte == b'\n') {
             if let Some(facts) = Pi.facts_of_line(line) {

@@ -15,6 +15,10 @@ use super::listing::{Kind, Listed, list};
 use crate::format::{Format, WriteMode};
 use crate::model::{Part, Placement};
 
+mod scoped;
+
+pub use scoped::{discover_at, outermost, relative};
+
 /// A source as found.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
@@ -120,6 +124,13 @@ impl Discovery {
         self.folders.append(&mut other.folders);
         self.read.append(&mut other.read);
     }
+
+    fn sort(&mut self) {
+        self.found
+            .sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+        self.strays.sort();
+        self.unreadable.sort();
+    }
 }
 
 /// Walk the root at `path`, and look at every file.
@@ -158,22 +169,14 @@ pub fn discover_changes(
         }
     };
     let identity = Identity::of(&metadata);
+    let waiting = vec![Directory {
+        below: PathBuf::new(),
+        identity,
+        above: vec![(identity.device, identity.inode)],
+    }];
     let walk = Walk {
-        root: path,
-        flat,
-        format,
-        known,
-        // Windows tells neither inode nor change time.
-        vouches: cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename,
         started_ns,
-        waiting: Mutex::new(vec![Directory {
-            below: PathBuf::new(),
-            identity,
-            above: vec![(identity.device, identity.inode)],
-        }]),
-        walkers: AtomicUsize::new(1),
-        cores: LazyLock::new(|| available_parallelism().map_or(1, usize::from)),
-        all: Mutex::default(),
+        ..Walk::new(path, flat, format, known, waiting)
     };
     std::thread::scope(|scope| walk.walk(scope));
     let mut all = walk
@@ -188,10 +191,7 @@ pub fn discover_changes(
         all.error = Some(all.unreadable.swap_remove(at).reason);
     }
     all.device = identity.device;
-    all.found
-        .sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
-    all.strays.sort();
-    all.unreadable.sort();
+    all.sort();
     all
 }
 
@@ -251,6 +251,30 @@ struct Name {
     kind: Kind,
     identity: Identity,
     is_link: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(
+        root: &'a Path,
+        flat: bool,
+        format: &'a dyn Format,
+        known: &'a Folders,
+        waiting: Vec<Directory>,
+    ) -> Walk<'a> {
+        Walk {
+            root,
+            flat,
+            format,
+            known,
+            // Windows tells neither inode nor change time.
+            vouches: cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename,
+            started_ns: now_ns(),
+            waiting: Mutex::new(waiting),
+            walkers: AtomicUsize::new(1),
+            cores: LazyLock::new(|| available_parallelism().map_or(1, usize::from)),
+            all: Mutex::default(),
+        }
+    }
 }
 
 impl Walk<'_> {

@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Bytes asked of the file at once.
 const CHUNK: usize = 256 * 1024;
+/// The same where hardly any are expected.
+const LITTLE: usize = 4 * 1024;
 /// A line that needs a larger buffer waits its turn: never two at once.
 const GIANT: usize = 16 * 1024 * 1024;
 
@@ -23,10 +25,14 @@ pub struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Lines of `file` from where it stands, in `buffer` (reused between files).
-    pub fn new(file: R, mut buffer: Vec<u8>) -> Lines<R> {
-        if buffer.len() < CHUNK {
-            buffer.resize(CHUNK, 0);
+    /// Lines of `file` from where it stands, in `buffer` (reused between files). It is likely to have `expected` bytes
+    /// more: for an appended line no more memory is touched than that.
+    pub fn new(file: R, mut buffer: Vec<u8>, expected: u64) -> Lines<R> {
+        // One byte more, so that the end is met without growing.
+        let wanted = usize::try_from(expected).map_or(CHUNK, |expected| expected.saturating_add(1));
+        let wanted = wanted.clamp(LITTLE, CHUNK);
+        if buffer.len() < wanted {
+            buffer.resize(wanted, 0);
         }
         Lines {
             file,
@@ -108,7 +114,7 @@ mod tests {
     fn lines_of_every_length_come_back() {
         let long = "x".repeat(CHUNK * 3 + 5);
         let text = format!("a\n\n{long}\nlast");
-        let mut lines = Lines::new(text.as_bytes(), Vec::new());
+        let mut lines = Lines::new(text.as_bytes(), Vec::new(), 0);
         let mut found = Vec::new();
         while let Some((block, ended)) = lines.next_block().unwrap() {
             found.push((block.len(), ended));

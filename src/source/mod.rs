@@ -1,8 +1,11 @@
 //! The files themselves: which there are, whether they changed, and how they are cut into lines.
 
 pub mod checkpoint;
+pub mod clock;
 pub mod discover;
+pub mod events;
 pub mod exclude;
+pub mod filesystem;
 pub mod folders;
 pub mod identity;
 pub mod lines;

@@ -8,6 +8,7 @@ use sessionary::model::SCHEMA_VERSION;
 use sessionary::traces::traces;
 
 use crate::args::Global;
+use crate::autostart;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::time::bytes;
@@ -16,7 +17,7 @@ use crate::settings::{self, Settings};
 /// Remove all that sessionary ever wrote; never a session
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The index of every version in the index directory goes, after a question. What is not ours stays, and is named;\n\
+    after_help = "The index of every version in the index directory goes, after a question, and what `watch --install` wrote. What is not ours stays, and is named;\n\
     so do copies of session files made before they were migrated.\n\n\
     Examples:\n  \
     sessionary clean\n  \
@@ -52,6 +53,12 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         let at = found.ours.len().saturating_sub(1);
         found.ours.insert(at, file);
     }
+    // It would start a watcher again, and that one make an index.
+    let unit = autostart::path().filter(|file| file.is_file());
+    if let Some(file) = &unit {
+        found.bytes += file.metadata()?.len();
+        found.ours.insert(0, file.clone());
+    }
     if found.ours.is_empty() {
         let kept = match found.foreign.len() {
             0 => "",
@@ -74,6 +81,9 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         if !super::consents(&question)? {
             return Err(Failure::usage("nothing was removed").hint("--yes removes without asking"));
         }
+    }
+    if unit.is_some() {
+        autostart::remove()?;
     }
     found.remove()?;
     if screen.json {

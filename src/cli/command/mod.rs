@@ -24,6 +24,7 @@ pub mod status;
 pub mod sync;
 pub mod tree;
 pub mod verify;
+pub mod watch;
 pub mod writing;
 
 use std::io::{IsTerminal, Write};
@@ -75,6 +76,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         Some(Command::Delete(args)) => delete::run(&args, &config()?, screen),
         Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
         Some(Command::Sync(args)) => sync::run(&args, &config()?, screen),
+        Some(Command::Watch(args)) => watch::run(&args, &global, &config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
         Some(Command::Status(args)) => status::run(&args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use sessionary::model::{RootStatus, SCHEMA_VERSION, Status};
+use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatcherStatus};
 use sessionary::{Config, Freshness, Index};
 
 use crate::afterwards::afterwards;
@@ -109,9 +109,13 @@ fn printed(status: &Status, screen: &Screen) -> String {
     } else {
         ""
     };
+    let watcher = status
+        .watcher
+        .as_ref()
+        .map_or(String::new(), |watcher| watched(watcher, screen));
     format!(
         "index     {} (generation {}){writer}\nsize      catalogue {}, words {}, for {} of sessions\n\
-         contents  {}, {}, {}{unread}\nfreshness last full scan {}; {words}\n\n{}",
+         contents  {}, {}, {}{unread}\nfreshness last full scan {}; {words}{watcher}\n\n{}",
         screen.path(&status.index_dir),
         status.generation,
         bytes(status.catalogue_bytes),
@@ -123,6 +127,27 @@ fn printed(status: &Status, screen: &Screen) -> String {
         scanned(status, screen),
         roots(&status.roots, screen),
     )
+}
+
+/// The line about the live watcher.
+fn watched(watcher: &WatcherStatus, screen: &Screen) -> String {
+    let since = match screen.age(watcher.since.as_deref()).as_str() {
+        "" | "now" => String::new(),
+        age => format!(" for {age}"),
+    };
+    let does = match (watcher.mode.as_str(), watcher.lag_ms) {
+        ("watch", Some(lag)) => format!(
+            "watches {}{since}, {lag:.1} ms behind",
+            count(watcher.directories, "directory")
+        ),
+        ("watch", None) => format!("watches{since}, but does not answer"),
+        _ => format!("polls{since}"),
+    };
+    let why = match &watcher.why {
+        Some(why) => format!(" ({})", screen.with_paths(why)),
+        None => String::new(),
+    };
+    format!("\nwatcher   process {} {does}{why}", watcher.pid)
 }
 
 /// When the last full scan was.

@@ -1,0 +1,104 @@
+//! What is stored of some paths below a root, and of what lies below them?
+
+use std::collections::BTreeSet;
+
+use rusqlite::params;
+
+use super::open::{Catalogue, Error};
+use super::read::{KNOWN, Known, known};
+use crate::source::discover::Stray;
+use crate::source::folders::parent;
+
+/// The paths below a directory: from the first of these on, before the second.
+fn below(path: &str) -> (String, String) {
+    // `0` follows `/`.
+    (format!("{path}/"), format!("{path}0"))
+}
+
+impl Catalogue {
+    /// The sources at these paths and below them; sorted by path.
+    pub fn known_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<Vec<Known>, Error> {
+        let run = || -> rusqlite::Result<Vec<Known>> {
+            let mut one = self.connection.prepare_cached(&format!(
+                "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2"
+            ))?;
+            let mut under = self.connection.prepare_cached(&format!(
+                "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative >= ?2 AND relative < ?3"
+            ))?;
+            let mut all = Vec::new();
+            for path in paths {
+                for row in one.query_map(params![root, path], known)? {
+                    all.push(row?);
+                }
+                let (from, to) = below(path);
+                for row in under.query_map(params![root, from, to], known)? {
+                    all.push(row?);
+                }
+            }
+            all.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
+            Ok(all)
+        };
+        self.told(run())
+    }
+
+    /// The files at these paths and below them that are no source; sorted by path.
+    pub fn strays_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<Vec<Stray>, Error> {
+        let run = || -> rusqlite::Result<Vec<Stray>> {
+            let mut statement = self.connection.prepare_cached(
+                "SELECT relative, reason, unread FROM _strays WHERE root = ?1 AND relative = ?2
+                 UNION ALL
+                 SELECT relative, reason, unread FROM _strays WHERE root = ?1 AND relative >= ?3 AND relative < ?4",
+            )?;
+            let mut all = Vec::new();
+            for path in paths {
+                let (from, to) = below(path);
+                let rows = statement.query_map(params![root, path, from, to], |r| {
+                    Ok(Stray {
+                        relative: r.get(0)?,
+                        reason: r.get(1)?,
+                        unread: r.get(2)?,
+                    })
+                })?;
+                for row in rows {
+                    all.push(row?);
+                }
+            }
+            all.sort();
+            Ok(all)
+        };
+        self.told(run())
+    }
+
+    /// Instead of the files there that were no source: these.
+    pub fn replace_strays(&self, root: i64, old: &[Stray], new: &[Stray]) -> Result<(), Error> {
+        for stray in old {
+            let gone = self
+                .connection
+                .prepare_cached("DELETE FROM _strays WHERE root = ?1 AND relative = ?2")
+                .and_then(|mut s| s.execute(params![root, stray.relative]));
+            self.told(gone)?;
+        }
+        new.iter()
+            .try_for_each(|stray| self.note_stray(root, stray))
+    }
+
+    /// Compare what is in the directories of these paths, and below them, again in any case.
+    pub fn doubt_folders_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            let mut one = self.connection.prepare_cached(
+                "UPDATE _folders SET seal = NULL WHERE root = ?1 AND relative = ?2 AND seal IS NOT NULL",
+            )?;
+            let mut under = self.connection.prepare_cached(
+                "UPDATE _folders SET seal = NULL WHERE root = ?1 AND relative >= ?2 AND relative < ?3 AND seal IS NOT NULL",
+            )?;
+            for path in paths {
+                let (from, to) = below(path);
+                one.execute(params![root, parent(path)])?;
+                one.execute(params![root, path])?;
+                under.execute(params![root, from, to])?;
+            }
+            Ok(())
+        };
+        self.told(run())
+    }
+}

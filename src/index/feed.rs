@@ -1,0 +1,158 @@
+//! What has changed since? The feed of changed sessions, read on from where its reader is.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::{Config, Error, Index};
+use crate::catalogue::Catalogue;
+use crate::model::Change;
+
+/// Changes that are read at once.
+const BATCH: usize = 1000;
+/// How often a feed asks whether somebody has committed: a look at one number in shared memory.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Where somebody is in the feed.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Position {
+    /// Of which filling of the catalogue; "" before the first reading.
+    index_id: String,
+    seq: i64,
+}
+
+impl Position {
+    /// Where the feed ends now.
+    pub(super) fn end(catalogue: &Catalogue) -> Result<Position, Error> {
+        let kept = catalogue.changes_kept()?;
+        Ok(Position {
+            index_id: kept.index_id,
+            seq: kept.last,
+        })
+    }
+
+    /// What follows, and whether something that followed is kept no more: another catalogue stands there, or too much
+    /// has changed.
+    pub(super) fn advance(&mut self, catalogue: &Catalogue) -> Result<(Vec<Change>, bool), Error> {
+        let kept = catalogue.changes_kept()?;
+        let is_other = !self.index_id.is_empty() && self.index_id != kept.index_id;
+        if is_other || self.seq > kept.last {
+            self.seq = 0;
+        }
+        let missed = is_other || self.seq + 1 < kept.first;
+        self.index_id = kept.index_id;
+        let changes = match self.seq < kept.last {
+            true => catalogue.changes_after(self.seq, BATCH)?,
+            false => Vec::new(),
+        };
+        if let Some(last) = changes.last() {
+            self.seq = last.seq;
+        }
+        Ok((changes, missed))
+    }
+}
+
+/// What a [`Feed`] has to tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// Changes of sessions, in their order.
+    Changes(Vec<Change>),
+    /// Not all that changed is known any more (the index was rebuilt, or the reader was away for more than 100,000
+    /// changes): whoever keeps a copy reads all sessions again. What is kept follows.
+    Missed,
+}
+
+/// The changes of sessions as they are committed, by whatever process: see [`Index::subscribe`].
+///
+/// As an iterator it waits for ever.
+pub struct Feed {
+    catalogue: Catalogue,
+    position: Position,
+    version: Option<i64>,
+    /// Told as missed; what is kept is still to be told.
+    changes: Vec<Change>,
+}
+
+impl Index {
+    /// The changes after number `since` of the feed, those to come among them; `None`: only those to come.
+    ///
+    /// It reads on a connection of its own and needs no watcher; without one, changes are committed by whatever sync
+    /// finds them.
+    ///
+    /// # Errors
+    /// [`Error::NoIndex`] before there is an index.
+    pub fn subscribe(config: &Config, since: Option<i64>) -> Result<Feed, Error> {
+        let catalogue = Catalogue::open_readable(&config.catalogue_path())?;
+        let catalogue = catalogue.ok_or(Error::NoIndex)?;
+        let position = match since {
+            None => Position::end(&catalogue)?,
+            Some(seq) => Position {
+                index_id: String::new(),
+                seq,
+            },
+        };
+        Ok(Feed {
+            catalogue,
+            position,
+            version: None,
+            changes: Vec::new(),
+        })
+    }
+}
+
+impl Feed {
+    /// What is new, without waiting; `None` when nothing is.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn poll(&mut self) -> Result<Option<News>, Error> {
+        if !self.changes.is_empty() {
+            return Ok(Some(News::Changes(std::mem::take(&mut self.changes))));
+        }
+        // Asked before the reading: what is committed in between is read again, and nothing is passed over.
+        let version = self.catalogue.data_version()?;
+        if self.version == Some(version) {
+            return Ok(None);
+        }
+        let (changes, missed) = self.position.advance(&self.catalogue)?;
+        if changes.len() < BATCH {
+            self.version = Some(version);
+        }
+        if missed {
+            self.changes = changes;
+            return Ok(Some(News::Missed));
+        }
+        Ok((!changes.is_empty()).then_some(News::Changes(changes)))
+    }
+
+    /// What is new, waiting for it at most so long; `None` when nothing came.
+    ///
+    /// # Errors
+    /// As [`Feed::poll`].
+    pub fn wait(&mut self, most: Duration) -> Result<Option<News>, Error> {
+        let started = Instant::now();
+        loop {
+            if let Some(news) = self.poll()? {
+                return Ok(Some(news));
+            }
+            let left = most.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            sleep(left.min(PAUSE));
+        }
+    }
+}
+
+impl Iterator for Feed {
+    type Item = Result<News, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.wait(Duration::MAX) {
+                Ok(None) => {}
+                Ok(Some(news)) => return Some(Ok(news)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! How does the index stay up to date while files change? One process watches, and syncs what it is told of.
+//!
+//! A notification is a hint, a look is the truth: each hint leads to the same sync, narrowed to the path it names, and
+//! whatever makes hints doubtful (an overflow, a jump of the clock, a root that came or went) to a look at everything. The
+//! writer lock is held while something is written and given up after it, so that `sync` and whoever else writes go on as
+//! if there was no watcher.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::feed::Position;
+use super::{Config, Error, Index, Indexer};
+use crate::catalogue::Catalogue;
+use crate::model::{Change, Report, WatcherStatus, iso};
+use crate::source::clock::Jumps;
+use crate::source::discover::relative;
+use crate::source::events::{Events, Told};
+use crate::source::identity::Identity;
+
+pub(super) mod barrier;
+mod roots;
+mod turn;
+
+use barrier::{Live, Presence, State};
+use roots::Root;
+
+/// How to watch.
+#[derive(Debug, Clone)]
+pub struct WatchOptions {
+    /// Look at all files again and again instead of being told.
+    pub poll: bool,
+    /// The program that watches: when another one stands at this path, the watching ends.
+    pub executable: Option<PathBuf>,
+    /// All files are looked at this often though nothing was told.
+    pub full_scan: Duration,
+    /// Where nothing is told: how often, or less often when a look takes more than a fiftieth of it.
+    pub interval: Duration,
+    /// Words are indexed when nothing has changed for so long.
+    pub quiet: Duration,
+}
+
+impl Default for WatchOptions {
+    /// Watch; a full scan every ten minutes, or every two seconds without notifications; words after a second.
+    fn default() -> WatchOptions {
+        WatchOptions {
+            poll: false,
+            executable: None,
+            full_scan: Duration::from_secs(600),
+            interval: Duration::from_secs(2),
+            quiet: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What a watcher does, told while it watches.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Watched<'a> {
+    /// Everything was looked at, and why.
+    Checked(&'a str, &'a Report),
+    /// From now on changes are told: so many directories are watched.
+    Watching(u64),
+    /// Nothing is told of changes, and why: all files are looked at again and again.
+    Polling(&'a str),
+    /// What was told of was looked at.
+    Synced(&'a Report),
+    /// Words were indexed.
+    Indexed(&'a Report),
+    /// Sessions that changed since this was last told. `true`: and others, of which nothing is known any more.
+    Changed(&'a [Change], bool),
+    /// Nothing can be written now; it is tried again.
+    Delayed(&'a Error),
+}
+
+/// Why a watcher has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ended {
+    /// [`Config::cancel`](super::Config::cancel) was called.
+    Cancelled,
+    /// Another program stands in its place.
+    Replaced,
+    /// The index was removed.
+    Removed,
+    /// Another version has given the index another schema.
+    OtherVersion,
+}
+
+impl Indexer {
+    /// Keep the index up to date until something ends it. The lock is held only while something is written.
+    ///
+    /// # Errors
+    /// [`Error::Watched`] when another process watches for this index, or what a sync fails with, but for what passes.
+    pub fn watch(
+        self,
+        options: &WatchOptions,
+        told: &mut dyn FnMut(Watched<'_>),
+    ) -> Result<Ended, Error> {
+        let presence = Presence::new(&self.config)?;
+        let mut watch = Watch::new(self, options, presence, told)?;
+        match watch.run() {
+            Ok(ended) => Ok(ended),
+            Err(Stop::Ended(ended)) => Ok(ended),
+            Err(Stop::Failed(Error::Cancelled)) => Ok(Ended::Cancelled),
+            Err(Stop::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// Why a turn goes no further.
+enum Stop {
+    Ended(Ended),
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for Stop {
+    fn from(error: E) -> Stop {
+        Stop::Failed(error.into())
+    }
+}
+
+/// A file, by the place of its root in the configuration and its path below that.
+type Place = (usize, String);
+
+struct Watch<'a> {
+    indexer: Indexer,
+    options: &'a WatchOptions,
+    told: &'a mut dyn FnMut(Watched<'_>),
+    events: Events,
+    presence: Presence,
+    state: State,
+    /// As many as the configuration has.
+    roots: Vec<Root>,
+    /// Why nothing is told, if so.
+    polls: Option<String>,
+    /// What is to be looked at.
+    hints: BTreeMap<usize, BTreeSet<String>>,
+    /// Why everything is to be looked at.
+    full: Option<String>,
+    /// Who waits until that is done.
+    cookies: Vec<PathBuf>,
+    /// Files read within a tick of the clock after a change, and those of which more was told since.
+    racy: BTreeSet<Place>,
+    doubted: BTreeSet<Place>,
+    /// Files and folders that could not be read: nobody tells when they can be.
+    unreadable: u64,
+    /// Working directories for which it is known which roots follow.
+    cwds: Vec<String>,
+    feed: Position,
+    executable: Option<Identity>,
+    /// When words are to be indexed, and since when they are owed.
+    words: Option<(Instant, Instant)>,
+    next_full: Instant,
+    /// Looking at everything never takes more than a part of the time.
+    not_before: Instant,
+    clock: (Instant, SystemTime),
+    _jumps: Option<Jumps>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(
+        indexer: Indexer,
+        options: &'a WatchOptions,
+        presence: Presence,
+        told: &'a mut dyn FnMut(Watched<'_>),
+    ) -> Result<Watch<'a>, Error> {
+        let (events, polls) = match options.poll {
+            true => (Events::none(), Some("it was asked for".to_owned())),
+            false => match Events::new() {
+                Ok(events) => (events, None),
+                Err(refusal) => (Events::none(), Some(refusal.0)),
+            },
+        };
+        indexer.config.cancel.wakes(events.waker());
+        let jumps = Jumps::tell(events.waker());
+        let now = Instant::now();
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let since_ms = since.map_or(0, |since| since.as_millis() as i64);
+        Ok(Watch {
+            feed: Position::end(&indexer.catalogue)?,
+            executable: options.executable.as_deref().and_then(identity),
+            indexer,
+            options,
+            told,
+            events,
+            presence,
+            state: State::new(since_ms),
+            roots: Vec::new(),
+            polls,
+            hints: BTreeMap::new(),
+            full: Some("it begins".to_owned()),
+            cookies: Vec::new(),
+            racy: BTreeSet::new(),
+            doubted: BTreeSet::new(),
+            unreadable: 0,
+            cwds: Vec::new(),
+            words: Some((now, now)),
+            next_full: now,
+            not_before: now,
+            clock: (now, SystemTime::now()),
+            _jumps: jumps,
+        })
+    }
+
+    fn run(&mut self) -> Result<Ended, Stop> {
+        self.presence.say(&self.state)?;
+        // The lock was taken by whoever opened the indexer.
+        self.indexer.give_way()?;
+        if self.events.tells() {
+            let directory = self.presence.directory().to_path_buf();
+            let executable = self.options.executable.clone();
+            let watched = self.events.watch(&directory).and_then(|_| {
+                executable.map_or(Ok(true), |executable| self.events.watch(&executable))
+            });
+            if let Err(refusal) = watched {
+                self.poll(refusal.0);
+            }
+        }
+        let mut said = None;
+        loop {
+            self.turn()?;
+            if said.as_ref() != Some(&self.polls) {
+                match &self.polls {
+                    None => (self.told)(Watched::Watching(self.state.directories)),
+                    Some(why) => (self.told)(Watched::Polling(why)),
+                }
+                said = Some(self.polls.clone());
+            }
+            let told = self.events.take(self.deadline());
+            if self.indexer.config.cancel.is_cancelled() {
+                return Ok(Ended::Cancelled);
+            }
+            if self.clock_jumped() {
+                self.look_at_all("the clock jumped, or the machine slept");
+            }
+            self.sort(told)?;
+        }
+    }
+
+    /// From now on nothing is told, or not enough of it.
+    fn poll(&mut self, why: String) {
+        self.polls.get_or_insert(why);
+    }
+
+    fn look_at_all(&mut self, why: &str) {
+        self.full.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// What is told is about files below roots, about roots that are to come, or about the watcher itself.
+    fn sort(&mut self, told: Told) -> Result<(), Stop> {
+        if let Some(why) = told.everything {
+            // What the queue could not hold may have been a directory.
+            self.look_at_all(&why);
+        }
+        for path in told.paths {
+            if self.presence.is_cookie(&path) {
+                self.cookies.push(path);
+            } else if path.starts_with(self.presence.directory()) {
+                // Of the directory itself nothing is told while a file in it is open.
+                if path.ends_with("lock") && !path.exists() {
+                    return Err(Stop::Ended(Ended::Removed));
+                }
+            } else if self.options.executable.as_ref() == Some(&path) {
+                self.check_executable()?;
+            } else {
+                self.hint(&path);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_executable(&self) -> Result<(), Stop> {
+        let now = self.options.executable.as_deref().and_then(identity);
+        match self.executable.map(same_file) == now.map(same_file) {
+            true => Ok(()),
+            false => Err(Stop::Ended(Ended::Replaced)),
+        }
+    }
+
+    /// Something may have changed at this path.
+    fn hint(&mut self, path: &Path) {
+        for at in 0..self.roots.len() {
+            let root = &self.roots[at];
+            match path.strip_prefix(&root.path) {
+                Ok(below) if below.as_os_str().is_empty() => {
+                    self.look_at_all("a root came or went");
+                }
+                Ok(below) => {
+                    // What is no text is told by the directory it is in.
+                    let text = below.ancestors().find_map(relative).unwrap_or_default();
+                    self.hints.entry(at).or_default().insert(text);
+                    self.watch_if_directory(at, path);
+                }
+                Err(_) if root.is_awaited() && root.path.starts_with(path) => {
+                    self.look_at_all("a root came");
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Until when nothing needs to be done unless something is told.
+    fn deadline(&self) -> Option<Instant> {
+        let words = self.words.map(|(due, _)| due);
+        let full = self.full.as_ref().map(|_| self.not_before);
+        [words, full, Some(self.next_full)]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    /// Whether the wall clock went otherwise than time did: it was set, or the machine slept.
+    fn clock_jumped(&mut self) -> bool {
+        const DRIFT: Duration = Duration::from_secs(3);
+        let (then, wall) = std::mem::replace(&mut self.clock, (Instant::now(), SystemTime::now()));
+        let passed = then.elapsed();
+        match self.clock.1.duration_since(wall) {
+            Ok(by_wall) => by_wall.abs_diff(passed) > DRIFT,
+            Err(back) => back.duration() + passed > DRIFT,
+        }
+    }
+}
+
+/// With fewer files to look at, the look takes no longer than asking a watcher.
+const FEW_FILES: u64 = 1000;
+/// How long a watcher is waited for before all files are looked at.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// The index as a live watcher vouches for it; `None`: look for yourself.
+pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
+    let Some(live) = Live::find(config) else {
+        return Ok(None);
+    };
+    if live.state.files < FEW_FILES || !live.state.vouches {
+        return Ok(None);
+    }
+    // Whatever is wrong with the catalogue, the usual way finds out.
+    let Ok(Some(catalogue)) = Catalogue::open_readable(&config.catalogue_path()) else {
+        return Ok(None);
+    };
+    let mut config = config.clone();
+    config.add_project_roots(&catalogue)?;
+    if !live.vouches(&config, PATIENCE) {
+        return Ok(None);
+    }
+    Ok(Some(Index {
+        config,
+        catalogue: Some(catalogue),
+        complete: true,
+        pending_files: 0,
+        report: None,
+        obstacle: None,
+        words: std::cell::RefCell::default(),
+    }))
+}
+
+/// Wait until a live watcher has brought the catalogue up to what is on disk now; how long that took. `None` when it
+/// took longer than `most`, or no live watcher vouches for all roots of `config`.
+pub fn caught_up(config: &Config, most: Duration) -> Option<Duration> {
+    let started = Instant::now();
+    let live = Live::find(config)?;
+    live.vouches(config, most).then(|| started.elapsed())
+}
+
+impl Index {
+    /// The live watcher, if there is one, and how far it is behind.
+    pub(crate) fn watcher(&self) -> Option<WatcherStatus> {
+        // Long enough to tell a busy one from one that hangs.
+        const LONG: Duration = Duration::from_millis(500);
+        let live = Live::find(&self.config)?;
+        let lag = live.state.watches.then(|| live.ask(LONG)).flatten();
+        Some(WatcherStatus {
+            pid: live.state.pid,
+            since: iso(live.state.since_ms),
+            mode: if live.state.watches { "watch" } else { "poll" }.to_owned(),
+            why: live.state.why,
+            directories: live.state.directories,
+            lag_ms: lag.map(|lag| lag.as_secs_f64() * 1000.0),
+        })
+    }
+}
+
+/// What stands at a path.
+fn identity(path: &Path) -> Option<Identity> {
+    std::fs::metadata(path).ok().map(|m| Identity::of(&m))
+}
+
+/// The same program: another link to it changes its ctime.
+fn same_file(identity: Identity) -> Identity {
+    Identity {
+        ctime_ns: 0,
+        ..identity
+    }
+}

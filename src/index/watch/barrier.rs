@@ -1,0 +1,261 @@
+//! What does a live watcher vouch for, and how is it asked whether the index equals the files now?
+//!
+//! A watcher holds a lock on `watch/lock` as long as it lives, and says in `watch/state.json` what it watches. Whoever wants
+//! to know makes a *cookie*, a file beside these. It is told of in the same queue as all changes of session files, so when
+//! the watcher comes to it, all that was told before is in the catalogue: then it removes the cookie. A heartbeat would
+//! prove that a process lives; this proves that it is not behind.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::CONTRACT_VERSION;
+use crate::index::{Config, Error, RootSpec};
+use crate::source::checkpoint::hash;
+
+/// What the names of cookies begin with.
+const COOKIE: &str = "ask-";
+/// Cookies this old belong to nobody any more.
+const STALE: Duration = Duration::from_secs(60);
+
+/// How often the lock is tried.
+const TRIES: u32 = 5;
+
+/// What a watcher says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    version: String,
+    contract: u32,
+    /// Its process.
+    pub pid: u32,
+    /// Since when, in ms.
+    pub since_ms: i64,
+    /// Whether all roots are watched; else they are polled.
+    pub watches: bool,
+    /// Whether an answered cookie proves that the catalogue equals the files.
+    pub vouches: bool,
+    /// Why not.
+    pub why: Option<String>,
+    /// Directories that are watched.
+    pub directories: u64,
+    /// Files at the last look at all of them.
+    pub files: u64,
+    /// Hashes of the roots with all that decides how they are read.
+    roots: BTreeSet<u64>,
+}
+
+impl State {
+    /// Of a watcher that has seen nothing yet.
+    pub fn new(since_ms: i64) -> State {
+        State {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            contract: CONTRACT_VERSION,
+            pid: process::id(),
+            since_ms,
+            watches: false,
+            vouches: false,
+            why: Some("it has just begun".to_owned()),
+            directories: 0,
+            files: 0,
+            roots: BTreeSet::new(),
+        }
+    }
+
+    /// Name the roots it keeps up to date.
+    pub fn set_roots(&mut self, config: &Config) {
+        self.roots = config.roots.iter().map(|root| key(root, config)).collect();
+    }
+
+    /// Whether its word counts for all of these roots.
+    pub fn covers(&self, config: &Config) -> bool {
+        let mut roots = config.roots.iter();
+        self.vouches
+            && self.version == env!("CARGO_PKG_VERSION")
+            && self.contract == CONTRACT_VERSION
+            && roots.all(|root| self.roots.contains(&key(root, config)))
+    }
+}
+
+fn key(root: &RootSpec, config: &Config) -> u64 {
+    let parts = (
+        &root.agent,
+        &root.format,
+        &root.path,
+        &root.label,
+        root.flat,
+    );
+    hash(format!("{parts:?} {:?}", config.exclude.fingerprint()).as_bytes())
+}
+
+fn directory(config: &Config) -> PathBuf {
+    config.generation_dir().join("watch")
+}
+
+/// The watcher's side.
+pub struct Presence {
+    directory: PathBuf,
+    said: Option<State>,
+    _lock: File,
+}
+
+impl Presence {
+    /// Be the one watcher of this index.
+    ///
+    /// # Errors
+    /// [`Error::Watched`] when there is one.
+    pub fn new(config: &Config) -> Result<Presence, Error> {
+        let directory = directory(config);
+        fs::create_dir_all(&directory).map_err(|e| Error::io(&directory, e))?;
+        let path = directory.join("lock");
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|e| Error::io(&path, e))?;
+        // Readers hold it for a moment to see whether anybody does.
+        let mut tries = 0;
+        while let Err(refused) = lock.try_lock() {
+            match refused {
+                TryLockError::Error(error) => return Err(Error::io(&path, error)),
+                TryLockError::WouldBlock if tries == TRIES => {
+                    return Err(Error::Watched {
+                        index_dir: config.index_dir.clone(),
+                    });
+                }
+                TryLockError::WouldBlock => sleep(Duration::from_millis(2)),
+            }
+            tries += 1;
+        }
+        // What another one left behind.
+        let _ = fs::remove_file(directory.join("state.json"));
+        Ok(Presence {
+            directory,
+            said: None,
+            _lock: lock,
+        })
+    }
+
+    /// Where cookies are made.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether this is the path of a cookie.
+    pub fn is_cookie(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(|name| name.to_str());
+        path.parent() == Some(&*self.directory) && name.is_some_and(|name| name.starts_with(COOKIE))
+    }
+
+    /// Say what is watched, if that is something else than before.
+    pub fn say(&mut self, state: &State) -> Result<(), Error> {
+        if self.said.as_ref() == Some(state) {
+            return Ok(());
+        }
+        let (new, path) = (
+            self.directory.join("state.new"),
+            self.directory.join("state.json"),
+        );
+        let json = serde_json::to_vec(state).unwrap_or_default();
+        fs::write(&new, json)
+            .and_then(|()| fs::rename(&new, &path))
+            .map_err(|e| Error::io(&path, e))?;
+        self.said = Some(state.clone());
+        Ok(())
+    }
+
+    /// All that was told before this cookie is in the catalogue.
+    pub fn answer(&self, cookie: &Path) {
+        // Gone already: nobody waits for the answer any more.
+        let _ = fs::remove_file(cookie);
+    }
+
+    /// Remove the cookies of those who were killed while they waited.
+    pub fn sweep(&self) {
+        let Ok(names) = fs::read_dir(&self.directory) else {
+            return;
+        };
+        for name in names.flatten() {
+            let made = name.metadata().and_then(|metadata| metadata.modified());
+            let age = made.map(|made| SystemTime::now().duration_since(made));
+            if self.is_cookie(&name.path()) && matches!(age, Ok(Ok(age)) if age > STALE) {
+                self.answer(&name.path());
+            }
+        }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // After the index was removed somebody else may watch at the same place.
+        if read(&self.directory).is_some_and(|state| Some(&state) == self.said.as_ref()) {
+            let _ = fs::remove_file(self.directory.join("state.json"));
+        }
+    }
+}
+
+/// A reader's side: a watcher that lives.
+pub struct Live {
+    directory: PathBuf,
+    /// What it says of itself.
+    pub state: State,
+}
+
+impl Live {
+    /// The live watcher of the index, if there is one.
+    pub fn find(config: &Config) -> Option<Live> {
+        let directory = directory(config);
+        let lock = File::open(directory.join("lock")).ok()?;
+        match lock.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {}
+            _ => return None,
+        }
+        let state = read(&directory)?;
+        Some(Live { directory, state })
+    }
+
+    /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`; how long it took.
+    pub fn ask(&self, patience: Duration) -> Option<Duration> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{COOKIE}{}-{number}", process::id());
+        let cookie = self.directory.join(name);
+        let started = Instant::now();
+        File::options()
+            .create_new(true)
+            .write(true)
+            .open(&cookie)
+            .ok()?;
+        loop {
+            let waited = started.elapsed();
+            if !cookie.exists() {
+                return Some(waited);
+            }
+            if waited >= patience {
+                let _ = fs::remove_file(&cookie);
+                return None;
+            }
+            // An answer takes some tenths of a millisecond; what takes longer is asked for less often.
+            sleep((waited / 8).clamp(Duration::from_micros(20), Duration::from_millis(2)));
+        }
+    }
+
+    /// The same, and whether the watcher still vouches for all roots of `config`.
+    pub fn vouches(&self, config: &Config, patience: Duration) -> bool {
+        self.state.covers(config)
+            && self.ask(patience).is_some()
+            // It may have learned on the way that it cannot know.
+            && read(&self.directory).is_some_and(|state| state.covers(config))
+    }
+}
+
+fn read(directory: &Path) -> Option<State> {
+    let json = fs::read(directory.join("state.json")).ok()?;
+    serde_json::from_slice(&json).ok()
+}

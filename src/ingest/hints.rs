@@ -1,0 +1,256 @@
+//! What has changed at paths that somebody was told of? The same sync, narrowed to them.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use super::cancel::Cancel;
+use super::plan::{Plan, plan};
+use super::sync::{Stale, ms, read_all};
+use crate::catalogue::read::Known;
+use crate::catalogue::{Catalogue, Error};
+use crate::format::Format;
+use crate::index::RootSpec;
+use crate::model::Report;
+use crate::source::checkpoint::{Decision, Reason, decide};
+use crate::source::discover::{Discovery, Stray, discover_at, outermost};
+use crate::source::identity::{Identity, now_ns};
+
+/// Paths below one root at which something may have changed.
+#[derive(Debug)]
+pub struct Hinted<'a> {
+    /// The root.
+    pub spec: &'a RootSpec,
+    /// Paths below it.
+    pub paths: BTreeSet<String>,
+    /// Prove racy files again, though nothing at them says that they changed.
+    pub prove: bool,
+}
+
+/// What a sync of hints leaves to be done.
+#[derive(Debug, Default)]
+pub struct Left {
+    /// By the place of their root in the list: roots that must be looked at as a whole.
+    pub whole: Vec<usize>,
+    /// Files read so soon after a change that only a further notification would tell of another one.
+    pub racy: Vec<(usize, String)>,
+    /// Racy files with such a notification, though they look the same. They may be proven later.
+    pub doubted: Vec<(usize, String)>,
+}
+
+/// A root's hints with what is there and what was.
+struct Looked<'a> {
+    at: usize,
+    root: i64,
+    spec: &'a RootSpec,
+    format: &'static dyn Format,
+    paths: BTreeSet<String>,
+    discovery: Discovery,
+    known: Vec<Known>,
+    /// Strays that are stored there, where others are there now.
+    old_strays: Option<Vec<Stray>>,
+    strays: Vec<Stray>,
+}
+
+/// Bring the catalogue up to the files at these paths.
+pub fn sync_hints(
+    catalogue: &Catalogue,
+    hinted: &[Hinted<'_>],
+    formats: &[&'static dyn Format],
+    cancel: &Cancel,
+    report: &mut Report,
+) -> Result<Left, Error> {
+    // Reads in the same transaction as writes: each by itself would take and give back locks.
+    catalogue.begin()?;
+    match sync_open(catalogue, hinted, formats, cancel, report) {
+        Ok((left, true)) => catalogue.commit().map(|()| left),
+        Ok((left, false)) => {
+            catalogue.rollback();
+            Ok(left)
+        }
+        Err(error) => {
+            catalogue.rollback();
+            Err(error)
+        }
+    }
+}
+
+/// The same in an open transaction, and whether anything was written.
+fn sync_open(
+    catalogue: &Catalogue,
+    hinted: &[Hinted<'_>],
+    formats: &[&'static dyn Format],
+    cancel: &Cancel,
+    report: &mut Report,
+) -> Result<(Left, bool), Error> {
+    let started = Instant::now();
+    let mut left = Left::default();
+    let mut all = Vec::with_capacity(hinted.len());
+    for (at, hint) in hinted.iter().enumerate() {
+        let Some(format) = formats.iter().find(|f| f.name() == hint.spec.format) else {
+            continue;
+        };
+        match look(catalogue, at, hint, *format)? {
+            Some(looked) => all.push(looked),
+            None => left.whole.push(at),
+        }
+    }
+    report.ms.discover += ms(started);
+    let started = Instant::now();
+    let mut plans: Vec<Plan<'_>> = Vec::new();
+    // To which of `all` a plan belongs.
+    let mut of: Vec<usize> = Vec::new();
+    let mut gone = Vec::new();
+    for (number, looked) in all.iter().enumerate() {
+        report.files_seen += looked.discovery.found.len() as u64;
+        report.files_unreadable += looked.discovery.unreadable.len() as u64;
+        for unread in &looked.discovery.unreadable {
+            let path = looked.spec.path.join(&unread.relative);
+            report
+                .notes
+                .push(format!("{}: {}", path.display(), unread.reason));
+        }
+        let work = plan(
+            looked.root,
+            &looked.spec.path,
+            looked.format,
+            &looked.discovery,
+            &looked.known,
+        );
+        for mut plan in work.plans {
+            if !hinted[looked.at].prove && looks_the_same(&plan, looked) {
+                left.doubted.push((looked.at, plan.relative.to_owned()));
+                continue;
+            }
+            if let Some(known) = plan.known {
+                plan.checkpoint = catalogue.checkpoint(known.source)?;
+            }
+            plans.push(plan);
+            of.push(number);
+        }
+        gone.extend(work.gone.into_iter().map(|known| (known, looked.format)));
+    }
+    let changed = (plans.len() + gone.len()) as u64;
+    report.files_changed += changed;
+    if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
+        return Ok((left, false));
+    }
+    let mut stale: Stale<'_> = Stale::new();
+    for looked in &all {
+        if let Some(old) = &looked.old_strays {
+            catalogue.replace_strays(looked.root, old, &looked.strays)?;
+        }
+        catalogue.doubt_folders_at(looked.root, &looked.paths)?;
+    }
+    for (known, format) in gone {
+        let (vanished, others) = catalogue.remove_source(known.source)?;
+        report.vanished += u64::from(vanished);
+        stale.extend(others.into_iter().map(|session| (session, format)));
+    }
+    let racy = read_all(catalogue, &plans, stale, cancel, &mut |_| {}, report)?;
+    catalogue.note_some()?;
+    let file = |at: usize| (all[of[at]].at, plans[at].relative.to_owned());
+    left.racy.extend(racy.into_iter().map(file));
+    report.ms.catalogue += ms(started);
+    Ok((left, true))
+}
+
+/// `None`: only a look at the whole root tells.
+fn look<'a>(
+    catalogue: &Catalogue,
+    at: usize,
+    hint: &Hinted<'a>,
+    format: &'static dyn Format,
+) -> Result<Option<Looked<'a>>, Error> {
+    let spec = hint.spec;
+    let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
+        return Ok(None);
+    };
+    // What the root is called or how it is read may have changed; and the root itself has no path below itself.
+    let is_as_stored = catalogue.root_is(root)?
+        == (spec.format.clone(), spec.label.clone(), spec.flat)
+        && !hint.paths.contains("");
+    let device = catalogue.root_device(root)?;
+    if !is_as_stored || device.is_none() {
+        return Ok(None);
+    }
+    let paths = outermost(&hint.paths);
+    let Some(discovery) = discover_at(&spec.path, spec.flat, format, device, &paths) else {
+        return Ok(None);
+    };
+    let known = catalogue.known_at(root, &paths)?;
+    let mut strays = discovery.strays.clone();
+    strays.extend(discovery.unreadable.iter().cloned());
+    strays.sort();
+    strays.dedup_by(|a, b| a.relative == b.relative);
+    let stored = catalogue.strays_at(root, &paths)?;
+    Ok(Some(Looked {
+        at,
+        root,
+        spec,
+        format,
+        paths,
+        known,
+        old_strays: (stored != strays).then_some(stored),
+        strays,
+        discovery,
+    }))
+}
+
+/// The file is as it was when it was read, and was read so soon after a change that this proves nothing.
+fn looks_the_same(plan: &Plan<'_>, looked: &Looked<'_>) -> bool {
+    let found = &looked.discovery.found;
+    let observed = found.binary_search_by(|found| found.relative.as_str().cmp(plan.relative));
+    let (Some(known), Ok(at)) = (plan.known, observed) else {
+        return false;
+    };
+    let mode = looked.format.write_mode();
+    let identity = &found[at].identity;
+    let revision = looked.format.revision();
+    !known.unread
+        && known.unlisted == plan.unlisted
+        && decide(Some(&known.stored), identity, mode, revision)
+            == Decision::ProveBlocks(Reason::Racy)
+}
+
+/// These files were told of all changes and are quiet since: what they say needs no proof any more. Those that cannot
+/// be settled yet are given back.
+pub fn settle<'a>(
+    catalogue: &Catalogue,
+    roots: &[RootSpec],
+    racy: impl IntoIterator<Item = &'a (usize, String)>,
+) -> Result<Vec<(usize, String)>, Error> {
+    let mut early = Vec::new();
+    let mut settled = Vec::new();
+    for (at, relative) in racy {
+        let Some(spec) = roots.get(*at) else {
+            continue;
+        };
+        let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
+            continue;
+        };
+        let Ok(metadata) = std::fs::metadata(spec.path.join(relative)) else {
+            continue;
+        };
+        let identity = Identity::of(&metadata);
+        let paths = BTreeSet::from([relative.clone()]);
+        for known in catalogue.known_at(root, &paths)? {
+            match known.stored.identity == identity && known.stored.racy {
+                true if identity.is_racy(now_ns()) => early.push((*at, relative.clone())),
+                true => settled.push((known.source, identity)),
+                false => {}
+            }
+        }
+    }
+    if settled.is_empty() {
+        return Ok(early);
+    }
+    catalogue.begin()?;
+    for (source, identity) in settled {
+        if let Err(error) = catalogue.note_identity(source, &identity, false) {
+            catalogue.rollback();
+            return Err(error);
+        }
+    }
+    catalogue.commit()?;
+    Ok(early)
+}

@@ -1,0 +1,101 @@
+//! Was the clock set, or did the machine sleep? The kernel tells, so nobody has to look again and again.
+
+#[cfg(target_os = "linux")]
+pub use linux::Jumps;
+
+/// Tells of jumps of the wall clock until it is dropped.
+#[cfg(not(target_os = "linux"))]
+pub struct Jumps;
+
+#[cfg(not(target_os = "linux"))]
+impl Jumps {
+    /// This system does not tell.
+    pub fn tell(_: impl Fn() + Send + 'static) -> Option<Jumps> {
+        None
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::os::fd::OwnedFd;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread::Builder;
+
+    use rustix::io::{Errno, read};
+    use rustix::time::{
+        Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+        timerfd_settime,
+    };
+
+    /// Tells of jumps of the wall clock until it is dropped.
+    pub struct Jumps(Arc<Timer>);
+
+    /// A timer at a moment that never comes: reading it ends with an error when the clock jumps.
+    struct Timer {
+        timer: OwnedFd,
+        dropped: AtomicBool,
+    }
+
+    impl Timer {
+        fn set(&self, tv_sec: i64, flags: TimerfdTimerFlags) -> bool {
+            let at = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+            let spec = Itimerspec {
+                it_interval: at(0, 0),
+                it_value: at(tv_sec, 1),
+            };
+            timerfd_settime(&self.timer, flags, &spec).is_ok()
+        }
+
+        fn waits(&self) -> bool {
+            let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
+            self.set(i64::MAX >> 32, flags) && !self.dropped.load(Ordering::SeqCst)
+        }
+    }
+
+    impl Jumps {
+        /// Call `jumped` each time the clock is set or the machine wakes up. `None`: the system does not tell.
+        pub fn tell(jumped: impl Fn() + Send + 'static) -> Option<Jumps> {
+            let timer = Arc::new(Timer {
+                timer: timerfd_create(TimerfdClockId::Realtime, TimerfdFlags::CLOEXEC).ok()?,
+                dropped: AtomicBool::new(false),
+            });
+            let waiting = Arc::clone(&timer);
+            let wait = move || {
+                while waiting.waits() {
+                    match read(&waiting.timer, &mut [0u8; 8]) {
+                        Err(Errno::CANCELED) => jumped(),
+                        Err(Errno::INTR) => {}
+                        _ => return,
+                    }
+                }
+            };
+            Builder::new().name("clock".into()).spawn(wait).ok()?;
+            Some(Jumps(timer))
+        }
+    }
+
+    impl Drop for Jumps {
+        fn drop(&mut self) {
+            // Either the thread sees the one before it waits, or the other ends its waiting.
+            self.0.dropped.store(true, Ordering::SeqCst);
+            self.0.set(0, TimerfdTimerFlags::empty());
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use std::sync::mpsc::channel;
+
+        #[test]
+        fn the_thread_ends_with_what_it_tells() {
+            let (alive, ended) = channel::<()>();
+            let jumps = Jumps::tell(move || alive.send(()).unwrap_or_default());
+            assert!(jumps.is_some());
+            drop(jumps);
+            // What the thread holds is dropped with it.
+            while ended.recv().is_ok() {}
+        }
+    }
+}

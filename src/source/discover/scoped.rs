@@ -1,0 +1,191 @@
+//! What lies at some paths below a root? No more of the root is looked at than these and what is below them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+
+use super::{Directory, Discovery, Walk, slashed};
+use crate::format::Format;
+use crate::source::folders::Folders;
+use crate::source::identity::Identity;
+use crate::source::listing::Kind;
+
+/// Look at `paths` below the root at `path`: files, directories, or nothing any more. `None` when the root itself cannot
+/// be looked at, or is on another device than `device`: then only a look at all of it tells what that means.
+pub fn discover_at(
+    path: &Path,
+    flat: bool,
+    format: &dyn Format,
+    device: Option<i64>,
+    paths: &BTreeSet<String>,
+) -> Option<Discovery> {
+    let root = fs::metadata(path).ok().filter(|root| root.is_dir())?;
+    let identity = Identity::of(&root);
+    if device.is_some_and(|device| device != identity.device) {
+        return None;
+    }
+    let folders = Folders::default();
+    let mut here = Discovery::default();
+    let walk = Walk::new(path, flat, format, &folders, Vec::new());
+    for below in paths {
+        // Below a flat root only its own files are looked at.
+        if !(flat && below.contains('/')) {
+            let directory = walk.at(Path::new(below), identity, &mut here);
+            walk.waiting().extend(directory);
+        }
+    }
+    if !walk.waiting().is_empty() {
+        std::thread::scope(|scope| walk.walk(scope));
+    }
+    let mut all = walk
+        .all
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    all.add(here);
+    all.device = identity.device;
+    all.sort();
+    Some(all)
+}
+
+/// Of these paths those that are below no other.
+pub fn outermost(paths: &BTreeSet<String>) -> BTreeSet<String> {
+    let is_below = |path: &str| {
+        let mut ends = path.match_indices('/');
+        ends.any(|(end, _)| paths.contains(&path[..end]))
+    };
+    let outer = paths.iter().filter(|path| !is_below(path));
+    outer.cloned().collect()
+}
+
+impl Walk<'_> {
+    /// Look at one name; a directory is given back to be walked.
+    fn at(&self, below: &Path, root: Identity, here: &mut Discovery) -> Option<Directory> {
+        let path = self.root.join(below);
+        let own = match fs::symlink_metadata(&path) {
+            Ok(own) => own,
+            Err(error) if is_absence(error.kind()) => return None,
+            Err(error) => {
+                here.unread(below, &error);
+                return None;
+            }
+        };
+        let is_link = own.is_symlink();
+        let found = match is_link {
+            true => match fs::metadata(&path) {
+                Ok(found) => found,
+                Err(error) => {
+                    here.stray(below, &format!("link that leads nowhere: {error}"));
+                    return None;
+                }
+            },
+            false => own,
+        };
+        let identity = Identity::of(&found);
+        match Kind::of(&found) {
+            Kind::File => {
+                here.file(below, identity, self.flat, self.format);
+                None
+            }
+            Kind::Folder if !self.flat => {
+                let above = self.above(below, root);
+                let own = (identity.device, identity.inode);
+                if is_link && (own == (0, 0) || above.contains(&own)) {
+                    here.stray(below, "link to a folder above it");
+                    return None;
+                }
+                let mut above = above;
+                above.push(own);
+                Some(Directory {
+                    below: PathBuf::from(below),
+                    identity,
+                    above,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Device and inode of the root and of every directory on the way to `below`.
+    fn above(&self, below: &Path, root: Identity) -> Vec<(i64, i64)> {
+        let mut above = vec![(root.device, root.inode)];
+        let mut path = self.root.to_path_buf();
+        for name in below.parent().into_iter().flat_map(Path::iter) {
+            path.push(name);
+            if let Ok(metadata) = fs::metadata(&path) {
+                let identity = Identity::of(&metadata);
+                above.push((identity.device, identity.inode));
+            }
+        }
+        above
+    }
+}
+
+/// The name is gone, or what it was below is.
+fn is_absence(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// A path below a root as it is stored; `None` where it is no text.
+pub fn relative(path: &Path) -> Option<String> {
+    path.to_str().map(slashed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::discover::discover;
+
+    #[test]
+    fn only_the_outermost_paths_are_looked_at() {
+        let paths = ["a/b", "a", "a-c/d", "e/f", "e/f/g/h"].map(str::to_owned);
+        let outer = outermost(&BTreeSet::from(paths));
+        assert_eq!(outer.iter().collect::<Vec<_>>(), ["a", "a-c/d", "e/f"]);
+    }
+
+    #[test]
+    fn a_look_at_paths_finds_what_a_look_at_all_finds_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        for name in ["a/1.jsonl", "a/b/2.jsonl", "a/b/x.txt", "c.jsonl"] {
+            fs::write(root.join(name), "{}\n").unwrap();
+        }
+        let format = crate::format::FORMATS[0];
+        let look = |paths: &[&str]| {
+            let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+            let found = discover_at(root, false, format, None, &paths).unwrap();
+            let files = found.found.into_iter().map(|found| found.relative);
+            let strays = found.strays.into_iter().map(|stray| stray.relative);
+            files.chain(strays).collect::<Vec<_>>()
+        };
+        assert_eq!(look(&["a/1.jsonl", "gone"]), ["a/1.jsonl"]);
+        assert_eq!(look(&["a/b"]), ["a/b/2.jsonl", "a/b/x.txt"]);
+        assert_eq!(look(&["a/1.jsonl/below"]), Vec::<String>::new());
+        let all = discover(root, false, format);
+        assert_eq!(
+            look(&["a", "c.jsonl"]).len(),
+            all.found.len() + all.strays.len()
+        );
+        assert!(discover_at(&root.join("no"), false, format, None, &BTreeSet::new()).is_none());
+        let other = Some(all.device + 1);
+        assert!(discover_at(root, false, format, other, &BTreeSet::new()).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_do_not_lead_in_circles() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("a")).unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("a/up")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("a/lost")).unwrap();
+        for paths in [&["a"][..], &["a/up", "a/lost"]] {
+            let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+            let format = crate::format::FORMATS[0];
+            let found = discover_at(folder.path(), false, format, None, &paths).unwrap();
+            let strays: Vec<_> = found.strays.iter().map(|s| s.relative.as_str()).collect();
+            assert_eq!(strays, ["a/lost", "a/up"]);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Where may something have changed? What the system tells of directories, gathered until somebody asks.
+//!
+//! What is told is a hint and no more. Three things are owed to it: no hint is lost between a directory's first look and
+//! its watch (it is watched before it is looked at), a hint that could not be kept is a demand to look at everything,
+//! and whatever was told before something else is gathered no later than that.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind as IoKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::identity::Identity;
+
+/// Paths that are kept until they are asked for; beyond that everything is looked at.
+const MOST_PATHS: usize = 20_000;
+
+/// Whether the system watches whole trees. Elsewhere each directory is watched for itself.
+const WATCHES_TREES: bool = cfg!(any(windows, target_os = "macos"));
+
+/// What was told since it was last asked for.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Where something may have changed.
+    pub paths: BTreeSet<PathBuf>,
+    /// Why everything must be looked at.
+    pub everything: Option<String>,
+    woken: bool,
+}
+
+#[derive(Default)]
+struct Inbox {
+    told: Mutex<Told>,
+    something: Condvar,
+}
+
+impl Inbox {
+    fn add(&self, add: impl FnOnce(&mut Told)) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        add(&mut told);
+        if told.paths.len() > MOST_PATHS {
+            told.paths.clear();
+            told.everything = Some("more changed than could be noted".into());
+        }
+        told.woken = true;
+        drop(told);
+        self.something.notify_one();
+    }
+
+    fn event(&self, event: notify::Result<Event>) {
+        match event {
+            Ok(event) if event.need_rescan() => self.add(|told| {
+                told.everything = Some("the system could not tell of all changes".into());
+            }),
+            // Somebody reads, this program first of all.
+            Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
+            Ok(event) => self.add(|told| told.paths.extend(event.paths)),
+            Err(error) => self.add(|told| told.everything = Some(error.to_string())),
+        }
+    }
+}
+
+/// Why a directory cannot be watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+/// What was met in a tree that is watched now.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Met {
+    /// Directories.
+    pub directories: u64,
+    /// Links, and directories that cannot be read: what they lead to or hold may change without being told.
+    pub untold: u64,
+}
+
+/// The notifications of the system.
+pub struct Events {
+    inbox: Arc<Inbox>,
+    watcher: Option<RecommendedWatcher>,
+}
+
+impl Events {
+    /// Ready to watch directories.
+    ///
+    /// # Errors
+    /// Why the system tells nothing to this process.
+    pub fn new() -> Result<Events, Refusal> {
+        let inbox = Arc::<Inbox>::default();
+        let told = Arc::clone(&inbox);
+        let watcher = notify::recommended_watcher(move |event| told.event(event));
+        Ok(Events {
+            inbox,
+            watcher: Some(watcher.map_err(|error| refusal(&error))?),
+        })
+    }
+
+    /// Nothing is told but that somebody wakes the waiting.
+    pub fn none() -> Events {
+        Events {
+            inbox: Arc::default(),
+            watcher: None,
+        }
+    }
+
+    /// Whether directories can be watched at all.
+    pub fn tells(&self) -> bool {
+        self.watcher.is_some()
+    }
+
+    /// Ends the waiting of [`Events::take`] from any thread.
+    pub fn waker(&self) -> impl Fn() + Send + 'static {
+        let inbox = Arc::clone(&self.inbox);
+        move || inbox.add(|_| {})
+    }
+
+    /// All that was told; when nothing was, wait for it until `until`.
+    pub fn take(&self, until: Option<Instant>) -> Told {
+        let lock = self.inbox.told.lock();
+        let mut told = lock.unwrap_or_else(PoisonError::into_inner);
+        while !told.woken {
+            let Some(until) = until else {
+                let waited = self.inbox.something.wait(told);
+                told = waited.unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let waited = self.inbox.something.wait_timeout(told, left);
+            told = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        std::mem::take(&mut told)
+    }
+
+    /// Watch what is directly in `path`, or `path` itself if it is a file. `false`: it is not there.
+    pub fn watch(&mut self, path: &Path) -> Result<bool, Refusal> {
+        self.watch_as(path, RecursiveMode::NonRecursive)
+    }
+
+    fn watch_as(&mut self, path: &Path, mode: RecursiveMode) -> Result<bool, Refusal> {
+        let Some(watcher) = &mut self.watcher else {
+            return Err(Refusal("the system tells nothing".into()));
+        };
+        match watcher.watch(path, mode) {
+            Ok(()) => Ok(true),
+            Err(error) => match &error.kind {
+                ErrorKind::PathNotFound => Ok(false),
+                ErrorKind::Io(io) if io.kind() == IoKind::NotFound => Ok(false),
+                _ => Err(refusal(&error)),
+            },
+        }
+    }
+
+    /// Watch the directory `top` and, unless it is `flat`, all directories below it.
+    ///
+    /// # Errors
+    /// Why one of them cannot be: nothing is certain then.
+    pub fn watch_tree(&mut self, top: &Path, flat: bool) -> Result<Met, Refusal> {
+        let mut met = Met::default();
+        if WATCHES_TREES && !flat {
+            self.watch_as(top, RecursiveMode::Recursive)?;
+        }
+        let mut waiting = vec![(top.to_path_buf(), Vec::new())];
+        while let Some((directory, above)) = waiting.pop() {
+            // First watched, then looked into: what is made in between is told or seen, or both.
+            let watched = match WATCHES_TREES && !flat {
+                true => Ok(true),
+                false => self.watch(&directory),
+            };
+            match watched {
+                Ok(true) => met.directories += 1,
+                Ok(false) => continue,
+                Err(_) if !is_readable(&directory) => {
+                    met.untold += 1;
+                    continue;
+                }
+                Err(refusal) => return Err(refusal),
+            }
+            if !flat {
+                look_into(&directory, above, &mut waiting, &mut met);
+            }
+        }
+        Ok(met)
+    }
+}
+
+/// Add the directories in `directory` to those that wait.
+fn look_into(
+    directory: &Path,
+    mut above: Vec<(i64, i64)>,
+    waiting: &mut Vec<(PathBuf, Vec<(i64, i64)>)>,
+    met: &mut Met,
+) {
+    let own = |path: &Path| {
+        let identity = Identity::of(&fs::metadata(path).ok()?);
+        Some((identity.device, identity.inode))
+    };
+    above.extend(own(directory));
+    let Ok(names) = fs::read_dir(directory) else {
+        met.untold += 1;
+        return;
+    };
+    for name in names {
+        let Ok((name, kind)) = name.and_then(|name| Ok((name.path(), name.file_type()?))) else {
+            met.untold += 1;
+            continue;
+        };
+        if kind.is_dir() {
+            waiting.push((name, above.clone()));
+        } else if kind.is_symlink() {
+            met.untold += 1;
+            let leads_on = name.is_dir() && own(&name).is_some_and(|own| !above.contains(&own));
+            // Without inodes a link to a folder above cannot be told; it is not followed.
+            if leads_on && cfg!(unix) {
+                waiting.push((name, above.clone()));
+            }
+        }
+    }
+}
+
+fn is_readable(directory: &Path) -> bool {
+    fs::read_dir(directory).is_ok()
+}
+
+fn refusal(error: &notify::Error) -> Refusal {
+    Refusal(match &error.kind {
+        ErrorKind::MaxFilesWatch => {
+            "the system's limit of watched directories is reached (fs.inotify.max_user_watches)"
+                .into()
+        }
+        ErrorKind::Io(io) if io.raw_os_error() == Some(24) => {
+            "the system's limit of watching processes is reached (fs.inotify.max_user_instances)"
+                .into()
+        }
+        _ => error.to_string(),
+    })
+}

@@ -1,0 +1,171 @@
+//! The command `watch`: killed, stopped, started again, and ended by signals.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use super::watcher::until;
+use super::{append, message, session};
+use crate::sandbox::Sandbox;
+
+struct Process {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(home: &Sandbox, arguments: &[&str]) -> Process {
+        let mut all = vec!["watch"];
+        all.extend(arguments);
+        let mut command = home.command(&all);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        until("it watches", || {
+            let status = home.json(&["status", "--json"]);
+            let pid = status["watcher"]["pid"].as_u64() == Some(u64::from(child.id()));
+            pid && status["watcher"]["why"].as_str() != Some("it has just begun")
+        });
+        Process { child, lines }
+    }
+
+    fn signal(&self, signal: &str) {
+        let process = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &process]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        line
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const FILE: &str = ".pi/agent/sessions/--w--/one.jsonl";
+
+fn entries(home: &Sandbox) -> u64 {
+    let mut list = home.json(&["list", "--all", "--json"]);
+    // Said where the watcher was met at work for long.
+    until("an answer is complete", || {
+        if list["complete"] == false {
+            list = home.json(&["list", "--all", "--json"]);
+        }
+        list["complete"] == true
+    });
+    list["sessions"][0]["entries"].as_u64().unwrap()
+}
+
+#[test]
+fn changes_are_lines_of_json_until_a_signal() {
+    let home = Sandbox::new();
+    let mut watch = Process::start(&home, &["--json"]);
+    let path = home.write(FILE, &session(1, "one"));
+    let line: serde_json::Value = serde_json::from_str(&watch.line()).unwrap();
+    assert_eq!(line["what"], "changed");
+    assert_eq!(line["path"], path.to_str().unwrap());
+    append(&path, &message(1, "two"));
+    assert!(watch.line().contains("changed"));
+    std::fs::remove_file(&path).unwrap();
+    while !watch.line().contains("gone") {}
+    watch.signal("-TERM");
+    assert_eq!(watch.child.wait().unwrap().code(), Some(0));
+    assert!(home.json(&["status", "--json"])["watcher"].is_null());
+}
+
+#[test]
+fn a_killed_watcher_leaves_nothing_that_hinders() {
+    let home = Sandbox::new();
+    let path = home.write(FILE, &session(1, "one"));
+    for round in 0..4_u32 {
+        let mut watch = Process::start(&home, &[]);
+        append(&path, &message(round * 2 + 1, "under the watcher"));
+        watch.signal("-KILL");
+        watch.child.wait().unwrap();
+        append(&path, &message(round * 2 + 2, "without one"));
+        assert_eq!(entries(&home), u64::from(round) * 2 + 4);
+    }
+    let mut watch = Process::start(&home, &["--json"]);
+    append(&path, &message(99, "again"));
+    while !watch.line().contains("changed") {}
+    assert_eq!(entries(&home), 11);
+}
+
+#[test]
+fn a_stopped_watcher_is_not_waited_for() {
+    let home = Sandbox::new();
+    let path = home.write(FILE, &session(1, "one"));
+    let watch = Process::start(&home, &[]);
+    watch.signal("-STOP");
+    append(&path, &message(1, "two"));
+    assert_eq!(entries(&home), 3);
+    let status = home.json(&["status", "--json"]);
+    assert!(status["watcher"]["lag_ms"].is_null());
+    assert!(home.output(&["sync"]).status.success());
+    watch.signal("-CONT");
+    append(&path, &message(2, "three"));
+    until("it goes on", || {
+        let rows = home.json(&["sql", "SELECT entries FROM sessions", "--json"]);
+        rows["rows"][0][0].as_u64() == Some(4)
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_is_installed_is_shown_first_and_goes_again() {
+    let home = Sandbox::new();
+    let unit = home
+        .home
+        .join(".config/systemd/user/sessionary-watch.service");
+    let shown = home.run(&["--root", "pi:/srv/50%", "watch", "--install", "--print"]);
+    let index = home.home.join(".cache/sessionary");
+    let words = format!(
+        r#"" "--index" "{}" "--root" "pi:/srv/50%%" "watch""#,
+        index.display()
+    );
+    let line = shown.lines().find(|line| line.starts_with("ExecStart="));
+    assert!(
+        line.unwrap()
+            .replace("$HOME", home.home.to_str().unwrap())
+            .ends_with(&words),
+        "{shown}"
+    );
+    let variable = shown.lines().find(|line| line.starts_with("Environment="));
+    assert_eq!(
+        variable,
+        Some(r#"Environment="CLIDO_DATA_DIR=$HOME/clido""#)
+    );
+    // Nobody is there to be asked.
+    let asked = home.output(&["watch", "--install"]);
+    assert_eq!(asked.status.code(), Some(2));
+    assert!(!unit.exists());
+    assert!(
+        home.output(&["watch", "--install", "--yes"])
+            .status
+            .success()
+    );
+    assert!(unit.exists());
+    assert!(home.output(&["watch", "--uninstall"]).status.success());
+    assert!(!unit.exists());
+    assert_eq!(
+        home.output(&["watch", "--uninstall"]).status.code(),
+        Some(1)
+    );
+    // `clean` takes it too.
+    assert!(
+        home.output(&["watch", "--install", "--yes"])
+            .status
+            .success()
+    );
+    assert!(home.output(&["clean", "--yes"]).status.success());
+    assert!(!unit.exists());
+}
