@@ -8,7 +8,7 @@ use sessionary::{Config, Freshness, Index};
 use crate::sandbox::Sandbox;
 
 /// How long a spawned process may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A home with so much text that nobody indexes it in passing.
 fn home() -> Sandbox {

@@ -63,6 +63,9 @@ fn spawn(screen: &Screen) -> io::Result<()> {
     sync.args(&screen.again).args(["sync", "--background"]);
     sync.stdin(Stdio::null());
     sync.stdout(Stdio::null()).stderr(Stdio::null());
+    // The terminal's interrupts and its end are meant for others, from the first moment on.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut sync, 0);
     #[cfg(windows)]
     {
         use std::os::windows::process::CommandExt;
@@ -76,12 +79,10 @@ fn spawn(screen: &Screen) -> io::Result<()> {
     sync.spawn().map(drop)
 }
 
-/// Leaves the terminal, whose interrupts are meant for others, and gives way to everybody. On Windows whoever starts us
-/// has seen to it.
+/// Gives way to everybody. On Windows whoever starts us has seen to it.
 pub fn step_back() {
     #[cfg(unix)]
     {
-        let _ = rustix::process::setsid();
         let _ = rustix::process::nice(10);
     }
 }
