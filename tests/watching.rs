@@ -110,7 +110,9 @@ fn a_stage_reads_an_appended_byte_once() {
     let owed = "SELECT count(*) FROM _outbox";
     until("all is indexed", || number(&config, owed) == 0);
     let before = watcher.read();
-    let mut allowed = 0;
+    // On a busy machine the file may be proven once: a notification that came so soon after a change that the times on
+    // disk do not tell it from the one before. Reading the file at every append would be two dozen times as much.
+    let mut allowed = fs::metadata(&path).unwrap().len();
     for turn in 1..25 {
         // Some of several lines, one write each.
         for line in 0..=turn % 3 {
