@@ -453,9 +453,10 @@ fn help_of_every_command() {
       sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte
       sessionary export last --out talk.html --dry-run      what would be written
 
-    The format is told by the name after --out, else it is Markdown. HTML in the session, control
-    characters and marks that turn text around are shown, and do nothing. Keys and tokens are left out
-    of Markdown and HTML (--reveal, and `redact` in the configuration file); JSONL is exact.
+    The format is told by the name after --out, else it is Markdown. In a page HTML of the session,
+    control characters and marks that turn text around are shown, and do nothing; in Markdown images
+    and HTML within a line stay what they are. Keys and tokens are left out of both (--reveal, and
+    `redact` in the configuration file); JSONL is exact.
     ----
     Move sessions to the system's trash
 

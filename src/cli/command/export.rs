@@ -23,9 +23,10 @@ use crate::output::{Screen, html, markdown};
     sessionary export last --out talk.html                a page that loads and runs nothing\n  \
     sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte\n  \
     sessionary export last --out talk.html --dry-run      what would be written\n\n\
-    The format is told by the name after --out, else it is Markdown. HTML in the session, control\n\
-    characters and marks that turn text around are shown, and do nothing. Keys and tokens are left out\n\
-    of Markdown and HTML (--reveal, and `redact` in the configuration file); JSONL is exact.")]
+    The format is told by the name after --out, else it is Markdown. In a page HTML of the session,\n\
+    control characters and marks that turn text around are shown, and do nothing; in Markdown images\n\
+    and HTML within a line stay what they are. Keys and tokens are left out of both (--reveal, and\n\
+    `redact` in the configuration file); JSONL is exact.")]
 pub struct Export {
     /// A session, and the entry where the branch ends; without one the active branch
     #[arg(value_name = "SESSION[:ENTRY]")]
