@@ -115,7 +115,7 @@ fn lone_surrogates(text: &[u8], string: Range<usize>, edits: &mut Vec<Edit>) {
     }
 }
 
-/// The code unit of the `\uXXXX` at `at`.
+/// The code unit that the `\u` escape at `at` names.
 pub(super) fn escape(text: &[u8], at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
