@@ -1,0 +1,337 @@
+//! The door for the one writer: the lock, and what is done while it is held.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{CACHE_TAG, Config, Error, Event, turns};
+use crate::catalogue::Catalogue;
+use crate::failpoint::reach;
+use crate::ingest::{self, WordsStage};
+use crate::model::Report;
+
+/// What follows when the words cannot be written: no answer depends on it.
+const POSTPONED: &str =
+    "the words are postponed until there is room, and searches read the session files instead";
+
+/// What follows when what is excluded cannot be wiped.
+const UNWIPED: &str = "what is excluded is found no more, but can be read from the index's files until a later sync has wiped it";
+
+/// The writer: holds the index's lock as long as it lives.
+pub struct Indexer {
+    pub(super) config: Config,
+    pub(super) catalogue: Catalogue,
+    pub(super) notes: Vec<String>,
+    pub(super) lock: File,
+    /// The catalogue's file when it was opened.
+    pub(super) opened: Option<(i64, i64)>,
+}
+
+impl Indexer {
+    /// Take the lock and open the index, made when missing. Where a live watcher holds the lock, its turn is waited for.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another process holds the lock; [`Error::NotOurs`] for another user's directory.
+    pub fn open(config: &Config) -> Result<Indexer, Error> {
+        Indexer::open_within(config, turns::WHILE)
+    }
+
+    pub(super) fn open_within(config: &Config, patience: Duration) -> Result<Indexer, Error> {
+        let directory = config.generation_dir();
+        make_private(&config.index_dir, &directory)?;
+        let lock_path = directory.join("lock");
+        let lock = reach("index.lock")
+            .and_then(|()| {
+                File::options()
+                    .create(true)
+                    .truncate(false)
+                    .write(true)
+                    .open(&lock_path)
+            })
+            .map_err(|e| Error::unwritable(&lock_path, e))?;
+        let locked = turns::lock_within(config, &lock, patience);
+        if !locked.map_err(|e| Error::io(&lock_path, e))? {
+            return Err(Error::Busy {
+                index_dir: config.index_dir.clone(),
+            });
+        }
+        let path = config.catalogue_path();
+        let mut notes = Vec::new();
+        let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
+            Ok(catalogue) => catalogue,
+            Err(error) if error.is_damage() => {
+                notes.push(format!("{error}; the catalogue is built anew"));
+                remove_catalogue(&path)?;
+                Catalogue::open_writable(&path, config.wal_bytes)?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Indexer {
+            config: config.clone(),
+            opened: turns::file_at(&path),
+            catalogue,
+            notes,
+            lock,
+        })
+    }
+
+    /// The same where an index was made before; `None` where there is none.
+    pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
+        match config.catalogue_path().exists() {
+            true => Indexer::open(config).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Bring catalogue and words up to the files.
+    pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let mut report = self.sync_catalogue(progress)?;
+        self.index_words(None, progress, &mut report)?;
+        progress(Event::Done);
+        self.end()?;
+        Ok(report)
+    }
+
+    /// What is done is done: the lock may go.
+    fn end(&self) -> Result<(), Error> {
+        reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
+    }
+
+    /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
+    pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let mut report = Report {
+            notes: std::mem::take(&mut self.notes),
+            ..Report::default()
+        };
+        match self.sync_roots(progress, &mut report) {
+            Ok(()) => {}
+            Err(Error::Catalogue(error)) if error.is_damage() => {
+                let path = self.config.catalogue_path();
+                report = Report {
+                    notes: vec![format!("{error}; the catalogue is built anew")],
+                    ..Report::default()
+                };
+                remove_catalogue(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
+                self.opened = turns::file_at(&path);
+                self.sync_roots(progress, &mut report)?;
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(report)
+    }
+
+    /// Bring the catalogue up to these files alone, given by absolute paths: nothing else is looked at. For whoever knows what
+    /// changed, having just written it. Files that are gone take their rows with them; those below no root, and those that
+    /// are no sources, are passed over.
+    pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
+        let mut report = Report {
+            notes: std::mem::take(&mut self.notes),
+            ..Report::default()
+        };
+        self.apply_exclude(&mut report)?;
+        self.config.add_project_roots(&self.catalogue)?;
+        let Config {
+            roots,
+            formats,
+            exclude,
+            cancel,
+            ..
+        } = &self.config;
+        let catalogue = &self.catalogue;
+        ingest::sync_files(
+            catalogue,
+            roots,
+            formats,
+            exclude,
+            cancel,
+            files,
+            &mut report,
+        )?;
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        self.sweep_excluded(&mut report)?;
+        Ok(report)
+    }
+
+    /// All roots, then those that follow from sessions met for the first time.
+    fn sync_roots(
+        &mut self,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        self.apply_exclude(report)?;
+        self.config.add_project_roots(&self.catalogue)?;
+        let mut roots = self.config.roots.clone();
+        while !roots.is_empty() {
+            let before = report.files_changed;
+            let formats = &self.config.formats;
+            let (exclude, cancel) = (&self.config.exclude, &self.config.cancel);
+            ingest::sync_catalogue(
+                &self.catalogue,
+                &roots,
+                formats,
+                exclude,
+                cancel,
+                progress,
+                report,
+            )?;
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            roots = match report.files_changed > before {
+                true => self.config.add_project_roots(&self.catalogue)?,
+                false => Vec::new(),
+            };
+        }
+        self.sweep_excluded(report)
+    }
+
+    /// Forget sessions that turned out to be excluded.
+    fn sweep_excluded(&self, report: &mut Report) -> Result<(), Error> {
+        let (exclude, formats) = (&self.config.exclude, &self.config.formats);
+        match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
+            0 => Ok(()),
+            _ => self.wipe(report),
+        }
+    }
+
+    /// Forget what is excluded now and was not before.
+    fn apply_exclude(&mut self, report: &mut Report) -> Result<(), Error> {
+        let (exclude, formats) = (&self.config.exclude, &self.config.formats);
+        let files = ingest::apply_exclude(&self.catalogue, exclude, formats)?;
+        if files > 0 {
+            report.notes.push(format!(
+                "{files} files are excluded now: what was stored of them is removed"
+            ));
+        }
+        self.wipe(report)
+    }
+
+    /// Wipe what was removed because it is excluded, if that is not done yet. Where it cannot be done now the next sync
+    /// does it: no answer depends on it.
+    fn wipe(&self, report: &mut Report) -> Result<(), Error> {
+        if !self.catalogue.owes_wipe()? {
+            return Ok(());
+        }
+        let why = match ingest::wipe(&self.catalogue, &self.config.words_dir()) {
+            Ok(true) => return Ok(()),
+            Ok(false) => "another process reads the index".to_owned(),
+            Err(WordsStage::Words(error)) => error.to_string(),
+            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => error.to_string(),
+            Err(error) => return Err(error.into()),
+        };
+        report.notes.push(format!("{why}; {UNWIPED}"));
+        Ok(())
+    }
+
+    /// Give the words what they are owed, for at most `budget`.
+    pub fn index_words(
+        &mut self,
+        budget: Option<Duration>,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let batch = match budget {
+            Some(_) => ingest::SMALL_WORDS_BATCH,
+            None => ingest::WORDS_BATCH,
+        };
+        self.words_stage(budget, batch, progress, report)
+    }
+
+    pub(super) fn words_stage(
+        &mut self,
+        budget: Option<Duration>,
+        batch: u64,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let directory = self.config.words_dir();
+        let indexed = ingest::index_words(
+            &self.catalogue,
+            &directory,
+            &self.config.formats,
+            (budget, batch),
+            progress,
+            report,
+        );
+        match indexed {
+            Err(WordsStage::Words(error)) if error.is_full() => {
+                report.notes.push(format!("{error}; {POSTPONED}"));
+                Ok(())
+            }
+            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => {
+                report.notes.push(format!("{error}; {POSTPONED}"));
+                Ok(())
+            }
+            indexed => Ok(indexed?),
+        }
+    }
+
+    /// Throw both stores away and make them from the files.
+    pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        match self.catalogue.reset(!self.config.exclude.is_empty()) {
+            Ok(()) => {}
+            Err(error) if error.is_damage() => {
+                let path = self.config.catalogue_path();
+                remove_catalogue(&path)?;
+                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
+                self.opened = turns::file_at(&path);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let words = self.config.words_dir();
+        match reach("words.forget").and_then(|()| std::fs::remove_dir_all(&words)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(&words, error)),
+        }
+        self.sync(progress)
+    }
+}
+
+/// The index directory is private: transcripts hold secrets.
+fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
+    let existed = index_dir.exists();
+    reach("index.create")
+        .and_then(|()| std::fs::create_dir_all(generation))
+        .map_err(|e| Error::unwritable(generation, e))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let metadata = std::fs::metadata(index_dir).map_err(|e| Error::io(index_dir, e))?;
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(Error::NotOurs {
+                path: index_dir.to_path_buf(),
+            });
+        }
+        let private = std::fs::Permissions::from_mode(0o700);
+        if !existed {
+            std::fs::set_permissions(index_dir, private.clone())
+                .map_err(|e| Error::unwritable(index_dir, e))?;
+        }
+        if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
+            std::fs::set_permissions(generation, private)
+                .map_err(|e| Error::unwritable(generation, e))?;
+        }
+    }
+    if !existed {
+        let tag = index_dir.join("CACHEDIR.TAG");
+        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
+    }
+    Ok(())
+}
+
+fn remove_catalogue(path: &Path) -> Result<(), Error> {
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        match reach("catalogue.remove").and_then(|()| std::fs::remove_file(&file)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(path, error)),
+        }
+    }
+    Ok(())
+}
