@@ -14,6 +14,7 @@
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
+//! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
 //! - `fuzzing`: mutated files, records and queries
 //! - `help`: what every `--help` teaches
@@ -66,6 +67,8 @@ mod help;
 mod histories;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod links;
 #[cfg(unix)]
 mod listing;
 #[cfg(unix)]
