@@ -95,6 +95,15 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     Ok(opened(index, screen))
 }
 
+/// The same for a search.
+fn open_to_search(config: &Config, screen: &Screen) -> Result<Index, Failure> {
+    let mut progress = Progress::new();
+    let event = &mut |event| progress.event(event);
+    let index = Index::open_to_search(config, Freshness::Check, event)?;
+    drop(progress);
+    Ok(opened(index, screen))
+}
+
 /// Says what was noticed on the way.
 fn opened(index: Index, screen: &Screen) -> Index {
     let notes = index.report().map_or(&[][..], |report| &report.notes);
