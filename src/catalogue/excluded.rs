@@ -30,7 +30,8 @@ impl Catalogue {
     /// By which rules was left out: see [`Config::left_out_by`](crate::Config).
     pub fn excluded_by(&self) -> Result<Option<i64>, Error> {
         let by = "SELECT exclude FROM _store";
-        self.told(self.connection.query_row(by, [], |r| r.get(0)))
+        let cached = self.connection.prepare_cached(by);
+        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
     }
 
     /// From now on it is left out by these rules: whatever was left out is looked at anew.

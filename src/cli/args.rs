@@ -52,7 +52,7 @@ pub struct Global {
     /// Read only what --root names, not the agents' usual places
     #[arg(long, global = true)]
     pub no_default_roots: bool,
-    /// Follow symbolic links out of the folders of sessions; see `follow_links` in `config --help`
+    /// Follow symbolic links that lead out of the folders of sessions
     #[arg(long, global = true)]
     pub follow_links: bool,
     /// Print JSON
