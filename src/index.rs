@@ -176,6 +176,11 @@ impl Index {
         std::mem::forget(self.words.take());
     }
 
+    /// Whether there is an index: without one, and without a way to make it, every answer is empty.
+    pub fn is_made(&self) -> bool {
+        self.catalogue.is_some()
+    }
+
     /// Why the check on opening could not be done: the answers are as the last writer left the index.
     pub fn obstacle(&self) -> Option<&Error> {
         self.obstacle.as_ref()

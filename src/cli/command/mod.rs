@@ -2,6 +2,7 @@
 
 pub mod append;
 pub mod clean;
+pub mod clido;
 pub mod completions;
 pub mod config;
 pub mod context;
@@ -95,6 +96,20 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     Ok(opened(index, screen))
 }
 
+/// The index again, for a verb that asks all of it; an error where there is none and none can be made.
+fn answerable(index: Index) -> Result<Index, Failure> {
+    match no_index(&index) {
+        Some(failure) => Err(failure),
+        None => Ok(index),
+    }
+}
+
+/// Why there is no index and none can be made. While another process makes it, there will be one.
+fn no_index(index: &Index) -> Option<Failure> {
+    let obstacle = index.obstacle().filter(|_| !index.is_made())?;
+    (!matches!(obstacle, Error::Busy { .. })).then(|| Failure::told(obstacle))
+}
+
 /// Says what was noticed on the way.
 fn opened(index: Index, screen: &Screen) -> Index {
     let notes = index.report().map_or(&[][..], |report| &report.notes);
@@ -134,6 +149,10 @@ fn session_beside(
         Err(Error::NotFound { .. }) if cwd.join(name).is_file() => {
             let beside = Index::of_file(config, &cwd.join(name))?;
             Ok((beside.only()?, Some(beside)))
+        }
+        Err(Error::NotFound { .. }) if no_index(index).is_some() => {
+            let no_index = no_index(index).ok_or(Error::NoIndex)?;
+            Err(no_index.hint("a session file can be named by its path"))
         }
         Err(error @ Error::NotFound { .. }) if !index.is_complete() => {
             let why = pending(screen, index);
