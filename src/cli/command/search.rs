@@ -90,7 +90,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         None
     };
     let query = args.query.join(" ");
-    let mut index = super::open(config, screen)?;
+    let mut index = super::answerable(super::open(config, screen)?)?;
     let scope = SearchScope {
         cwd: cwd.clone(),
         newest_first: args.newest,
