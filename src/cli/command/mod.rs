@@ -47,6 +47,9 @@ use crate::settings::Settings;
 /// Lines about the check that a read verb says before its answer, at most.
 const NOTES: usize = 5;
 
+/// What names the newest session of the current directory.
+const LAST: &str = "last";
+
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
 
@@ -153,6 +156,11 @@ fn session_beside(
         Err(Error::NotFound { .. }) if no_index(index).is_some() => {
             let no_index = no_index(index).ok_or(Error::NoIndex)?;
             Err(no_index.hint("a session file can be named by its path"))
+        }
+        Err(Error::NotFound { .. }) if name == LAST && index.is_complete() => {
+            let here = screen.path(&cwd);
+            Err(Failure::not_found(format!("there are no sessions in {here}"))
+                .hint("`sessionary list --all` shows every session"))
         }
         Err(error @ Error::NotFound { .. }) if !index.is_complete() => {
             let why = pending(screen, index);

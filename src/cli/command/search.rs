@@ -133,8 +133,11 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
             bytes(left)
         ));
     }
-    index.leave_words_mapped();
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
+    if !found && index.status()?.sessions == 0 {
+        super::status::say_nothing(&index, screen)?;
+    }
+    index.leave_words_mapped();
     Ok(Outcome::found(found))
 }
 
