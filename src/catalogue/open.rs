@@ -175,6 +175,12 @@ const READING_CACHE_KIB: i32 = 1_000;
 const WRITING_CACHE_KIB: i32 = 16_000;
 
 impl Catalogue {
+    /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has left a WAL to be emptied.
+    pub fn is_clean(&self) -> bool {
+        let wal = super::wal::beside(&self.path, "-wal");
+        self.connection.total_changes() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
+    }
+
     /// Keep as many pages as who writes much needs.
     pub fn keep_more_pages(&self) -> Result<(), Error> {
         let size = -WRITING_CACHE_KIB;

@@ -50,6 +50,10 @@ pub fn scan_owed<'a>(
         Some(done) => lacking(catalogue, formats, done)?,
         None => everything(catalogue, formats, scope)?,
     };
+    // Nothing is owed: to ask for their number already starts the threads.
+    if ranges.is_empty() {
+        return Ok((Vec::new(), failed));
+    }
     let of: u64 = ranges.iter().map(|range| range.bytes).sum();
     let step = of / SAMPLE_BYTES + 1;
     // One more than there are cores, for one may wait for the catalogue.

@@ -90,7 +90,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         None
     };
     let query = args.query.join(" ");
-    let mut index = super::answerable(super::open(config, screen)?)?;
+    let mut index = super::answerable(super::open_to_search(config, screen)?)?;
     let scope = SearchScope {
         cwd: cwd.clone(),
         newest_first: args.newest,
@@ -137,7 +137,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     if !found && index.status()?.sessions == 0 {
         super::status::say_nothing(&index, screen)?;
     }
-    index.leave_words_mapped();
+    index.leave();
     Ok(Outcome::found(found))
 }
 

@@ -10,7 +10,9 @@ use crate::ingest::{scan_owed, scan_prompts};
 use crate::model::Expr;
 use crate::query::filter::Left;
 use crate::query::syntax::{Filters, Names};
-use crate::words::{self, Facts, Matcher, Order, Overlay, Pick, Scan, Scope, Side, search_any};
+use crate::words::{
+    self, Facts, Matcher, Order, Overlay, Pick, Scan, Scope, Side, Times, search_any,
+};
 
 /// What filters leave.
 pub(super) struct Sieve<'a> {
@@ -161,9 +163,11 @@ impl<'a> Search<'a> {
                 roles: pick(&f.role),
                 tools: pick(&f.tool),
                 error: f.error,
-                since_ms: f.since_ms,
-                until_ms: f.until_ms,
-                outside_ms: &f.outside_ms,
+                times: Times {
+                    since_ms: f.since_ms,
+                    until_ms: f.until_ms,
+                    outside_ms: &f.outside_ms,
+                },
                 now_ms: self.scope.now_ms,
             };
             // What is elsewhere is counted as well.
