@@ -170,6 +170,17 @@ fn nothing_found_says_where_and_what_to_do() {
     "#);
     let all = home.run(&["list", "--all"]);
     assert_eq!(all, home.run(&["list"]));
+    let searched = home.run(&["search", "x"]);
+    assert_eq!(
+        searched,
+        all.replacen("--- stderr\n", "--- stderr\nNothing found for x.\n", 1)
+    );
+    assert_snapshot!(home.run(&["show", "last"]), @r#"
+    --- stderr
+    error: there are no sessions in ~/code/parser
+    hint: `sessionary list --all` shows every session
+    --- exit Some(1)
+    "#);
     let json = home.output(&["list", "--all", "--json"]);
     assert_eq!(
         serde_json::from_slice::<serde_json::Value>(&json.stdout).expect("JSON")["sessions"],

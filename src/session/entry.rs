@@ -1,10 +1,10 @@
 //! What a session file holds: its header and its entries, as their lines.
 
-use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::message::Message;
+use super::text::{Found, Span, Text};
 use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
@@ -28,56 +28,6 @@ pub struct Entry {
     decoded: Option<Box<Decoded>>,
 }
 
-/// The text of an entry, within what was read with it: a line of a file is not copied.
-#[derive(Clone)]
-struct Text {
-    read: Arc<String>,
-    range: Range<usize>,
-}
-
-impl Deref for Text {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.read[self.range.clone()]
-    }
-}
-
-impl PartialEq for Text {
-    fn eq(&self, other: &Self) -> bool {
-        **self == **other
-    }
-}
-
-impl Eq for Text {}
-
-impl fmt::Debug for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&**self, f)
-    }
-}
-
-/// Where something stands in the text of an entry: a session has many entries, and most say the same few things.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Span {
-    start: u32,
-    end: u32,
-}
-
-impl Span {
-    /// `None` in a text of more than 4 GB.
-    fn of(range: Range<usize>) -> Option<Self> {
-        Some(Self {
-            start: u32::try_from(range.start).ok()?,
-            end: u32::try_from(range.end).ok()?,
-        })
-    }
-
-    fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
-}
-
 /// Texts that are written with escapes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Decoded {
@@ -86,32 +36,6 @@ struct Decoded {
     parent: Option<Box<str>>,
     timestamp: Option<Box<str>>,
     role: Option<Box<str>>,
-}
-
-/// A text on its way into an entry: where it stands, or what it reads as.
-#[derive(Default)]
-struct Found(Span, Option<Box<str>>);
-
-impl Found {
-    /// The text of a string, and where `any` of another value but null.
-    fn of(json: &str, value: Range<usize>, any: bool) -> Self {
-        let raw = &json[value.clone()];
-        let plain = match raw.as_bytes() {
-            [b'"', inner @ .., b'"'] => {
-                if memchr::memchr(b'\\', inner).is_some() {
-                    return Self(Span::default(), Some(json::decode(raw.as_bytes()).into()));
-                }
-                value.start + 1..value.end - 1
-            }
-            b"null" => return Self::default(),
-            _ if any => value,
-            _ => return Self::default(),
-        };
-        match Span::of(plain.clone()) {
-            Some(span) => Self(span, None),
-            None => Self(Span::default(), Some(json[plain].into())),
-        }
-    }
 }
 
 impl Entry {
@@ -180,10 +104,7 @@ impl Entry {
             role: role.1,
         };
         Some(Self {
-            json: Text {
-                read: Arc::clone(read),
-                range: start..start + json.len(),
-            },
+            json: Text::within(read, start..start + json.len()),
             kind: kind.0,
             id: id.0,
             parent: parent.0,

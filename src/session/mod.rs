@@ -53,6 +53,7 @@ mod places;
 mod profile;
 mod replace;
 mod splice;
+mod text;
 mod typed;
 mod value;
 

@@ -74,6 +74,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         screen.print(&table(&rows, screen))?;
         rows.rows.len()
     };
+    super::say_pending(screen, &index, index.is_complete(), None);
     afterwards(&mut index, screen);
     Ok(Outcome::found(rows > 0))
 }

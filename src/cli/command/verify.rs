@@ -35,6 +35,8 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.print(&printed(&verification, screen))?;
     }
+    // What could not be taken in first is no fault of the stores.
+    super::say_pending(screen, &index, index.obstacle().is_none(), None);
     if verification.differences.is_empty() {
         return Ok(Outcome::Found);
     }
