@@ -109,9 +109,9 @@ fn a_stage_reads_an_appended_byte_once() {
     let watcher = Watcher::start(&config);
     let owed = "SELECT count(*) FROM _outbox";
     until("all is indexed", || number(&config, owed) == 0);
-    // What is written is seen before the report of it is counted: the file was read by both stages,
-    // by the second without its two newlines.
+    // What is written is seen before the report of it is counted: the file was read by both stages.
     let size = fs::metadata(&path).unwrap().len();
+    // The ends of its two lines are read by one of them.
     until("both stages are counted", || watcher.read() >= 2 * size - 2);
     let before = watcher.read();
     let mut allowed = 0;

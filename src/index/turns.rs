@@ -114,29 +114,23 @@ pub(super) fn is_watched(config: &Config) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::Index;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn who_asks_for_a_writer_keeps_none_away() {
         let place = tempfile::tempdir().unwrap();
         let config = Config::new(place.path().join("index"), Vec::new());
         drop(Indexer::open(&config).unwrap());
-        let index = Index::open(&config, crate::Freshness::AsCommitted).unwrap();
-        let done = AtomicBool::new(false);
+        let lock = File::open(config.generation_dir().join("lock")).unwrap();
+        // As `has_writer` does, for longer.
+        lock.lock_shared().unwrap();
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    Indexer::open(&config).map(drop).unwrap_or_else(|error| {
-                        done.store(true, Ordering::Relaxed);
-                        panic!("{error}");
-                    });
-                }
-            });
-            for _ in 0..20_000 {
-                index.has_writer();
-            }
-            done.store(true, Ordering::Relaxed);
+            let writer = scope.spawn(|| Indexer::open(&config).map(drop));
+            sleep(Duration::from_millis(50));
+            lock.unlock().unwrap();
+            assert!(matches!(writer.join(), Ok(Ok(()))));
         });
+        lock.lock().unwrap();
+        let refused = Indexer::open(&config).map(drop);
+        assert!(matches!(refused, Err(Error::Busy { .. })), "{refused:?}");
     }
 }
