@@ -146,6 +146,21 @@ impl Index {
         })
     }
 
+    /// The same for a search: the words are opened meanwhile.
+    pub fn open_to_search(
+        config: &Config,
+        freshness: Freshness,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Index, Error> {
+        let directory = config.words_dir();
+        std::thread::scope(|scope| {
+            let words = scope.spawn(|| ingest::Kept::ahead(&directory));
+            let mut index = Index::open_with(config, freshness, progress)?;
+            index.words = RefCell::new(words.join().unwrap_or_default());
+            Ok(index)
+        })
+    }
+
     /// An index of one file alone, wherever it lies: made in memory, and nothing of it is kept.
     ///
     /// # Errors
@@ -171,10 +186,18 @@ impl Index {
         })
     }
 
-    /// Leave the words of the last search mapped until the process ends: the kernel gives a hundred files back faster
-    /// at once than one by one. For programs that end with the answer.
-    pub fn leave_words_mapped(&self) {
-        std::mem::forget(self.words.take());
+    /// Leave what is open to the end of the process: the kernel gives memory and a hundred mapped files back faster at
+    /// once than one by one. For programs that end with the answer. What must be closed with care is closed.
+    pub fn leave(self) {
+        match &self.catalogue {
+            Some(catalogue) if !catalogue.is_clean() => drop(self),
+            _ => std::mem::forget(self),
+        }
+    }
+
+    /// Whether there is an index: without one, and without a way to make it, every answer is empty.
+    pub fn is_made(&self) -> bool {
+        self.catalogue.is_some()
     }
 
     /// Why the check on opening could not be done: the answers are as the last writer left the index.

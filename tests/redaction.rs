@@ -31,7 +31,7 @@ fn home() -> Sandbox {
         )
     };
     let lines = [
-        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#.to_owned(),
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#.to_owned(),
         line("a1", "null", &format!(r#""type":"message","message":{{"role":"user","content":"Deploy with {token} walrus please","timestamp":1767603601000}}"#)),
         line("a2", r#""a1""#, &format!(r#""type":"message","message":{{"role":"assistant","content":[{{"type":"text","text":"I use it"}},{{"type":"toolCall","id":"t1","name":"bash","arguments":{{"command":"OPENAI_API_KEY={key} deploy"}}}}],"timestamp":1767603602000}}"#)),
         line("a3", r#""a2""#, &format!(r#""type":"message","message":{{"role":"toolResult","toolCallId":"t1","toolName":"bash","content":[{{"type":"text","text":"{PEM}\ndone, {token}"}}],"isError":false,"timestamp":1767603603000}}"#)),
@@ -39,7 +39,7 @@ fn home() -> Sandbox {
         line("a5", r#""a4""#, &format!(r#""type":"session_info","name":"Deploy {token}""#)),
     ];
     home.write(
-        ".pi/agent/sessions/--work-parser--/one.jsonl",
+        ".pi/agent/sessions/--code-parser--/one.jsonl",
         &(lines.join("\n") + "\n"),
     );
     home.settle();
@@ -95,8 +95,8 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
     }
     assert_snapshot!(home.run(&["show", "0a"]), @r#"
     Deploy ghp_[redacted]
-    pi · ~/work/parser · 2026-01-05 09:00 · 6 entries
-    ~/.pi/agent/sessions/--work-parser--/one.jsonl
+    pi · ~/code/parser · 2026-01-05 09:00 · 6 entries
+    ~/.pi/agent/sessions/--code-parser--/one.jsonl
 
     ── user · 2026-01-05 09:00 · [with sk-[redacted]] · a1 ─────────────────────────────────────────────
     Deploy with ghp_[redacted] walrus please
@@ -168,7 +168,7 @@ fn what_is_to_be_exact_is() {
     let raw = home.output(&["show", "0a", "--raw"]).stdout;
     let file = home
         .home
-        .join(".pi/agent/sessions/--work-parser--/one.jsonl");
+        .join(".pi/agent/sessions/--code-parser--/one.jsonl");
     assert_eq!(raw, std::fs::read(file).expect("the session"));
     let jsonl = home.output(&["export", "0a", "--format", "jsonl"]).stdout;
     assert!(leaks(&String::from_utf8_lossy(&jsonl)));

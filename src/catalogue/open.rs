@@ -84,6 +84,12 @@ pub enum Error {
         /// Who reads, where the system tells.
         readers: Vec<String>,
     },
+    /// What was asked is no query, whatever the database holds.
+    #[error("{message}")]
+    Query {
+        /// What SQLite said of it.
+        message: String,
+    },
     /// The directory cannot be made or read.
     #[error("{}: {error}", .path.display())]
     Io {
@@ -95,6 +101,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// The query is to blame, and nothing else.
+    pub fn is_of_query(&self) -> bool {
+        matches!(self, Error::Query { .. })
+    }
+
     /// The file is damaged: making it anew from the session files is the way out.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
@@ -164,6 +175,12 @@ const READING_CACHE_KIB: i32 = 1_000;
 const WRITING_CACHE_KIB: i32 = 16_000;
 
 impl Catalogue {
+    /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has left a WAL to be emptied.
+    pub fn is_clean(&self) -> bool {
+        let wal = super::wal::beside(&self.path, "-wal");
+        self.connection.total_changes() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
+    }
+
     /// Keep as many pages as who writes much needs.
     pub fn keep_more_pages(&self) -> Result<(), Error> {
         let size = -WRITING_CACHE_KIB;

@@ -1,5 +1,6 @@
 //! The entries that a search reads itself: no more of each than it asks for.
 
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 use rusqlite::params;
@@ -73,50 +74,133 @@ impl Catalogue {
 
     /// Show everything: each session's part of each source, and of larger ones than `part` bytes stretches of about so many.
     pub fn stretches(&self, part: u64, mut each: impl FnMut(Stretch)) -> Result<(), Error> {
-        let part = part as i64;
         let mut run = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare_cached(
-                "WITH large AS (
-                   SELECT source, min(key) AS first, max(key) AS last, min(start) AS start, max(start + length) AS end
-                   FROM (SELECT source, key, start, length,
-                                sum(length) OVER (PARTITION BY source, session ORDER BY key) / ?1 AS part, session
-                         FROM (SELECT e.source, e.key, e.start, e.length, e.key >> ?2 AS session
-                               FROM _sources s JOIN _session_sources USING (source)
-                                    JOIN _entries e ON e.source = s.source
-                                     AND e.key BETWEEN session << ?2 AND ((session + 1) << ?2) - 1
-                               WHERE s.size > ?1))
-                   GROUP BY source, session, part),
-                 all_of AS (
-                   SELECT source, session << ?2 AS first, ((session + 1) << ?2) - 1 AS last, 0 AS start, size AS end
-                   FROM _session_sources JOIN _sources USING (source) WHERE size <= ?1
-                   UNION ALL SELECT * FROM large)
-                 SELECT a.source, a.first, a.last, a.start, a.end, r.path, s.relative, r.format,
+                "SELECT source, session, next_arrival, r.path, s.relative, r.format,
                         s.racy, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns
-                 FROM all_of a JOIN _sources s USING (source) JOIN _roots r USING (root)",
+                 FROM _session_sources JOIN _sessions USING (session)
+                      JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root",
             )?;
-            let mut rows = statement.query(params![part, ARRIVAL_BITS])?;
+            let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
-                let (root, relative): (String, String) = (row.get(5)?, row.get(6)?);
+                let (source, session): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let (root, relative): (String, String) = (row.get(3)?, row.get(4)?);
                 let identity = Identity {
-                    device: row.get(9)?,
-                    inode: row.get(10)?,
-                    size: row.get::<_, i64>(11)? as u64,
-                    mtime_ns: row.get(12)?,
-                    ctime_ns: row.get(13)?,
+                    device: row.get(7)?,
+                    inode: row.get(8)?,
+                    size: row.get::<_, i64>(9)? as u64,
+                    mtime_ns: row.get(10)?,
+                    ctime_ns: row.get(11)?,
                 };
-                each(Stretch {
-                    source: row.get(0)?,
-                    first: row.get(1)?,
-                    last: row.get(2)?,
-                    start: row.get::<_, i64>(3)? as u64,
-                    end: row.get::<_, i64>(4)? as u64,
-                    path: PathBuf::from(root).join(relative),
-                    format: row.get(7)?,
-                    identity: (!row.get::<_, bool>(8)?).then_some(identity),
-                });
+                let (path, format) = (PathBuf::from(root).join(relative), row.get(5)?);
+                let known = (!row.get::<_, bool>(6)?).then_some(identity);
+                let stretch = |keys: RangeInclusive<i64>, bytes: Range<u64>| Stretch {
+                    source,
+                    first: *keys.start(),
+                    last: *keys.end(),
+                    start: bytes.start,
+                    end: bytes.end,
+                    path: path.clone(),
+                    format: String::clone(&format),
+                    identity: known,
+                };
+                let first = session << ARRIVAL_BITS;
+                let last = first | ((1 << ARRIVAL_BITS) - 1);
+                if identity.size <= part {
+                    each(stretch(first..=last, 0..identity.size));
+                    continue;
+                }
+                // Entries are about as many everywhere in a file; where they are not, the stretches are divided again.
+                let arrivals: i64 = row.get(2)?;
+                let step = (arrivals / identity.size.div_ceil(part) as i64).max(1);
+                let mut left: Vec<_> = (0..=arrivals / step)
+                    .map(|at| first + at * step)
+                    .map(|from| (from, (from + step - 1).min(last)))
+                    .collect();
+                while let Some((first, last)) = left.pop() {
+                    let Some((bytes, entries)) = self.span(source, first, last)? else {
+                        continue;
+                    };
+                    if bytes.end - bytes.start > 2 * part && entries > 1 {
+                        let middle = first + (last - first) / 2;
+                        left.extend([(first, middle), (middle + 1, last)]);
+                    } else {
+                        each(stretch(first..=last, bytes));
+                    }
+                }
             }
             Ok(())
         };
         self.told(run())
+    }
+
+    /// Within which bytes the entries of a source stand whose keys lie in `first..=last`, and how many there are.
+    fn span(
+        &self,
+        source: i64,
+        first: i64,
+        last: i64,
+    ) -> rusqlite::Result<Option<(Range<u64>, u64)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT min(start), max(start + length), count(*) FROM _entries
+             WHERE key BETWEEN ?1 AND ?2 AND source = ?3",
+        )?;
+        statement.query_row(params![first, last, source], |row| {
+            let of = |at| -> rusqlite::Result<Option<u64>> {
+                Ok(row.get::<_, Option<i64>>(at)?.map(i64::cast_unsigned))
+            };
+            let bytes = of(0)?.zip(of(1)?).map(|(start, end)| start..end);
+            Ok(bytes.zip(of(2)?))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use crate::format::FORMATS;
+    use crate::ingest::catalogue_file;
+
+    #[test]
+    fn stretches_hold_every_entry_once_and_are_of_about_the_size_asked_for() {
+        const PART: u64 = 10_000;
+        let mut file = tempfile::NamedTempFile::with_suffix(".jsonl").unwrap();
+        writeln!(file, r#"{{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}}"#).unwrap();
+        for at in 0..2_000 {
+            // Mostly small, some of many parts, and a crowd of them at the end.
+            let length = match at {
+                700 | 701 | 1_234 => 50_000,
+                1_900.. => 3_000,
+                _ => at % 90,
+            };
+            let text = "x".repeat(length);
+            writeln!(file, r#"{{"type":"message","id":"e{at}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"{text}"}}}}"#).unwrap();
+        }
+        let (catalogue, _) = catalogue_file(file.path(), FORMATS)
+            .unwrap()
+            .unwrap()
+            .unwrap();
+        let mut stretches = Vec::new();
+        catalogue
+            .stretches(PART, |one| stretches.push(one))
+            .unwrap();
+        stretches.sort_by_key(|one| one.first);
+        assert!(stretches.is_sorted_by(|a, b| a.last < b.first && a.end <= b.start));
+        let mut entries = 0;
+        for one in &stretches {
+            let mut within = 0;
+            let show = |row: super::OwedRow<'_>| {
+                assert!(one.start <= row.start && row.start + row.length <= one.end);
+                within += 1;
+            };
+            catalogue
+                .owed_entries(one.source, one.first, one.last, show)
+                .unwrap();
+            assert!(within == 1 || one.end - one.start <= 2 * PART, "{one:?}");
+            entries += within;
+        }
+        assert_eq!(entries, 2_001);
+        assert!(stretches.len() < 120, "{}", stretches.len());
     }
 }

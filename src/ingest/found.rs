@@ -60,11 +60,20 @@ pub struct Found {
 pub struct Kept(Option<(Identity, Arc<Words>)>);
 
 impl Kept {
+    /// Open the words before it is known of which catalogue they are.
+    pub fn ahead(directory: &Path) -> Self {
+        let stamp = stamp(directory);
+        match (Words::open(directory), stamp) {
+            (Ok(words), Ok(stamp)) if !stamp.is_racy(now_ns()) => {
+                Self(Some((stamp, Arc::new(words))))
+            }
+            _ => Self::default(),
+        }
+    }
+
     /// Open the words for reading, or take those that were, if nobody has committed or condemned them since.
     pub fn open(&mut self, catalogue: &Catalogue, directory: &Path) -> Result<Found, WordsStage> {
-        let commit = directory.join("meta.json");
-        // Taken before opening: a commit meanwhile makes what is kept look older than it is.
-        let stamp = std::fs::metadata(&commit).map(|metadata| Identity::of(&metadata));
+        let stamp = stamp(directory);
         let known = self.0.take().filter(|(known, _)| {
             stamp.as_ref().is_ok_and(|stamp| stamp == known) && condemned(directory).is_none()
         });
@@ -80,6 +89,12 @@ impl Kept {
         }
         Ok(found)
     }
+}
+
+/// Their last commit. Taken before opening: a commit meanwhile makes what is kept look older than it is.
+fn stamp(directory: &Path) -> std::io::Result<Identity> {
+    let commit = std::fs::metadata(directory.join("meta.json"))?;
+    Ok(Identity::of(&commit))
 }
 
 /// Open the words for reading.

@@ -153,13 +153,15 @@ impl Index {
             let Some(entry) = stored_entry(at)? else {
                 continue;
             };
+            let text = reader.passages(&entry)?;
+            let gone = "its bytes have changed or cannot be read; ask again";
             each(ShownPart::Entry(ShownEntry {
                 id: address(&entry),
                 label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
                 time: entry.time_ms.and_then(iso),
                 is_error: entry.flags & flag::ERROR != 0,
-                text: reader.text(&entry)?,
-                problem: None,
+                problem: text.is_none().then(|| gone.to_owned()),
+                text: text.unwrap_or_default(),
                 parent: entry.parent,
                 line: entry.line,
                 start: entry.start,

@@ -1,7 +1,8 @@
 //! What a session file holds: its header and its entries, as their lines.
 
-use std::borrow::Cow;
-use std::ops::Range;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use super::message::Message;
 use super::typed::{
@@ -15,7 +16,7 @@ use crate::format::json;
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    json: Box<str>,
+    json: Text,
     kind: Span,
     id: Span,
     parent: Span,
@@ -25,6 +26,35 @@ pub struct Entry {
     has_content: bool,
     /// Of what is not written as it reads.
     decoded: Option<Box<Decoded>>,
+}
+
+/// The text of an entry, within what was read with it: a line of a file is not copied.
+#[derive(Clone)]
+struct Text {
+    read: Arc<String>,
+    range: Range<usize>,
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.read[self.range.clone()]
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text {}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
 }
 
 /// Where something stands in the text of an entry: a session has many entries, and most say the same few things.
@@ -87,12 +117,19 @@ impl Found {
 impl Entry {
     /// The entry in a line; `None` where that is not one JSON value.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
-        let text = match std::str::from_utf8(line) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(line),
-        };
-        let json = text.trim_matches([' ', '\t', '\r', '\n']);
+        // Bytes that are no UTF-8 are what agents read them as.
+        let line = String::from_utf8_lossy(line).into_owned();
+        let range = 0..line.len();
+        Self::within(&Arc::new(line), range)
+    }
+
+    /// The entry in a line of a text, which it keeps as a whole.
+    pub(super) fn within(read: &Arc<String>, line: Range<usize>) -> Option<Self> {
+        let line_start = line.start;
+        let line = &read[line];
+        let space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
+        let start = line_start + (line.len() - line.trim_start_matches(space).len());
+        let json = line.trim_matches(space);
         let [mut kind, mut id, mut parent, mut timestamp, mut role] =
             [(); 5].map(|()| Found::default());
         let (mut message, mut has_content) = (Span::default(), false);
@@ -143,7 +180,10 @@ impl Entry {
             role: role.1,
         };
         Some(Self {
-            json: json.into(),
+            json: Text {
+                read: Arc::clone(read),
+                range: start..start + json.len(),
+            },
             kind: kind.0,
             id: id.0,
             parent: parent.0,
@@ -310,7 +350,7 @@ impl SessionHeader {
                     f64::read(version).map_or(super::CURRENT_SESSION_VERSION, |n| n as i64)
                 }
             },
-            json: entry.json.clone(),
+            json: entry.json().into(),
             id: id.into(),
         })
     }

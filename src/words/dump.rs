@@ -4,8 +4,8 @@ use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED};
 
+use super::collect::Columns;
 use super::schema::schema;
-use super::search::Columns;
 use super::{Words, WordsError};
 use crate::model::Class;
 

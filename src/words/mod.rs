@@ -4,6 +4,7 @@
 //! the text that the disk still lacks has found, [`search`] asks both at once. [`Matcher`] answers for a
 //! single text: it checks hits that the index could not decide, and finds what to highlight.
 
+mod collect;
 mod compile;
 mod count;
 mod damage;
@@ -42,7 +43,7 @@ pub use prefilter::Prefilter;
 pub use rank::recency;
 pub use scanned::regex_error;
 pub use schema::{Doc, SCHEMA_REVISION};
-pub use scope::{Facts, Pick, Scope};
+pub use scope::{Facts, Pick, Scope, Times};
 #[cfg(test)]
 pub use search::search;
 pub use search::{Answer, Hit, Order, Side, Words, search_any};

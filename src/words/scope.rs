@@ -31,12 +31,8 @@ pub struct Scope<'a> {
     pub tools: Pick<'a>,
     /// Entries that report an error, or those that do not.
     pub error: Option<bool>,
-    /// From this time on, in ms. Passages without a time are left out as soon as a time is asked for.
-    pub since_ms: Option<i64>,
-    /// Before this time, in ms.
-    pub until_ms: Option<i64>,
-    /// Not within these times, in ms: from the first until before the second.
-    pub outside_ms: &'a [(i64, i64)],
+    /// From when to when.
+    pub times: Times<'a>,
     /// The moment from which ages count, in ms.
     pub now_ms: i64,
 }
@@ -74,15 +70,28 @@ impl Scope<'_> {
             && self.roles.admits(entry.role.as_slice())
             && self.tools.admits(entry.tools)
             && self.error.is_none_or(|error| entry.is_error == error)
-            && self.admits_time(entry.time_ms)
+            && self.times.admit(entry.time_ms)
     }
+}
 
-    /// Whether [`Scope::admits_time`] could say no.
-    pub(super) fn asks_for_time(&self) -> bool {
+/// Which times are asked for. Passages without a time are left out as soon as there is one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times<'a> {
+    /// From this time on, in ms.
+    pub since_ms: Option<i64>,
+    /// Before this time, in ms.
+    pub until_ms: Option<i64>,
+    /// Not within these times, in ms: from the first until before the second.
+    pub outside_ms: &'a [(i64, i64)],
+}
+
+impl Times<'_> {
+    /// Whether [`Times::admit`] could say no.
+    pub(super) fn are_asked(&self) -> bool {
         self.since_ms.is_some() || self.until_ms.is_some() || !self.outside_ms.is_empty()
     }
 
-    pub(super) fn admits_time(&self, time_ms: Option<i64>) -> bool {
+    pub(super) fn admit(&self, time_ms: Option<i64>) -> bool {
         let is_out =
             |(from, to): &(i64, i64)| time_ms.is_none_or(|time| !(*from..*to).contains(&time));
         if !self.outside_ms.iter().all(is_out) {

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use tantivy::columnar::ColumnIndex;
-use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, EnableScoring, Occur, Query};
+use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{IndexMeta, Searcher, SegmentReader, Term};
+use tantivy::{IndexMeta, Searcher, Term};
 
+use super::collect::{Columns, Within, collect};
 use super::compile::{Compiled, term_query, unscored};
 use super::damage::{condemned, reading};
 use super::directory::IndexDirectory;
-use super::schema::{ERROR_MARK, Fields, NO_TIME, schema};
+use super::schema::{ERROR_MARK, Fields, schema};
 use super::scope::Scope;
 use super::statistics::Both;
-use super::top::{Merged, Standings, Taker, Top};
+use super::top::{Merged, Taker, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
 use crate::model::{Class, Expr, Standing};
@@ -196,7 +196,11 @@ pub fn search_any(sides: &[Side<'_>], order: Order, limit: usize) -> Result<Answ
     }
 }
 
-fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<(), WordsError> {
+fn search_side(
+    side: &Side<'_>,
+    order: Order,
+    top: &mut (impl Taker + Send),
+) -> Result<(), WordsError> {
     let Side {
         disk,
         overlay,
@@ -212,7 +216,7 @@ fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<()
         disk: disk.map(|words| &words.searcher),
         overlay,
     };
-    if both.disk.is_some() {
+    if disk.is_some() {
         let mut inexact = [false; 2];
         let mut sides: Vec<Box<dyn Query>> = Vec::new();
         for class in classes.clone() {
@@ -221,12 +225,14 @@ fn search_side(side: &Side<'_>, order: Order, top: &mut impl Taker) -> Result<()
             sides.push(compiled.query(&fields));
         }
         let query = restrict(Box::new(BooleanQuery::union(sides)), scope, &fields);
-        let gone = |key: u64, class: Class| {
-            is_within(scope.dead, key)
-                || overlay.is_some_and(|overlay| is_within(overlay.covered(class), key))
+        let covered = |class| overlay.map_or(&[][..], |overlay| overlay.covered(class));
+        let within = Within {
+            dead: scope.dead,
+            covered: [Class::Prose, Class::Output].map(covered),
+            times: scope.times,
+            inexact,
         };
-        let scored = order == Order::Ranked;
-        collect(&*query, scored, &both, scope, &gone, inexact, top)?;
+        collect(&*query, order, &both, (&within, scope.allow), top)?;
     }
     for (overlay, class) in overlay
         .into_iter()
@@ -282,111 +288,4 @@ fn restrict(query: Box<dyn Query>, scope: &Scope<'_>, fields: &Fields) -> Box<dy
         return clauses.remove(0).1;
     }
     Box::new(BooleanQuery::new(clauses))
-}
-
-fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
-    let after = ranges.partition_point(|(first, _)| *first <= key);
-    after > 0 && key <= ranges[after - 1].1
-}
-
-type Column<T> = std::sync::Arc<dyn tantivy::columnar::ColumnValues<T>>;
-
-pub(super) struct Columns {
-    key: Column<u64>,
-    class: Column<u64>,
-    /// Of all documents, where they have one.
-    one_class: Option<Class>,
-    pub(super) time: Column<i64>,
-}
-
-/// The value of each document. Where all have one, nobody asks first whether there is one.
-fn of_each<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static>(
-    column: tantivy::columnar::Column<T>,
-    default: T,
-) -> Column<T> {
-    match column.index {
-        ColumnIndex::Full => column.values,
-        _ => column.first_or_default_col(default),
-    }
-}
-
-impl Columns {
-    pub(super) fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
-        let fast = reader.fast_fields();
-        let class = of_each(fast.u64("class")?, 0);
-        let (least, most) = (class.min_value(), class.max_value());
-        Ok(Self {
-            key: of_each(fast.u64("key")?, 0),
-            class,
-            one_class: (least == most).then_some(class_of(least)),
-            time: of_each(fast.i64("time")?, NO_TIME),
-        })
-    }
-
-    pub(super) fn key(&self, doc: u32) -> u64 {
-        self.key.get_val(doc)
-    }
-
-    pub(super) fn class(&self, doc: u32) -> Class {
-        match self.one_class {
-            Some(class) => class,
-            None => class_of(self.class.get_val(doc)),
-        }
-    }
-}
-
-fn class_of(value: u64) -> Class {
-    match value == Class::Prose as u64 {
-        true => Class::Prose,
-        false => Class::Output,
-    }
-}
-
-/// Feed the matches of one side, as far as the scope lets them, to `top`.
-fn collect(
-    query: &dyn Query,
-    scored: bool,
-    statistics: &Both<'_>,
-    scope: &Scope<'_>,
-    gone: &dyn Fn(u64, Class) -> bool,
-    inexact: [bool; 2],
-    top: &mut impl Taker,
-) -> Result<(), WordsError> {
-    let Some(searcher) = statistics.disk else {
-        return Ok(());
-    };
-    let weight = query.weight(if scored {
-        EnableScoring::enabled_from_statistics_provider(statistics, searcher)
-    } else {
-        EnableScoring::disabled_from_searcher(searcher)
-    })?;
-    for reader in searcher.segment_readers() {
-        let columns = Columns::open(reader)?;
-        let alive = reader.alive_bitset();
-        let mut standings = Standings::open(reader)?;
-        let mut take = |doc: u32, score: f32| {
-            if alive.is_some_and(|alive| !alive.is_alive(doc)) {
-                return;
-            }
-            let key = columns.key(doc);
-            let class = columns.class(doc);
-            if gone(key, class) || scope.allow.is_some_and(|allow| !allow(key)) {
-                return;
-            }
-            let time = || columns.time.get_val(doc);
-            if scope.asks_for_time() && !scope.admits_time(Some(time()).filter(|t| *t != NO_TIME)) {
-                return;
-            }
-            let rest = || (standings.of(doc, class), time());
-            top.take(key, class, score, inexact[class as usize], rest);
-        };
-        if scored {
-            weight.for_each(reader, &mut take)?;
-        } else {
-            weight.for_each_no_score(reader, &mut |docs| {
-                docs.iter().for_each(|doc| take(*doc, 0.0));
-            })?;
-        }
-    }
-    Ok(())
 }

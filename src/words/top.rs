@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use rustc_hash::FxBuildHasher;
 use tantivy::postings::SegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, SegmentReader, Term};
@@ -74,11 +75,17 @@ pub(super) trait Taker {
         needs_check: bool,
         rest: impl FnOnce() -> (Standing, i64),
     );
+
+    /// An empty one like this, for another thread.
+    fn apart(&self) -> Self;
+
+    /// Take what such a one was given.
+    fn absorb(&mut self, other: Self);
 }
 
 /// Matches of several searches, each passage once.
 #[derive(Default)]
-pub(super) struct Merged(HashMap<(u64, Class), Match>);
+pub(super) struct Merged(HashMap<(u64, Class), Match, FxBuildHasher>);
 
 struct Match {
     bm25: f32,
@@ -100,6 +107,17 @@ impl Merged {
 }
 
 impl Taker for Merged {
+    fn apart(&self) -> Self {
+        Self::default()
+    }
+
+    fn absorb(&mut self, other: Self) {
+        for ((key, class), found) in other.0 {
+            let rest = || (found.standing, found.time);
+            self.take(key, class, found.bm25, found.needs_check, rest);
+        }
+    }
+
     /// The best score counts. What is certain on one side needs no check.
     fn take(
         &mut self,
@@ -134,7 +152,7 @@ pub(super) struct Top {
     now_ms: i64,
     heap: BinaryHeap<Reverse<Ranked>>,
     total: usize,
-    sessions: HashSet<u64>,
+    sessions: HashSet<u64, FxBuildHasher>,
     last_session: Option<u64>,
     bound: bool,
 }
@@ -147,9 +165,20 @@ impl Top {
             now_ms,
             heap: BinaryHeap::new(),
             total: 0,
-            sessions: HashSet::new(),
+            sessions: HashSet::default(),
             last_session: None,
             bound: false,
+        }
+    }
+
+    /// Keep a hit if it is among the first.
+    fn keep(&mut self, ranked: Ranked) {
+        if self.heap.len() < self.limit {
+            self.heap.push(Reverse(ranked));
+        } else if let Some(mut worst) = self.heap.peek_mut()
+            && worst.0 < ranked
+        {
+            *worst = Reverse(ranked);
         }
     }
 
@@ -171,6 +200,19 @@ impl Top {
 }
 
 impl Taker for Top {
+    fn apart(&self) -> Self {
+        Self::new(self.order, self.limit, self.now_ms)
+    }
+
+    fn absorb(&mut self, other: Self) {
+        self.total += other.total;
+        self.sessions.extend(other.sessions);
+        self.bound |= other.bound;
+        for Reverse(ranked) in other.heap {
+            self.keep(ranked);
+        }
+    }
+
     /// A passage matches: it is counted, and what could be among the first is weighed. Most of a common word's
     /// passages cannot, and nothing more is looked up of them.
     fn take(
@@ -210,13 +252,7 @@ impl Taker for Top {
             time_ms,
             needs_check,
         });
-        if self.heap.len() < self.limit {
-            self.heap.push(Reverse(ranked));
-        } else if let Some(mut worst) = self.heap.peek_mut()
-            && worst.0 < ranked
-        {
-            *worst = Reverse(ranked);
-        }
+        self.keep(ranked);
     }
 }
 

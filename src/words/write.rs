@@ -77,7 +77,8 @@ impl WordsWriter {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .memory_budget_per_thread(LEAST_MEMORY)
-            .num_merge_threads(2)
+            // Each maps the segments that it merges.
+            .num_merge_threads(1)
             .build();
         let writer = index
             .writer_with_options(options)

@@ -9,11 +9,11 @@ use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::session::clido::{ResumedMessage, SessionReader, resume};
 use sessionary::session::{
-    AgentMessage, Content, ContentBlock, Error, Message, ModelChoice, Profile, SessionManager,
+    AgentMessage, Content, ContentBlock, Message, ModelChoice, Profile, SessionManager,
     convert_to_llm,
 };
 
-use super::writing::{entry_id, setup_of};
+use super::writing::{entry_id, no_entry, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -100,18 +100,29 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
 
 /// What clido hands to the model when it takes the session up, all of it or up to a line.
 fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Outcome, Failure> {
-    let most = match entry {
-        None => usize::MAX,
-        Some(entry) => entry
-            .strip_prefix('L')
-            .and_then(|line| line.parse().ok())
-            .ok_or_else(|| Error::NoEntry {
-                id: entry.to_owned(),
-            })?,
+    let no_entry = || no_entry(entry.unwrap_or_default());
+    let last: Option<u64> = match entry {
+        None => None,
+        Some(entry) => {
+            let line = entry.strip_prefix('L').and_then(|line| line.parse().ok());
+            Some(line.filter(|line| *line > 0).ok_or_else(no_entry)?)
+        }
     };
-    let reader = SessionReader::open(&row.path)?;
-    let lines = reader.take(most).collect::<Result<Vec<_>, _>>();
-    let lines = lines.with_context(|| format!("clido does not read {}", row.path.display()))?;
+    let mut reader = SessionReader::open(&row.path)?;
+    let (mut lines, mut at) = (Vec::new(), 0);
+    while last.is_none_or(|last| at < last)
+        && let Some(line) = reader.next()
+    {
+        if last.is_some_and(|last| reader.line() > last) {
+            break;
+        }
+        at = reader.line();
+        lines.push(line.with_context(|| format!("clido does not read {}", row.path.display()))?);
+    }
+    // A line that is empty, or behind the last one.
+    if last.is_some_and(|last| at != last) {
+        return Err(no_entry());
+    }
     let messages = resume(&lines).map_err(anyhow::Error::new)?;
     if screen.json {
         let raw = |message: &ResumedMessage| {

@@ -114,7 +114,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.with_text && !screen.json && !args.jsonl {
         return Err(Failure::usage("--with-text is for --json and --jsonl"));
     }
-    let mut index = open(args, &scope, config, screen)?;
+    let mut index = super::answerable(open(args, &scope, config, screen)?)?;
     let list = if screen.json {
         screen.json_in_pieces(|out| {
             let list = index.write_list(&scope, out)?;
@@ -140,6 +140,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     screen.say_redacted();
     say_scope(&scope, &list, &index, screen)?;
     afterwards(&mut index, screen);
+    index.leave();
     Ok(Outcome::found(list.sessions > 0))
 }
 

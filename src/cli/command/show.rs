@@ -143,9 +143,11 @@ fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> St
 /// The line above an entry: who, when, which.
 fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     let style = screen.style;
+    let what = plain_line(entry.role.as_deref().unwrap_or(&entry.kind));
     let who = match &entry.problem {
-        Some(problem) => format!("no entry: {}", plain_line(problem)),
-        None => plain_line(entry.role.as_deref().unwrap_or(&entry.kind)),
+        Some(problem) if entry.kind == "problem" => format!("no entry: {}", plain_line(problem)),
+        Some(problem) => format!("{what}: {}", plain_line(problem)),
+        None => what,
     };
     let bad = entry.is_error || entry.problem.is_some();
     let mut after = vec![minute(entry.time.as_deref())];

@@ -23,7 +23,7 @@ use crate::output::text::{columns, fit, plain_line};
     after_help = "Examples:\n  \
     sessionary tree last\n  \
     sessionary tree 019b3f2a --filter user-only\n  \
-    sessionary tree ~/.pi/agent/sessions/--work--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all\n\n\
+    sessionary tree ~/.pi/agent/sessions/--code--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all\n\n\
     A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf."
 )]
 pub struct TreeArgs {

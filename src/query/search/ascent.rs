@@ -27,6 +27,8 @@ pub(super) struct Ascent {
     places: HashMap<i64, Place>,
     /// Ids that were met, hashed: a number too many costs an outline, not an answer.
     met: HashSet<u64, FxBuildHasher>,
+    /// One of them was not on the branch when it was met.
+    abandoned: bool,
     /// The entry met last.
     last: Option<i64>,
     tangled: bool,
@@ -64,6 +66,7 @@ impl Ascent {
             pending: Vec::new(),
             places: HashMap::new(),
             met: HashSet::default(),
+            abandoned: false,
             last: None,
             tangled: false,
         }
@@ -104,6 +107,7 @@ impl Ascent {
                 Compacted::Above(_) => is_kept.then_some(Place::Active),
                 Compacted::Yes => Some(Place::Compacted),
             };
+            self.abandoned |= !is_next;
             match place {
                 Some(place) => drop(self.places.insert(key, place)),
                 None => self.pending.push(key),
@@ -118,6 +122,9 @@ impl Ascent {
         if !is_next {
             return Wish::Next;
         }
+        if self.is_told() {
+            return Wish::Enough;
+        }
         if matches!(self.compacted, Compacted::No)
             && let Some(kept) = self.compactions.remove(&key)
         {
@@ -130,8 +137,12 @@ impl Ascent {
         Wish::Parent
     }
 
-    /// Also when all places are told the way goes on, up to the root: a parent that stands after its child would make
-    /// them wrong.
+    /// Whether all stand on the branch: nothing that is met further up changes that. What stands beside it may still turn out
+    /// to be on it, by a parent that stands after its child: there the way goes on up to the root.
+    fn is_told(&mut self) -> bool {
+        self.asked.peek().is_none() && self.pending.is_empty() && !self.abandoned
+    }
+
     fn parent(&mut self, parent: Option<&[u8]>) -> Wish {
         match parent {
             Some(parent) if self.was_met(parent) => self.tangle(),

@@ -3,7 +3,7 @@
 use super::overlaid;
 use crate::model::{Class, Expr};
 use crate::words::{
-    Answer, Doc, Order, Overlay, Owed, Scan, Scope, Words, WordsError, WordsWriter, search,
+    Answer, Doc, Order, Overlay, Owed, Scan, Scope, Times, Words, WordsError, WordsWriter, search,
 };
 
 pub fn doc(key: u64, class: Class, time: i64, pieces: &[&str]) -> Doc {
@@ -458,7 +458,10 @@ fn the_scope_holds_before_the_limit() {
     assert_eq!(
         asked(
             Scope {
-                until_ms: Some(6),
+                times: Times {
+                    until_ms: Some(6),
+                    ..Times::default()
+                },
                 ..Scope::default()
             },
             9
@@ -466,8 +469,11 @@ fn the_scope_holds_before_the_limit() {
         (vec![5, 3, 2, 1, 0], 5)
     );
     let times = Scope {
-        since_ms: Some(3),
-        until_ms: Some(6),
+        times: Times {
+            since_ms: Some(3),
+            until_ms: Some(6),
+            outside_ms: &[],
+        },
         ..Scope::default()
     };
     assert_eq!(asked(times, 9), (vec![5, 3], 2));
@@ -519,4 +525,42 @@ fn an_excluded_phrase_on_output_loses_nothing() {
     });
     assert_eq!(keys(&answer), [1]);
     assert!(!answer.total_is_bound && !answer.hits[0].needs_check);
+}
+
+#[test]
+fn many_matches_in_many_segments_are_asked_on_every_core() {
+    const SEGMENTS: u64 = 6;
+    const EACH: u64 = 1_200;
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = WordsWriter::open(dir.path(), 30_000_000, 1).unwrap();
+    for segment in 0..SEGMENTS {
+        let docs = (0..EACH).map(|at| {
+            let key = ((at % 7) << 24) | (segment * EACH + at);
+            let text = "common ".repeat(1 + (key % 5) as usize);
+            doc(key, Class::Prose, (key % 1_000) as i64, &[&text])
+        });
+        writer.add(docs).unwrap();
+        writer.commit(&segment.to_string()).unwrap();
+    }
+    writer.close().unwrap();
+    let words = Words::open(dir.path()).unwrap();
+    let expr = word("common");
+    // What is asked with every key is asked on one core.
+    let yes = |_: u64| true;
+    for order in [Order::Ranked, Order::Newest] {
+        for limit in [1, 30, 100_000] {
+            let asked = |allow| {
+                let scope = Scope {
+                    allow,
+                    now_ms: 2_000,
+                    ..Scope::default()
+                };
+                search(Some(&words), None, Some(&expr), &scope, order, limit).unwrap()
+            };
+            let together = asked(None);
+            assert_eq!(together, asked(Some(&yes)), "{order:?}, {limit}");
+            assert_eq!(together.total as u64, SEGMENTS * EACH);
+            assert_eq!(together.sessions, 7);
+        }
+    }
 }

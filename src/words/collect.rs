@@ -1,0 +1,214 @@
+//! Which documents of the segments match, on as many cores as that is worth?
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+
+use tantivy::SegmentReader;
+use tantivy::columnar::{ColumnIndex, ColumnValues};
+use tantivy::query::{EnableScoring, Query, Weight};
+
+use super::WordsError;
+use super::damage::reading;
+use super::schema::NO_TIME;
+use super::scope::Times;
+use super::search::Order;
+use super::statistics::Both;
+use super::top::{Standings, Taker};
+use crate::model::Class;
+
+/// After so many matches there are so many more that other cores are worth waking.
+const MANY: usize = 2_000;
+
+/// What a match must be besides, as far as every thread may ask it.
+pub(super) struct Within<'a> {
+    /// Ranges of keys, ascending: outdated on disk.
+    pub dead: &'a [(u64, u64)],
+    /// The same by class: passages that are in the overlay.
+    pub covered: [&'a [(u64, u64)]; 2],
+    pub times: Times<'a>,
+    /// By class: the index cannot tell for certain.
+    pub inexact: [bool; 2],
+}
+
+impl Within<'_> {
+    fn is_gone(&self, key: u64, class: Class) -> bool {
+        is_within(self.dead, key) || is_within(self.covered[class as usize], key)
+    }
+}
+
+fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
+    let after = ranges.partition_point(|(first, _)| *first <= key);
+    after > 0 && key <= ranges[after - 1].1
+}
+/// Asked with the key of each match.
+type Allow<'a> = Option<&'a dyn Fn(u64) -> bool>;
+
+/// Feed the matches on disk that are within and allowed to `top`.
+pub(super) fn collect<T: Taker + Send>(
+    query: &dyn Query,
+    order: Order,
+    statistics: &Both<'_>,
+    (within, allow): (&Within<'_>, Allow<'_>),
+    top: &mut T,
+) -> Result<(), WordsError> {
+    let Some(searcher) = statistics.disk else {
+        return Ok(());
+    };
+    let weight = query.weight(match order {
+        Order::Ranked => EnableScoring::enabled_from_statistics_provider(statistics, searcher),
+        Order::Newest => EnableScoring::disabled_from_searcher(searcher),
+    })?;
+    let segments = Segments {
+        readers: searcher.segment_readers(),
+        next: AtomicUsize::new(0),
+        weight: &*weight,
+        scored: order == Order::Ranked,
+        within,
+    };
+    let mut matches = 0;
+    while matches < MANY || allow.is_some() {
+        match segments.feed_next(allow, top)? {
+            Some(more) => matches += more,
+            None => return Ok(()),
+        }
+    }
+    segments.feed_together(top)
+}
+
+/// The segments of an index, each asked once.
+struct Segments<'a> {
+    readers: &'a [SegmentReader],
+    next: AtomicUsize,
+    weight: &'a dyn Weight,
+    scored: bool,
+    within: &'a Within<'a>,
+}
+
+impl Segments<'_> {
+    /// All that are left, on every core.
+    fn feed_together<T: Taker + Send>(&self, top: &mut T) -> Result<(), WordsError> {
+        let left = self
+            .readers
+            .len()
+            .saturating_sub(self.next.load(Ordering::Relaxed));
+        let cores = available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..cores.min(left))
+                .map(|_| {
+                    let mut own = top.apart();
+                    scope.spawn(move || reading(|| self.feed_rest(&mut own).map(|()| own)))
+                })
+                .collect();
+            let mut done = self.feed_rest(top);
+            for other in others {
+                match other.join() {
+                    Ok(Ok(own)) => top.absorb(own),
+                    Ok(Err(error)) => done = Err(error),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            done
+        })
+    }
+
+    fn feed_rest(&self, top: &mut impl Taker) -> Result<(), WordsError> {
+        while self.feed_next(None, top)?.is_some() {}
+        Ok(())
+    }
+
+    /// The next one: how many of its documents match. `None`: all were asked.
+    fn feed_next(
+        &self,
+        allow: Allow<'_>,
+        top: &mut impl Taker,
+    ) -> Result<Option<usize>, WordsError> {
+        let Some(reader) = self.readers.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
+            return Ok(None);
+        };
+        let within = self.within;
+        let columns = Columns::open(reader)?;
+        let alive = reader.alive_bitset();
+        let mut standings = Standings::open(reader)?;
+        let mut matches = 0;
+        let mut take = |doc: u32, score: f32| {
+            matches += 1;
+            if alive.is_some_and(|alive| !alive.is_alive(doc)) {
+                return;
+            }
+            let key = columns.key(doc);
+            let class = columns.class(doc);
+            if within.is_gone(key, class) || allow.is_some_and(|allow| !allow(key)) {
+                return;
+            }
+            let time = || columns.time.get_val(doc);
+            let times = &within.times;
+            if times.are_asked() && !times.admit(Some(time()).filter(|t| *t != NO_TIME)) {
+                return;
+            }
+            let rest = || (standings.of(doc, class), time());
+            top.take(key, class, score, within.inexact[class as usize], rest);
+        };
+        if self.scored {
+            self.weight.for_each(reader, &mut take)?;
+        } else {
+            self.weight.for_each_no_score(reader, &mut |docs| {
+                docs.iter().for_each(|doc| take(*doc, 0.0));
+            })?;
+        }
+        Ok(Some(matches))
+    }
+}
+
+type Column<T> = Arc<dyn ColumnValues<T>>;
+
+pub(super) struct Columns {
+    key: Column<u64>,
+    class: Column<u64>,
+    /// Of all documents, where they have one.
+    one_class: Option<Class>,
+    pub(super) time: Column<i64>,
+}
+
+/// The value of each document. Where all have one, nobody asks first whether there is one.
+fn of_each<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static>(
+    column: tantivy::columnar::Column<T>,
+    default: T,
+) -> Column<T> {
+    match column.index {
+        ColumnIndex::Full => column.values,
+        _ => column.first_or_default_col(default),
+    }
+}
+
+impl Columns {
+    pub(super) fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
+        let fast = reader.fast_fields();
+        let class = of_each(fast.u64("class")?, 0);
+        let (least, most) = (class.min_value(), class.max_value());
+        Ok(Self {
+            key: of_each(fast.u64("key")?, 0),
+            class,
+            one_class: (least == most).then_some(class_of(least)),
+            time: of_each(fast.i64("time")?, NO_TIME),
+        })
+    }
+
+    pub(super) fn key(&self, doc: u32) -> u64 {
+        self.key.get_val(doc)
+    }
+
+    pub(super) fn class(&self, doc: u32) -> Class {
+        match self.one_class {
+            Some(class) => class,
+            None => class_of(self.class.get_val(doc)),
+        }
+    }
+}
+
+fn class_of(value: u64) -> Class {
+    match value == Class::Prose as u64 {
+        true => Class::Prose,
+        false => Class::Output,
+    }
+}
