@@ -153,7 +153,10 @@ impl Index {
             let Some(entry) = stored_entry(at)? else {
                 continue;
             };
-            let text = reader.passages(&entry)?;
+            let text = match reader.text(&entry) {
+                Err(Error::Io { .. }) => None,
+                text => text?,
+            };
             let gone = "its bytes have changed or cannot be read; ask again";
             each(ShownPart::Entry(ShownEntry {
                 id: address(&entry),
@@ -282,21 +285,21 @@ impl<'a> Reader<'a> {
             .map_err(|e| Error::io(path, e))
     }
 
-    /// The text by class; empty when the bytes changed.
-    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Text, Error> {
+    /// The text by class; `None` when the bytes changed.
+    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Option<Text>, Error> {
         let Some(record) = self.bytes(entry)? else {
-            return Ok(Text::new());
+            return Ok(None);
         };
-        let mut text = self.passages_of(entry, &record).unwrap_or_default();
+        let mut text = self.passages_of(entry, &record);
         if let Some(mask) = self.mask {
-            let pieces = text.iter_mut().flat_map(|(_, pieces)| pieces);
-            mask_pieces(&record, pieces, mask);
+            let passages = text.iter_mut().flatten();
+            mask_pieces(&record, passages.flat_map(|(_, pieces)| pieces), mask);
         }
         Ok(text)
     }
 
-    /// The same unmasked, and the record it is of; `None` when the bytes changed or cannot be read any more.
-    pub(super) fn passages(
+    /// The same unmasked, and the record it is of; `None` as well when the bytes cannot be read any more.
+    pub(super) fn unmasked(
         &mut self,
         entry: &StoredEntry,
     ) -> Result<Option<(Text, Vec<u8>)>, Error> {

@@ -140,7 +140,7 @@ impl Index {
             };
             let id = address(&entry);
             last = (Some(number), id.clone());
-            let text = reader.text(&entry)?;
+            let text = reader.text(&entry)?.unwrap_or_default();
             each(TreePart::Row(TreeRow {
                 id,
                 parent,
@@ -187,7 +187,7 @@ impl Index {
                 && entry.role.as_deref() == Some("assistant")
                 && entry.flags & flag::ERROR == 0
                 && !at_leaf
-                && !one_line(&reader.text(&entry)?).1
+                && !one_line(&reader.text(&entry)?.unwrap_or_default()).1
             {
                 continue;
             }

@@ -166,7 +166,7 @@ impl<'a, 's> Page<'a, 's> {
             self.matched.insert(key >> ARRIVAL_BITS);
             return Ok(());
         }
-        let Some((text, record)) = self.reader.passages(&entry)? else {
+        let Some((text, record)) = self.reader.unmasked(&entry)? else {
             // Changed since it was catalogued: what it says now is for the next check to find.
             self.stale = true;
             self.dropped += 1;
