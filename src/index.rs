@@ -28,7 +28,8 @@ pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
-    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
+    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, TreeScope,
+    WrittenList,
 };
 
 /// How current an [`Index`] must be.

@@ -79,7 +79,10 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             thinking_level: &context.thinking_level,
             provider: model.map(|model| &*model.provider),
             model: model.map(|model| &*model.model_id),
-            messages: messages.iter().flat_map(|one| raw(one, screen)).collect(),
+            messages: messages
+                .iter()
+                .flat_map(|message| screen.masked_json(message.as_str()))
+                .collect(),
         })?;
     } else {
         screen.say(&summary(
@@ -124,7 +127,7 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
     if screen.json {
         let raw = |message: &ResumedMessage| {
             let json = json!({"role": message.role, "content": message.content});
-            RawValue::from_string(screen.masked(json.to_string())).ok()
+            screen.masked_json(&json.to_string())
         };
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
@@ -158,11 +161,6 @@ fn of_block(block: &Value) -> String {
         "image" => format!("({})", text("media_type")),
         _ => block.to_string(),
     }
-}
-
-/// A secret holds no quote and no backslash that is not of an escape, so without it the JSON is whole still.
-fn raw(message: &Message<'_>, screen: &Screen) -> Option<Box<RawValue>> {
-    RawValue::from_string(screen.masked(message.as_str().to_owned())).ok()
 }
 
 fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {

@@ -234,27 +234,24 @@ fn written(
             })?;
         }
         Form::Markdown | Form::Html => {
-            // Whoever is given it may pass it on, wherever it goes first.
-            let mask = screen.mask_of_files();
             let scope = ShowScope {
                 branch: leaf,
+                // Whoever is given it may pass it on, wherever it goes first.
+                mask: screen.mask_of_files(),
                 ..ShowScope::default()
             };
             index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
                 let text = match part {
                     ShownPart::Head(head) => {
                         complete = head.complete;
-                        let mut session = head.session.clone();
-                        mask.into_iter().for_each(|mask| session.mask(mask));
                         match form {
-                            Form::Html => html::head(&session, screen),
-                            _ => markdown::head(&session, screen),
+                            Form::Html => html::head(&head.session, screen),
+                            _ => markdown::head(&head.session, screen),
                         }
                     }
-                    ShownPart::Entry(mut entry) => {
+                    ShownPart::Entry(entry) => {
                         entries += 1;
                         changed += u64::from(entry.problem.is_some());
-                        mask.into_iter().for_each(|mask| entry.mask(mask));
                         match form {
                             Form::Html => html::entry(&entry),
                             _ => markdown::entry(&entry),

@@ -66,26 +66,24 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         context: args.context,
         branch: args.branch.clone(),
         all: args.all,
+        mask: screen.mask(),
     };
     let full = args.full || screen.width.is_none();
     let (mut focus, mut after, mut complete, mut shown) = (None, String::new(), true, 0);
     index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
         match part {
             ShownPart::Head(head) => {
-                let mut head = head.clone();
-                screen.mask().into_iter().for_each(|mask| head.mask(mask));
                 complete = head.complete;
                 if screen.json {
-                    let around = Around::entries(&head)?;
+                    let around = Around::entries(head)?;
                     out.json(&around.before)?;
                     after = around.after;
                 } else {
                     out.text(&super::tree::heading(&head.session, screen))?;
-                    focus = head.focus;
+                    focus = head.focus.clone();
                 }
             }
-            ShownPart::Entry(mut entry) => {
-                screen.mask().into_iter().for_each(|mask| entry.mask(mask));
+            ShownPart::Entry(entry) => {
                 if screen.json {
                     out.json(if shown > 0 { "," } else { "" })?;
                     out.json(&serde_json::to_string(&entry)?)?;
