@@ -28,7 +28,8 @@ pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
-    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, WrittenList,
+    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, TreeScope,
+    WrittenList,
 };
 
 /// How current an [`Index`] must be.
@@ -185,6 +186,11 @@ impl Index {
             Some(catalogue) if !catalogue.is_clean() => drop(self),
             _ => std::mem::forget(self),
         }
+    }
+
+    /// Whether there is an index: without one, and without a way to make it, every answer is empty.
+    pub fn is_made(&self) -> bool {
+        self.catalogue.is_some()
     }
 
     /// Why the check on opening could not be done: the answers are as the last writer left the index.

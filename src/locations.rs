@@ -32,7 +32,7 @@ pub struct Environment<'a> {
 ///     home: Some("/home/ada".into()),
 ///     data_dir: Some("/home/ada/.local/share".into()),
 ///     var: &|_| None,
-///     cwd: "/home/ada/work".into(),
+///     cwd: "/home/ada/code".into(),
 ///     read_settings: false,
 /// });
 /// assert!(roots.iter().any(|root| root.path.ends_with(".pi/agent/sessions")));

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-const PARSER: &str = ".pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl";
-const DOCS: &str = ".pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl";
-const TORN: &str = ".pi/agent/sessions/--work-parser--/torn.jsonl";
-const CLIDO: &str = "clido/sessions/_work_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl";
+const PARSER: &str = ".pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl";
+const DOCS: &str = ".pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl";
+const TORN: &str = ".pi/agent/sessions/--code-parser--/torn.jsonl";
+const CLIDO: &str = "clido/sessions/_code_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl";
 
 /// Two pi sessions (one with a branch), one file that pi would not list, one clido session.
 pub fn home() -> Sandbox {
@@ -18,7 +18,7 @@ pub fn home() -> Sandbox {
     sandbox.write(
         PARSER,
         concat!(
-            r#"{"type":"session","version":3,"id":"019b8d10-0000-7000-8000-00000000000a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#, "\n",
+            r#"{"type":"session","version":3,"id":"019b8d10-0000-7000-8000-00000000000a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#, "\n",
             r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"Fix the tokenizer please","timestamp":1767603601000}}"#, "\n",
             r#"{"type":"message","id":"b1","parentId":"a1","timestamp":"2026-01-05T09:00:09.000Z","message":{"role":"assistant","content":[{"type":"text","text":"I will read the camelCase rules \u001b[31mfirst"},{"type":"toolCall","id":"t1","name":"bash","arguments":{"command":"cargo test"}}],"provider":"anthropic","model":"claude-x","stopReason":"toolUse","timestamp":1767603609000}}"#, "\n",
             r#"{"type":"message","id":"c1","parentId":"b1","timestamp":"2026-01-05T09:00:12.000Z","message":{"role":"toolResult","toolCallId":"t1","toolName":"bash","content":[{"type":"text","text":"test splits ... FAILED"}],"isError":true,"timestamp":1767603612000}}"#, "\n",
@@ -31,7 +31,7 @@ pub fn home() -> Sandbox {
     sandbox.write(
         DOCS,
         concat!(
-            r#"{"type":"session","version":3,"id":"019b87e9-0000-7000-8000-00000000000b","timestamp":"2026-01-04T09:00:00.000Z","cwd":"~/work/docs","parentSession":"~/.pi/gone.jsonl"}"#, "\n",
+            r#"{"type":"session","version":3,"id":"019b87e9-0000-7000-8000-00000000000b","timestamp":"2026-01-04T09:00:00.000Z","cwd":"~/code/docs","parentSession":"~/.pi/gone.jsonl"}"#, "\n",
             r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-04T09:00:01.000Z","message":{"role":"user","content":"日本語のドキュメントでtokenizerを説明して","timestamp":1767517201000}}"#, "\n",
         ),
     );
@@ -42,7 +42,7 @@ pub fn home() -> Sandbox {
     let clido = sandbox.write(
         CLIDO,
         concat!(
-            r#"{"type":"meta","session_id":"f47ac10b-58cc-4372-a567-0e02b2c3d479","schema_version":1,"start_time":"2026-01-02T12:00:00.000000000+00:00","project_path":"~/work/parser"}"#, "\n",
+            r#"{"type":"meta","session_id":"f47ac10b-58cc-4372-a567-0e02b2c3d479","schema_version":1,"start_time":"2026-01-02T12:00:00.000000000+00:00","project_path":"~/code/parser"}"#, "\n",
             r#"{"type":"user_message","role":"user","content":[{"text":"Deploy the parser","type":"text"}]}"#, "\n",
             r#"{"type":"assistant_message","content":[{"text":"Deployed.","type":"text"}]}"#, "\n",
             r#"{"type":"result","exit_status":"completed","total_cost_usd":0.25,"num_turns":1,"duration_ms":900}"#, "\n",
@@ -65,9 +65,9 @@ fn overview() {
 
     Newest
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
-    5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
-    1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメントでtokenizerを説明して
-    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    5m   019b8d10  pi        5  ~/code/parser  Tokenizer work
+    1d   019b87e9  pi        1  ~/code/docs    日本語のドキュメントでtokenizerを説明して
+    3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     4h   torn      pi        0                 [not listed by pi: no session header (torn)] (no message…
 
     Try
@@ -106,14 +106,14 @@ fn list_here_and_everywhere() {
     "#);
     assert_snapshot!(home.run(&["list", "--all", "--limit", "2"]), @r#"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
-    5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
-    1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメントでtokenizerを説明して
+    5m   019b8d10  pi        5  ~/code/parser  Tokenizer work
+    1d   019b87e9  pi        1  ~/code/docs    日本語のドキュメントでtokenizerを説明して
     --- stderr
     1 to 2 of 4 sessions; --page 2 goes on.
     "#);
     assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
-    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     "#);
     assert_snapshot!(home.run(&["list", "--agent", "vim"]), @r#"
     --- stderr
@@ -130,7 +130,7 @@ fn an_empty_list_names_the_nearest_place() {
     std::fs::create_dir(&home.cwd).expect("a folder");
     assert_snapshot!(home.run(&["list"]), @r#"
     --- stderr
-    No sessions in ~/work/parser/src. 2 sessions in ~/work/parser. --all lists 4 sessions.
+    No sessions in ~/code/parser/src. 2 sessions in ~/code/parser. --all lists 4 sessions.
     --- exit Some(1)
     "#);
 }
@@ -139,9 +139,9 @@ fn an_empty_list_names_the_nearest_place() {
 fn narrow_terminals() {
     assert_snapshot!(home().run(&["list", "--all", "--width", "60"]), @r#"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
-    5m   019b8d10  pi        5  ~/work/parser  Tokenizer work
-    1d   019b87e9  pi        1  ~/work/docs    日本語のドキュメ…
-    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    5m   019b8d10  pi        5  ~/code/parser  Tokenizer work
+    1d   019b87e9  pi        1  ~/code/docs    日本語のドキュメ…
+    3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     4h   torn      pi        0                 [not listed by p…
     "#);
 }
@@ -150,24 +150,24 @@ fn narrow_terminals() {
 fn search() {
     let home = home();
     assert_snapshot!(home.run(&["search", "tokenizer"]), @r#"
-    Tokenizer work  ~/work/parser · pi · 5m
+    Tokenizer work  ~/code/parser · pi · 5m
       session_info · 4m  019b8d10-0000-7000-8000-00000000000a:g1
         Tokenizer work
       user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
         Fix the tokenizer please
 
-    日本語のドキュメントでtokenizerを説明して  ~/work/docs · pi · 1d
+    日本語のドキュメントでtokenizerを説明して  ~/code/docs · pi · 1d
       user · 1d  019b87e9-0000-7000-8000-00000000000b:a1
         日本語のドキュメントでtokenizerを説明して
     --- stderr
     3 matches in 2 sessions. --here keeps to this directory.
     "#);
     assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @r#"
-    Tokenizer work  ~/work/parser · pi · 5m
+    Tokenizer work  ~/code/parser · pi · 5m
       user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
         Fix the tokenizer please
     --- stderr
-    1 match in 1 session of ~/work/parser.
+    1 match in 1 session of ~/code/parser.
     "#);
     assert_snapshot!(home.run(&["search", "nowhere"]), @r#"
     --- stderr
@@ -191,8 +191,8 @@ fn tree() {
     let home = home();
     assert_snapshot!(home.run(&["tree", "last"]), @r#"
     Tokenizer work
-    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
-    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    pi · ~/code/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
 
     ● a1 user [start]  Fix the tokenizer please
     ● b1 assistant  I will read the camelCase rules ␛[31mfirst bash cargo test
@@ -203,8 +203,8 @@ fn tree() {
     "#);
     assert_snapshot!(home.run(&["tree", "019b8d10", "--filter", "user-only", "--ascii"]), @r#"
     Tokenizer work
-    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
-    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    pi · ~/code/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
 
     * a1 user [start]  Fix the tokenizer please
     |- o d1 user  Try bigrams
@@ -212,8 +212,8 @@ fn tree() {
     "#);
     assert_snapshot!(home.run(&["tree", "019b87e9"]), @r#"
     日本語のドキュメントでtokenizerを説明して
-    pi · ~/work/docs · 2026-01-04 09:00 · 2 entries
-    ~/.pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl
+    pi · ~/code/docs · 2026-01-04 09:00 · 2 entries
+    ~/.pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl
     forked from ~/.pi/gone.jsonl
 
     ◆ a1 user (leaf)  日本語のドキュメントでtokenizerを説明して
@@ -225,8 +225,8 @@ fn show() {
     let home = home();
     assert_snapshot!(home.run(&["show", "last"]), @r#"
     Tokenizer work
-    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
-    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    pi · ~/code/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
 
     ── user · 2026-01-05 09:00 · [start] · a1 ──────────────────────────────────────────────────────────
     Fix the tokenizer please
@@ -251,8 +251,8 @@ fn show() {
     "#);
     assert_snapshot!(home.run(&["show", "019b8d10:d1", "--context", "1"]), @r#"
     Tokenizer work
-    pi · ~/work/parser · 2026-01-05 09:00 · claude-x · 8 entries
-    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    pi · ~/code/parser · 2026-01-05 09:00 · claude-x · 8 entries
+    ~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
 
     ── toolResult · 2026-01-05 09:00 · error · c1 ──────────────────────────────────────────────────────
       │ bash
@@ -263,8 +263,8 @@ fn show() {
     "#);
     assert_snapshot!(home.run(&["show", "f47ac10b:L2"]), @r#"
     Deploy the parser
-    clido · ~/work/parser · 2026-01-02 12:00 · 4 entries
-    ~/clido/sessions/_work_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl
+    clido · ~/code/parser · 2026-01-02 12:00 · 4 entries
+    ~/clido/sessions/_code_parser/f47ac10b-58cc-4372-a567-0e02b2c3d479.jsonl
 
     ▶▶ user · L2 ───────────────────────────────────────────────────────────────────────────────────────
     Deploy the parser
@@ -287,8 +287,8 @@ fn names_that_fit_several_sessions_or_none() {
     assert_snapshot!(home.run(&["show", "019b8"]), @r#"
     --- stderr
     error: "019b8" is the beginning of 2 session ids
-    hint: 019b87e9-0000-7000-8000-00000000000b · pi · $HOME/.pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl · 日本語のドキュメントでtokenizerを説明して
-    hint: 019b8d10-0000-7000-8000-00000000000a · pi · $HOME/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl · Tokenizer work
+    hint: 019b87e9-0000-7000-8000-00000000000b · pi · $HOME/.pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl · 日本語のドキュメントでtokenizerを説明して
+    hint: 019b8d10-0000-7000-8000-00000000000a · pi · $HOME/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl · Tokenizer work
     --- exit Some(2)
     "#);
     assert_snapshot!(home.run(&["tree", "nope"]), @r#"
@@ -379,6 +379,36 @@ fn every_answer_says_its_version_and_whether_it_is_complete() {
     ] {
         assert_eq!(home.json(arguments)["schema_version"], 1, "{arguments:?}");
     }
+}
+
+#[test]
+fn what_cannot_be_json_is_refused_and_what_is_empty_said() {
+    let home = home();
+    for arguments in [&["man"][..], &["man", "list"], &["completions", "bash"]] {
+        let refused = home.run(&[arguments, &["--json"]].concat());
+        assert!(
+            refused.contains("no JSON") && refused.contains("--- exit Some(2)"),
+            "{refused}"
+        );
+    }
+    assert_snapshot!(home.run(&["sql", " "]), @r#"
+    --- stderr
+    error: the query is empty
+    hint: `sessionary sql --help` has examples
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["sql", "/* nothing */"]), @r#"
+    --- stderr
+    error: there is nothing in it that could be answered
+    hint: `sessionary sql --help` has examples
+    --- exit Some(2)
+    "#);
+    assert_snapshot!(home.run(&["sql", "SELEC 1"]), @r#"
+    --- stderr
+    error: near "SELEC": syntax error, at character 1 of the query
+    hint: `sessionary sql --help` has examples
+    --- exit Some(2)
+    "#);
 }
 
 #[test]
@@ -493,10 +523,10 @@ fn help_of_every_verb_has_examples() {
 fn settings_of_a_catalogued_project_name_another_root() {
     let home = home();
     // The settings lie in a project that is known only from a session's header.
-    home.write("work/docs/.pi/settings.json", r#"{"sessionDir":"kept"}"#);
-    let line = r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/work/docs"}"#;
-    home.write("work/docs/kept/0c.jsonl", &format!("{line}\n"));
-    home.write("work/docs/kept/deeper/0d.jsonl", &format!("{line}\n"));
+    home.write("code/docs/.pi/settings.json", r#"{"sessionDir":"kept"}"#);
+    let line = r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/code/docs"}"#;
+    home.write("code/docs/kept/0c.jsonl", &format!("{line}\n"));
+    home.write("code/docs/kept/deeper/0d.jsonl", &format!("{line}\n"));
     let paths = |answer: &Value| -> Vec<String> {
         let rows = answer["sessions"].as_array().expect("a list");
         rows.iter()
@@ -509,7 +539,7 @@ fn settings_of_a_catalogued_project_name_another_root() {
     for _ in 0..2 {
         assert_eq!(
             paths(&home.json(&["list", "--all", "--json"])),
-            ["~/work/docs/kept/0c.jsonl"]
+            ["~/code/docs/kept/0c.jsonl"]
         );
     }
     let status = home.json(&["status", "--json"]);
@@ -559,7 +589,7 @@ fn a_file_in_no_root_is_shown_and_not_kept() {
     home.write("elsewhere/notes.txt", "no session\n");
     assert_snapshot!(home.run(&["show", "../../elsewhere/notes.txt"]), @r#"
     --- stderr
-    error: $HOME/work/parser/../../elsewhere/notes.txt: holds no entry of any known format
+    error: $HOME/code/parser/../../elsewhere/notes.txt: holds no entry of any known format
     --- exit Some(1)
     "#);
 }
@@ -567,22 +597,22 @@ fn a_file_in_no_root_is_shown_and_not_kept() {
 #[test]
 fn an_empty_list_names_another_working_tree() {
     let home = Sandbox::new();
-    home.write("work/app/.git/worktrees/parser/commondir", "../..\n");
+    home.write("code/app/.git/worktrees/parser/commondir", "../..\n");
     home.write(
-        "work/app/.git/worktrees/parser/gitdir",
-        "~/work/parser/.git\n",
+        "code/app/.git/worktrees/parser/gitdir",
+        "~/code/parser/.git\n",
     );
     home.write(
-        "work/parser/.git",
-        "gitdir: ~/work/app/.git/worktrees/parser\n",
+        "code/parser/.git",
+        "gitdir: ~/code/app/.git/worktrees/parser\n",
     );
     home.write(
         ".pi/agent/sessions/--x--/a.jsonl",
-        concat!(r#"{"type":"session","version":3,"id":"0f","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/work/app"}"#, "\n"),
+        concat!(r#"{"type":"session","version":3,"id":"0f","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/code/app"}"#, "\n"),
     );
     assert_snapshot!(home.run(&["list"]), @r#"
     --- stderr
-    No sessions in ~/work/parser. 1 session in ~/work/app. --all lists 1 session.
+    No sessions in ~/code/parser. 1 session in ~/code/app. --all lists 1 session.
     --- exit Some(1)
     "#);
 }
@@ -601,9 +631,9 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
         (&before["complete"], &before["pending_files"]),
         (&Value::Bool(true), &0.into())
     );
-    let line = r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/work/parser"}"#;
+    let line = r#"{"type":"session","version":3,"id":"0c","timestamp":"2026-01-03T09:00:00.000Z","cwd":"~/code/parser"}"#;
     home.write(
-        ".pi/agent/sessions/--work-parser--/new.jsonl",
+        ".pi/agent/sessions/--code-parser--/new.jsonl",
         &format!("{line}\n"),
     );
     let during = home.json(&["list", "--all", "--json"]);
@@ -618,7 +648,7 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     );
     assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
-    3d   f47ac10b  clido     1  ~/work/parser  Deploy the parser
+    3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     --- stderr
     Not everything is in this answer: 1 file not read yet: another sessionary is at work.
     "#);
@@ -723,9 +753,9 @@ fn an_empty_name_is_no_session() {
     let home = home();
     // A file may well say that its session has no id.
     let path = home.write(
-        ".pi/agent/sessions/--work-parser--/no-id.jsonl",
+        ".pi/agent/sessions/--code-parser--/no-id.jsonl",
         concat!(
-            r#"{"type":"session","version":3,"id":"","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#, "\n",
+            r#"{"type":"session","version":3,"id":"","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#, "\n",
             r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"Who am I?"}}"#, "\n",
         ),
     );
@@ -758,14 +788,14 @@ fn a_limit_of_nothing_is_no_limit() {
     assert_eq!(all(&["list", "--limit", "0", "--json"], "sessions"), 2);
     let most = 30;
     let mut lines = String::from(
-        "{\"type\":\"session\",\"version\":3,\"id\":\"many\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"~/work/parser\"}\n",
+        "{\"type\":\"session\",\"version\":3,\"id\":\"many\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"~/code/parser\"}\n",
     );
     for number in 0..most {
         lines.push_str(&format!(
             "{{\"type\":\"message\",\"id\":\"m{number}\",\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"tokenizer tokenizer {number}\"}}}}\n"
         ));
     }
-    home.write(".pi/agent/sessions/--work-parser--/many.jsonl", &lines);
+    home.write(".pi/agent/sessions/--code-parser--/many.jsonl", &lines);
     let hits = |limit: &[&str]| {
         let answer = home.json(&[&["search", "tokenizer", "--json"], limit].concat());
         let groups = answer["sessions"].as_array().expect("groups").clone();
@@ -825,9 +855,9 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
     let home = home();
     for (name, day, time) in [("one", "03", 1_767_430_800), ("two", "04", 1_767_517_200)] {
         let path = home.write(
-            &format!(".pi/agent/sessions/--work-parser--/{name}.jsonl"),
+            &format!(".pi/agent/sessions/--code-parser--/{name}.jsonl"),
             &[
-                format!(r#"{{"type":"session","version":3,"id":"{name}","timestamp":"2026-01-{day}T09:00:00.000Z","cwd":"~/work/parser"}}"#),
+                format!(r#"{{"type":"session","version":3,"id":"{name}","timestamp":"2026-01-{day}T09:00:00.000Z","cwd":"~/code/parser"}}"#),
                 format!(r#"{{"type":"message","id":"s1","parentId":null,"timestamp":"2026-01-{day}T09:00:01.000Z","message":{{"role":"system","content":"You are a careful engineer","sections":[],"toolsAdded":[{{"name":"grep","description":"Search the zebrawood"}}],"timestamp":{time}000}}}}"#),
                 format!(r#"{{"type":"message","id":"u1","parentId":"s1","timestamp":"2026-01-{day}T09:00:02.000Z","message":{{"role":"user","content":"hello {name}","timestamp":{time}000}}}}"#),
                 format!(r#"{{"type":"compaction","id":"c1","parentId":"u1","timestamp":"2026-01-{day}T09:00:03.000Z","summary":"they met","firstKeptEntryId":"u1","tokensBefore":9,"systemMessage":{{"role":"system","content":"Statutes of {name}"}}}}"#),
@@ -856,7 +886,7 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
         let _ = home.run(&["sync"]);
     }
     assert_snapshot!(home.run(&["search", "kind:system", "careful"]), @r#"
-    hello two  ~/work/parser · pi · 1d
+    hello two  ~/code/parser · pi · 1d
       system · 1d · before a compaction  two:s1
         You are a careful engineer
     --- stderr
@@ -864,8 +894,8 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
     "#);
     assert_snapshot!(home.run(&["show", "two:s1"]), @r#"
     hello two
-    pi · ~/work/parser · 2026-01-04 09:00 · 4 entries
-    ~/.pi/agent/sessions/--work-parser--/two.jsonl
+    pi · ~/code/parser · 2026-01-04 09:00 · 4 entries
+    ~/.pi/agent/sessions/--code-parser--/two.jsonl
 
     ▶▶ system · 2026-01-04 09:00 · s1 ──────────────────────────────────────────────────────────────────
     You are a careful engineer

@@ -112,17 +112,17 @@ fn paths(config: &Config) -> Vec<String> {
 fn adding_a_glob_wipes_what_it_excludes() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
-    write(home, "--a--/open.jsonl", "/work/open", "harmless zanzibar");
+    write(home, "--a--/open.jsonl", "/code/open", "harmless zanzibar");
     write(
         home,
         "--a--/cwd.jsonl",
-        "/work/hush/deep",
+        "/code/hush/deep",
         "confidential quetzalcoatl",
     );
     write(
         home,
         "--a--/drafts/path.jsonl",
-        "/work/open",
+        "/code/open",
         "confidential popocatepetl",
     );
     let secrets = [
@@ -138,7 +138,7 @@ fn adding_a_glob_wipes_what_it_excludes() {
     write(
         home,
         "--a--/cwd.jsonl",
-        "/work/hush/deep",
+        "/code/hush/deep",
         "confidential quetzalcoatl again",
     );
     sync(&all);
@@ -153,7 +153,7 @@ fn adding_a_glob_wipes_what_it_excludes() {
     assert!(has("quetzalcoatl") && has("popocatepetl") && has("zanzibar"));
     assert_eq!(found(&all, "quetzalcoatl"), 20);
 
-    let less = config(home, &["/work/hush", "drafts"]);
+    let less = config(home, &["/code/hush", "drafts"]);
     // Any command that looks does it; the words too.
     assert_eq!(
         paths(&less),
@@ -180,13 +180,13 @@ fn adding_a_glob_wipes_what_it_excludes() {
     write(
         home,
         "--a--/cwd.jsonl",
-        "/work/hush/deep",
+        "/code/hush/deep",
         "confidential quetzalcoatl and more of it",
     );
     write(
         home,
         "--b--/new.jsonl",
-        "/work/hush",
+        "/code/hush",
         "confidential iztaccihuatl",
     );
     sync(&less);
@@ -234,7 +234,7 @@ fn a_working_directory_that_is_told_late_is_swept() {
     write(
         home,
         "--a--/late.jsonl",
-        "/work/hush",
+        "/code/hush",
         "confidential quetzalcoatl",
     );
     let path = home.join("pi/--a--/late.jsonl");
@@ -258,8 +258,8 @@ fn damaged_words_do_not_keep_what_is_excluded() {
     for part in ["fast", "pos", "store"] {
         let place = tempfile::tempdir().unwrap();
         let home = place.path();
-        write(home, "--a--/open.jsonl", "/work/open", "zanzibar");
-        write(home, "--a--/cwd.jsonl", "/work/hush", "quetzalcoatl");
+        write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
+        write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
         sync(&config(home, &[]));
         let index = home.join("index");
         let mut damaged = BTreeSet::new();
@@ -273,7 +273,7 @@ fn damaged_words_do_not_keep_what_is_excluded() {
             }
         }
         assert!(!damaged.is_empty(), "{part}");
-        let less = config(home, &["/work/hush"]);
+        let less = config(home, &["/code/hush"]);
         assert_eq!(paths(&less).len(), 4, "{part}");
         assert_eq!(files_with(&index, "quetzalcoatl"), 0, "{part}");
         let counts = || (found(&less, "quetzalcoatl"), found(&less, "zanzibar"));
@@ -304,8 +304,8 @@ fn damaged_words_do_not_keep_what_is_excluded() {
 fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
-    write(home, "--a--/open.jsonl", "/work/open", "zanzibar");
-    write(home, "--a--/cwd.jsonl", "/work/hush", "quetzalcoatl");
+    write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
+    write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
     sync(&config(home, &[]));
     let index = home.join("index");
     let database = index.join("v1/catalogue.sqlite");
@@ -316,7 +316,7 @@ fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
     };
     assert_eq!(count(&reader), Ok(5));
 
-    let less = config(home, &["/work/hush"]);
+    let less = config(home, &["/code/hush"]);
     let wal = index.join("v1/catalogue.sqlite-wal");
     let lengths: Vec<u64> = (0..3)
         .map(|_| {
@@ -343,15 +343,15 @@ fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
 fn a_rebuild_under_new_globs_wipes() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
-    write(home, "--a--/open.jsonl", "/work/open", "zanzibar");
+    write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
     let secrets: Vec<String> = (0..20).map(|n| format!("secret-{n}.jsonl")).collect();
     for secret in &secrets {
-        write(home, &format!("--a--/{secret}"), "/work/hush", "quetzal");
+        write(home, &format!("--a--/{secret}"), "/code/hush", "quetzal");
     }
     sync(&config(home, &[]));
     let index = home.join("index");
     assert!(secrets.iter().all(|secret| files_with(&index, secret) > 0));
-    let less = config(home, &["/work/hush"]);
+    let less = config(home, &["/code/hush"]);
     let mut indexer = Indexer::open(&less).unwrap();
     indexer.rebuild(&mut |_| {}).unwrap();
     for secret in &secrets {

@@ -230,7 +230,7 @@ fn a_file_is_written_whole_and_never_over_another_unasked() {
     assert!(!out.exists());
     assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--dry-run"]), @r#"
     --- stderr
-    Would write to ~/work/parser/talk.html: 6 entries, 10.2 KB
+    Would write to ~/code/parser/talk.html: 6 entries, 10.2 KB
     "#);
     let done = sandbox.json(&["export", "hostile", "--out", "talk.html", "--json"]);
     let length = fs::metadata(&out).expect("a file").len();
@@ -250,19 +250,19 @@ fn a_file_is_written_whole_and_never_over_another_unasked() {
     fs::write(&out, "mine").expect("written");
     assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html"]), @r#"
     --- stderr
-    error: $HOME/work/parser/talk.html is there already
+    error: $HOME/code/parser/talk.html is there already
     hint: --force replaces it
     --- exit Some(2)
     "#);
     assert_eq!(fs::read_to_string(&out).expect("a file"), "mine");
     assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--force", "--dry-run"]), @r#"
     --- stderr
-    Would replace ~/work/parser/talk.html: 6 entries, 10.2 KB
+    Would replace ~/code/parser/talk.html: 6 entries, 10.2 KB
     "#);
     assert_eq!(fs::read_to_string(&out).expect("a file"), "mine");
     assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--force"]), @r#"
     --- stderr
-    Written to ~/work/parser/talk.html: 6 entries, 10.2 KB
+    Written to ~/code/parser/talk.html: 6 entries, 10.2 KB
     "#);
     assert_eq!(fs::metadata(&out).expect("a file").len(), length);
     // Nothing is left beside it, also where it failed.

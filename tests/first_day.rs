@@ -29,7 +29,7 @@ fn where_sessions_were_looked_for() {
     indusagi      ~/.indusagi/agent/sessions            0      0          default, not there
     clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
     agentuse      …local/share/agentuse/project         0      0          default, not there
-    clido=laptop  ~/work/parser/../old                  0      0          --root, not there
+    clido=laptop  ~/code/parser/../old                  0      0          --root, not there
     "#);
     let json = home.json(&["status", "--roots", "--json"]);
     assert_eq!(json["complete"], true);
@@ -123,6 +123,38 @@ fn every_setting_says_where_it_comes_from() {
     "#);
     // What only asks where the file is needs none that can be read.
     assert!(home.output(&["config", "path"]).status.success());
+    assert_snapshot!(home.run(&["config", "path", "--json"]), @r#"
+    {"schema_version":1,"file":"$HOME/.config/sessionary/config.toml"}
+    "#);
+
+    // What would leave out everything, or nothing.
+    home.write(path, "exclude = [\"\"]\n");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    error: exclude of the configuration file: "": it names nothing, and as a glob it would match everything
+    hint: for example exclude = ["~/code/secret", "*.draft.jsonl"]
+    --- exit Some(2)
+    "#);
+    home.write(path, "exclude = [\"code/secret/\"]\n");
+    assert_snapshot!(home.run(&["list"]), @r#"
+    --- stderr
+    error: exclude of the configuration file: code/secret/: no path begins so, it would leave nothing out
+    hint: ~/code/secret/ is below your home folder, **/code/secret/ anywhere
+    --- exit Some(2)
+    "#);
+
+    // Relative places start at the file, in whatever directory the command runs.
+    home.write(path, "index = \"kept\"\nroots = [\"pi:more=old\"]\n");
+    let folder = Path::new(path).parent().expect("its folder");
+    let folder = home.home.join(folder);
+    let status = home.json(&["status", "--roots", "--json"]);
+    let roots = status["roots"].as_array().expect("roots").iter();
+    let old: Vec<_> = roots
+        .filter(|root| root["label"] == "old")
+        .map(|root| &root["path"])
+        .collect();
+    assert_eq!(old, [&json!(folder.join("more"))]);
+    assert!(folder.join("kept/v1/catalogue.sqlite").is_file());
 }
 
 #[test]
@@ -141,6 +173,17 @@ fn nothing_found_says_where_and_what_to_do() {
     "#);
     let all = home.run(&["list", "--all"]);
     assert_eq!(all, home.run(&["list"]));
+    let searched = home.run(&["search", "x"]);
+    assert_eq!(
+        searched,
+        all.replacen("--- stderr\n", "--- stderr\nNothing found for x.\n", 1)
+    );
+    assert_snapshot!(home.run(&["show", "last"]), @r#"
+    --- stderr
+    error: there are no sessions in ~/code/parser
+    hint: `sessionary list --all` shows every session
+    --- exit Some(1)
+    "#);
     let json = home.output(&["list", "--all", "--json"]);
     assert_eq!(
         serde_json::from_slice::<serde_json::Value>(&json.stdout).expect("JSON")["sessions"],
@@ -220,17 +263,43 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     let home = home();
     // A file where a folder is needed: not even the superuser can write there.
     home.write(".cache", "");
-    assert_snapshot!(home.run(&["list"]), @r#"
-    --- stderr
-    Not everything is in this answer: 4 files not read yet: ~/.cache/sessionary/v1: Not a directory (os error 20). --index names another place for the index.
-    --- exit Some(1)
-    "#);
-    assert_snapshot!(home.run(&["sync"]), @r#"
+    let said = home.run(&["sync"]);
+    assert_snapshot!(said, @r#"
     --- stderr
     error: $HOME/.cache/sessionary/v1: Not a directory (os error 20)
     hint: free some space or the rights to write there, or name another directory with --index
     --- exit Some(2)
     "#);
+    for arguments in [
+        &[][..],
+        &["list"],
+        &["list", "--all", "--json"],
+        &["list", "--jsonl"],
+        &["search", "tokenizer"],
+        &["sql", "SELECT 1"],
+    ] {
+        let output = home.output(arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(
+            output.stdout.is_empty() && told.contains("Not a directory"),
+            "{arguments:?}: {told}"
+        );
+    }
+    assert_snapshot!(home.run(&["show", "last"]), @r#"
+    --- stderr
+    error: $HOME/.cache/sessionary/v1: Not a directory (os error 20)
+    hint: free some space or the rights to write there, or name another directory with --index
+    hint: a session file can be named by its path
+    --- exit Some(2)
+    "#);
+    // A file that is named is read all the same.
+    let file = home.write("elsewhere.jsonl", "{\"type\":\"session\",\"version\":3,\"id\":\"0z\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}\n{\"type\":\"session_info\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"name\":\"x\"}\n");
+    assert!(
+        home.output(&["tree", &file.display().to_string()])
+            .status
+            .success()
+    );
     let with = home.run(&["list", "--index", "elsewhere"]);
     assert!(with.starts_with("AGE"), "{with}");
 }

@@ -235,7 +235,7 @@ fn help_of_every_command() {
     Examples:
       sessionary tree last
       sessionary tree 019b3f2a --filter user-only
-      sessionary tree ~/.pi/agent/sessions/--work--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all
+      sessionary tree ~/.pi/agent/sessions/--code--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all
 
     A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf.
     ----
@@ -315,7 +315,7 @@ fn help_of_every_command() {
 
     Examples:
       sessionary new "Fix the flaky test in tests/clock.rs"
-      sessionary new "Look around" --in ~/work/parser --dry-run
+      sessionary new "Look around" --in ~/code/parser --dry-run
       sessionary new "Write the release notes" --agent clido
 
     `sessionary resume` then has the agent answer it.
@@ -343,7 +343,9 @@ fn help_of_every_command() {
 
     Without an option an entry is read as JSON from standard input. It keeps its type and members; its
     id, parent and
-    time are made anew.
+    time are made anew. For a session of clido it is a line as clido writes it:
+
+      echo '{"type":"title","title":"Parser"}' | sessionary append f47ac10b
     ----
     Name a session
 
@@ -362,7 +364,8 @@ fn help_of_every_command() {
       sessionary name 019b3f2a ""                take the name away
       sessionary name last Parser --dry-run
 
-    The name is one entry at the end of the session's file; the agent shows it too.
+    The name is one entry at the end of the session's file; the agent shows it too. In a session of
+    clido it is a title: its list shows the last one, a session that it has resumed the first.
     ----
     Label an entry of a session
 
@@ -415,7 +418,8 @@ fn help_of_every_command() {
       sessionary fork last                     a copy for this directory
       sessionary fork 019b3f2a --in ~/other    for another one
 
-    The new session names the old one as its parent. `sessionary branch` copies one branch only.
+    The new session names the old one as its parent. `sessionary branch` copies one branch only;
+    sessions of clido have none.
     ----
     Bring a session file of an old version up to date
 
@@ -456,10 +460,10 @@ fn help_of_every_command() {
       sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte
       sessionary export last --out talk.html --dry-run      what would be written
 
-    The format is told by the name after --out, else it is Markdown. In a page HTML of the session,
-    control characters and marks that turn text around are shown, and do nothing; in Markdown images
-    and HTML within a line stay what they are. Keys and tokens are left out of both (--reveal, and
-    `redact` in the configuration file); JSONL is exact.
+    The format is told by the name after --out, else it is Markdown. In a page and in Markdown HTML of
+    the session, images, control characters and marks that turn text around are shown as text, and do
+    nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);
+    JSONL is exact.
     ----
     Move sessions to the system's trash
 

@@ -42,7 +42,7 @@ fn home() -> Sandbox {
         json!({"type": "session_info", "id": "a8", "parentId": "a7", "timestamp": time, "name": huge}),
     ];
     let file = |header: Value, tail: &str| lines(&[&[header][..], &entries].concat()) + tail;
-    let folder = ".pi/agent/sessions/--work-parser--";
+    let folder = ".pi/agent/sessions/--code-parser--";
     home.write(
         &format!("{folder}/one.jsonl"),
         &file(

@@ -20,9 +20,9 @@ fn ids(answer: &Value) -> Vec<String> {
 fn three() -> Sandbox {
     let home = Sandbox::new();
     for (id, day, folder, name, cost, error, words) in [
-        ("a", 1, "~/work/app", Some("First"), Some(0.5), true, 1),
-        ("b", 2, "~/work/app/deep", None, None, false, 30),
-        ("c", 3, "~/work/docs", Some("Third"), Some(0.25), false, 1),
+        ("a", 1, "~/code/app", Some("First"), Some(0.5), true, 1),
+        ("b", 2, "~/code/app/deep", None, None, false, 30),
+        ("c", 3, "~/code/docs", Some("Third"), Some(0.25), false, 1),
     ] {
         let time = format!("2026-01-0{day}T09:00:00.000Z");
         let mut lines = vec![format!(
@@ -79,7 +79,7 @@ fn every_filter_and_every_order() {
         (&["--since", "4d", "--until", "2026-01-02"], &[b]),
         (&["--project", "APP"], &[a]),
         (&["--project", "../app"], &[b, a]),
-        (&["--project", "work"], &[]),
+        (&["--project", "code"], &[]),
         (&["--agent", "clido"], &[]),
         (&["--limit", "2"], &[c, b]),
         (&["--limit", "2", "--page", "2"], &[a]),
@@ -116,8 +116,8 @@ fn pages_and_what_was_asked_about() {
     let all = |arguments: &[&str]| home.run(&[&["list", "--all"][..], arguments].concat());
     assert_snapshot!(all(&["--sort", "cost", "--limit", "2"]), @r#"
     AGE  SESSION  AGENT  MSGS   COST  PROJECT      TITLE
-    4d   aaaa     pi        2  $0.50  ~/work/app   First
-    2d   cccc     pi        2  $0.25  ~/work/docs  Third
+    4d   aaaa     pi        2  $0.50  ~/code/app   First
+    2d   cccc     pi        2  $0.25  ~/code/docs  Third
     --- stderr
     1 to 2 of 3 sessions; --page 2 goes on.
     "#);
@@ -158,11 +158,11 @@ fn pages_and_what_was_asked_about() {
     let page = home.json(&["list", "--all", "--json", "--limit", "1", "--page", "2"]);
     assert_eq!((&page["total"], &page["elsewhere"]), (&3.into(), &0.into()));
     let mut below = three();
-    below.cwd = below.home.join("work/app/deep");
+    below.cwd = below.home.join("code/app/deep");
     std::fs::create_dir_all(&below.cwd).expect("a folder");
     assert_snapshot!(below.run(&["list", "--named"]), @r#"
     --- stderr
-    No sessions in ~/work/app/deep. 1 session in ~/work/app. --all lists 2 sessions.
+    No sessions in ~/code/app/deep. 1 session in ~/code/app. --all lists 2 sessions.
     --- exit Some(1)
     "#);
 }
@@ -211,9 +211,9 @@ fn a_row_says_how_its_agent_takes_it_up_again() {
         })
         .collect();
     assert_snapshot!(said.join("\n"), @r#"
-    {"argv":["pi","--session","~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl"],"cwd":"~/work/parser"}
-    {"argv":["pi","--session","~/.pi/agent/sessions/--work-docs--/2026-01-04T09-00-00-000Z_0b.jsonl"],"cwd":"~/work/docs"}
-    {"argv":["clido","--resume","f47ac10b-58cc-4372-a567-0e02b2c3d479"],"cwd":"~/work/parser"}
+    {"argv":["pi","--session","~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl"],"cwd":"~/code/parser"}
+    {"argv":["pi","--session","~/.pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl"],"cwd":"~/code/docs"}
+    {"argv":["clido","--resume","f47ac10b-58cc-4372-a567-0e02b2c3d479"],"cwd":"~/code/parser"}
     null
     "#);
     let shown = home.json(&["show", "last", "--json"]);

@@ -31,7 +31,7 @@ fn home() -> Sandbox {
         )
     };
     let lines = [
-        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#.to_owned(),
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#.to_owned(),
         line("a1", "null", &format!(r#""type":"message","message":{{"role":"user","content":"Deploy with {token} walrus please","timestamp":1767603601000}}"#)),
         line("a2", r#""a1""#, &format!(r#""type":"message","message":{{"role":"assistant","content":[{{"type":"text","text":"I use it"}},{{"type":"toolCall","id":"t1","name":"bash","arguments":{{"command":"OPENAI_API_KEY={key} deploy"}}}}],"timestamp":1767603602000}}"#)),
         line("a3", r#""a2""#, &format!(r#""type":"message","message":{{"role":"toolResult","toolCallId":"t1","toolName":"bash","content":[{{"type":"text","text":"{PEM}\ndone, {token}"}}],"isError":false,"timestamp":1767603603000}}"#)),
@@ -39,7 +39,7 @@ fn home() -> Sandbox {
         line("a5", r#""a4""#, &format!(r#""type":"session_info","name":"Deploy {token}""#)),
     ];
     home.write(
-        ".pi/agent/sessions/--work-parser--/one.jsonl",
+        ".pi/agent/sessions/--code-parser--/one.jsonl",
         &(lines.join("\n") + "\n"),
     );
     home.settle();
@@ -95,8 +95,8 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
     }
     assert_snapshot!(home.run(&["show", "0a"]), @r#"
     Deploy ghp_[redacted]
-    pi · ~/work/parser · 2026-01-05 09:00 · 6 entries
-    ~/.pi/agent/sessions/--work-parser--/one.jsonl
+    pi · ~/code/parser · 2026-01-05 09:00 · 6 entries
+    ~/.pi/agent/sessions/--code-parser--/one.jsonl
 
     ── user · 2026-01-05 09:00 · [with sk-[redacted]] · a1 ─────────────────────────────────────────────
     Deploy with ghp_[redacted] walrus please
@@ -122,12 +122,53 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
 }
 
 #[test]
+fn a_secret_that_only_its_name_tells_is_found_in_arguments() {
+    let home = Sandbox::new();
+    let secret = format!("{}x", "Q1w2E3r4".repeat(3));
+    let lines = [
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#.to_owned(),
+        format!(r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"t1","name":"deploy","arguments":{{"n":1.50,"to":"walrus","login":{{"user":"ada","password":"{secret}"}},"api_key":["{secret}"]}}}}],"timestamp":1767603602000}}}}"#),
+        format!(r#"{{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-01-05T09:00:02.000Z","message":{{"role":"toolResult","toolCallId":"t1","toolName":"deploy","content":[{{"type":"text","text":"heron"}}],"details":{{"client_secret":"{secret}"}},"isError":false,"timestamp":1767603603000}}}}"#),
+    ];
+    home.write(
+        ".pi/agent/sessions/--work-parser--/one.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    home.settle();
+    for arguments in [
+        &["search", "heron", "--context", "1"][..],
+        &["search", "heron", "--json", "--context", "1"],
+        &["show", "0a"],
+        &["show", "0a", "--json"],
+        &["tree", "0a", "--filter", "all"],
+        &["tree", "0a", "--json", "--filter", "all"],
+        &["context", "0a"],
+        &["context", "0a", "--json"],
+        &["export", "0a"],
+        &["export", "0a", "--format", "html"],
+    ] {
+        let output = home.output(arguments);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(!said.contains("Q1w2E3r4"), "{arguments:?}: {said}");
+        assert!(said.contains("[redacted]"), "{arguments:?}: {said}");
+        let revealed = home.output(&[arguments, &["--reveal"]].concat()).stdout;
+        let revealed = String::from_utf8_lossy(&revealed);
+        assert!(revealed.contains(&secret), "{arguments:?}: {revealed}");
+    }
+    // But for what is left out the JSON is as it was written.
+    let context = home.output(&["context", "0a", "--json"]).stdout;
+    let context = String::from_utf8_lossy(&context);
+    let expected = r#""arguments":{"n":1.50,"to":"walrus","login":{"user":"ada","password":"[redacted]"},"api_key":["[redacted]"]}"#;
+    assert!(context.contains(expected), "{context}");
+}
+
+#[test]
 fn what_is_to_be_exact_is() {
     let home = home();
     let raw = home.output(&["show", "0a", "--raw"]).stdout;
     let file = home
         .home
-        .join(".pi/agent/sessions/--work-parser--/one.jsonl");
+        .join(".pi/agent/sessions/--code-parser--/one.jsonl");
     assert_eq!(raw, std::fs::read(file).expect("the session"));
     let jsonl = home.output(&["export", "0a", "--format", "jsonl"]).stdout;
     assert!(leaks(&String::from_utf8_lossy(&jsonl)));

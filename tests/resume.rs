@@ -40,10 +40,10 @@ fn the_agent_runs_in_the_sessions_directory() {
     agent(&home, "clido");
     home.cwd.pop();
     assert_snapshot!(resume(&home, &["019b8d10"]), @r#"
-    ~/work/parser
-    ~/work/parser
+    ~/code/parser
+    ~/code/parser
     --session
-    ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    ~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
     --- stderr
     --- exit Some(7)
     "#);
@@ -58,7 +58,7 @@ fn the_agent_runs_in_the_sessions_directory() {
     // Its directory is gone.
     assert_snapshot!(resume(&home, &["019b87e9"]), @r#"
     --- stderr
-    error: ~/work/docs: the session's directory is gone
+    error: ~/code/docs: the session's directory is gone
     hint: --in DIR starts it in another directory, for example --in .
     --- exit Some(2)
     "#);
@@ -95,7 +95,7 @@ fn the_command_is_printed_for_the_shell() {
     fs::create_dir_all(home.home.join(odd)).expect("a folder");
     agent(&home, "pi");
     assert_snapshot!(resume(&home, &["last", "--print"]), @r#"
-    cd -- ~/work/parser && pi --session ~/.pi/agent/sessions/--work-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
+    cd -- ~/code/parser && pi --session ~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
     --- stderr
     --- exit Some(0)
     "#);

@@ -13,8 +13,8 @@ const MARKED: &str = "walrusonlyinfiles";
 /// Files of every format, damaged in every way, what is damaged marked.
 fn damaged() -> Sandbox {
     let home = Sandbox::new();
-    let pi = ".pi/agent/sessions/--work-parser--";
-    let header = r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#;
+    let pi = ".pi/agent/sessions/--code-parser--";
+    let header = r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#;
     let lines = [
         header.to_owned(),
         format!(r#"{{"type":"message","id":"{MARKED}"#),
@@ -76,9 +76,9 @@ fn damaged() -> Sandbox {
 fn no_error_repeats_what_a_session_says() {
     let home = damaged();
     let files = [
-        ".pi/agent/sessions/--work-parser--/one.jsonl",
-        ".pi/agent/sessions/--work-parser--/two.jsonl",
-        ".pi/agent/sessions/--work-parser--/three.jsonl",
+        ".pi/agent/sessions/--code-parser--/one.jsonl",
+        ".pi/agent/sessions/--code-parser--/two.jsonl",
+        ".pi/agent/sessions/--code-parser--/three.jsonl",
         "clido/sessions/c1.jsonl",
     ];
     let paths: Vec<String> = files

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 /// The moment that every test takes for now.
 pub const NOW: &str = "2026-01-05T12:00:00Z";
 
-/// A temporary home with a working directory `work/parser` in it.
+/// A temporary home with a working directory `code/parser` in it.
 pub struct Sandbox {
     folder: tempfile::TempDir,
     /// The home folder, canonical.
@@ -27,7 +27,7 @@ impl Sandbox {
             .canonicalize()
             .expect("the folder")
             .join("home");
-        let cwd = home.join("work/parser");
+        let cwd = home.join("code/parser");
         fs::create_dir_all(&cwd).expect("the working directory");
         Self { folder, home, cwd }
     }

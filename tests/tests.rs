@@ -11,6 +11,7 @@
 //! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
 //! - `faults`: a full disk, too few open files, folders that may not be written
 //! - `export`: what leaves is whole, and does nothing
+//! - `feed`: who reads the feed of changes learns of all
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
@@ -57,6 +58,8 @@ mod export;
 mod failpoints;
 #[cfg(target_os = "linux")]
 mod faults;
+#[cfg(unix)]
+mod feed;
 mod findable;
 #[cfg(unix)]
 mod first_day;

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use insta::assert_snapshot;
+use sessionary::index::{SearchScope, ShowScope};
+use sessionary::{Config, Freshness, Index, RootSpec};
 
 use crate::sandbox::Sandbox;
 
@@ -13,7 +15,7 @@ fn session(id: &str, text: &str) -> String {
     format!(
         "{}\n{}\n",
         format_args!(
-            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}}"#
+            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}}"#
         ),
         format_args!(
             r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{text}","timestamp":1767603601000}}}}"#
@@ -24,11 +26,11 @@ fn session(id: &str, text: &str) -> String {
 fn home() -> Sandbox {
     let home = Sandbox::new();
     home.write(
-        ".pi/agent/sessions/--work-parser--/one.jsonl",
+        ".pi/agent/sessions/--code-parser--/one.jsonl",
         &session("0a", "Fix the tokenizer"),
     );
     home.write(
-        ".pi/agent/sessions/--work-parser--/two.jsonl",
+        ".pi/agent/sessions/--code-parser--/two.jsonl",
         &session("0b", "The tokenizer again"),
     );
     home.settle();
@@ -100,7 +102,7 @@ fn the_state_of_damaged_words_is_told() {
     let _ = home.run(&["sync"]);
     damage(&home.home.join(WORDS), "term");
     assert_snapshot!(said(&home, &["search", "again"]), @r#"
-    The tokenizer again  ~/work/parser · pi · 2h
+    The tokenizer again  ~/code/parser · pi · 2h
       user · 2h  0b:a1
         The tokenizer again
     --- stderr
@@ -109,7 +111,7 @@ fn the_state_of_damaged_words_is_told() {
     "#);
     // Answering has mended them.
     assert_snapshot!(said(&home, &["search", "again"]), @r#"
-    The tokenizer again  ~/work/parser · pi · 2h
+    The tokenizer again  ~/code/parser · pi · 2h
       user · 2h  0b:a1
         The tokenizer again
     --- stderr
@@ -156,7 +158,7 @@ fn said(home: &Sandbox, arguments: &[&str]) -> String {
 fn a_name_that_is_not_utf8_is_said() {
     use std::os::unix::ffi::OsStrExt;
     let home = home();
-    let folder = home.home.join(".pi/agent/sessions/--work-parser--");
+    let folder = home.home.join(".pi/agent/sessions/--code-parser--");
     for name in [&b"caf\xe9.jsonl"[..], b"caf\xe8.jsonl", b"caf\xe9.txt"] {
         let path = folder.join(std::ffi::OsStr::from_bytes(name));
         fs::write(path, "{}\n").expect("a file of that name");
@@ -166,22 +168,22 @@ fn a_name_that_is_not_utf8_is_said() {
     2h   0b       pi        1  The tokenizer again
     2h   0a       pi        1  Fix the tokenizer
     --- stderr
-    $HOME/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
-    $HOME/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
     Not everything is in this answer: 2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them.
     "#);
     assert_snapshot!(home.run(&["sql", "SELECT what, relative, reason FROM problems"]), @r#"
     what    relative                       reason
-    unread  --work-parser--/caf\xE8.jsonl  its name is not UTF-8; renamed, it is read
-    unread  --work-parser--/caf\xE9.jsonl  its name is not UTF-8; renamed, it is read
-    file    --work-parser--/caf\xE9.txt    not a session file
+    unread  --code-parser--/caf\xE8.jsonl  its name is not UTF-8; renamed, it is read
+    unread  --code-parser--/caf\xE9.jsonl  its name is not UTF-8; renamed, it is read
+    file    --code-parser--/caf\xE9.txt    not a session file
     --- stderr
-    $HOME/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
-    $HOME/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
     "#);
     assert_snapshot!(said(&home, &["verify"]), @r#"
-    unread: ~/.pi/agent/sessions/--work-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
-    unread: ~/.pi/agent/sessions/--work-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
+    unread: ~/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
+    unread: ~/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
     2 files, 4 entries, 2 passages, SIZE read: both stores equal the files that could be read, 2 could not.
     "#);
     let status = home.run(&["status"]);
@@ -190,9 +192,62 @@ fn a_name_that_is_not_utf8_is_said() {
 }
 
 #[test]
+fn a_file_that_changes_under_a_reader_is_one_file_and_its_entries_say_so() {
+    let home = Sandbox::new();
+    // Prose, and what a tool answered: two shares of one file.
+    let answer = r#"{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-01-05T09:00:02.000Z","message":{"role":"toolResult","toolCallId":"c","toolName":"bash","content":[{"type":"text","text":"walrus"}],"isError":false,"timestamp":1767603602000}}"#;
+    let text = format!("{}{answer}\n", session("0a", "walrus"));
+    let path = home.write(".pi/agent/sessions/--a--/one.jsonl", &text);
+    let root = RootSpec {
+        agent: "pi".into(),
+        format: "pi".into(),
+        path: home.home.join(".pi/agent/sessions"),
+        label: None,
+        flat: false,
+        why: "test".into(),
+    };
+    let config = Config::new(home.home.join("index"), vec![root]);
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    let scope = SearchScope::default();
+    let before = index.search("walrus", &scope).expect("an answer");
+    assert_eq!((before.complete, before.pending_files), (true, 0));
+    assert!(before.total > 0);
+    let row = index
+        .list(&Default::default())
+        .expect("a list")
+        .sessions
+        .remove(0);
+
+    let now = fs::read_to_string(&path).expect("the file");
+    fs::write(&path, now.replace("walrus", "badger")).expect("written");
+    let after = index.search("walrus", &scope).expect("an answer");
+    assert_eq!(
+        (after.complete, after.pending_files, after.total),
+        (false, 1, 0)
+    );
+    let shown = index
+        .show(&row, &ShowScope::default())
+        .expect("a transcript");
+    assert_eq!(shown.entries.len(), 2);
+    for entry in shown.entries {
+        assert!(
+            entry.text.is_empty() && entry.problem.is_some(),
+            "{entry:?}"
+        );
+    }
+    // The next look knows.
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    let again = index.search("badger", &scope).expect("an answer");
+    assert_eq!(
+        (again.complete, again.pending_files, again.total),
+        (true, 0, before.total)
+    );
+}
+
+#[test]
 fn nuls_are_accounted_for() {
     let home = Sandbox::new();
-    let folder = ".pi/agent/sessions/--work-parser--";
+    let folder = ".pi/agent/sessions/--code-parser--";
     let nuls = home.write(&format!("{folder}/nuls.jsonl"), &"\0".repeat(5_000_000));
     let after = home.write(
         &format!("{folder}/after.jsonl"),
@@ -203,13 +258,13 @@ fn nuls_are_accounted_for() {
         .for_each(|path| home.touch(path, 1_767_600_000));
     assert_snapshot!(home.run(&["list", "--all"]), @r#"
     AGE  SESSION  AGENT  MSGS  PROJECT        TITLE
-    2h   0a       pi        1  ~/work/parser  before the crash
+    2h   0a       pi        1  ~/code/parser  before the crash
     4h   nuls     pi        0                 [not listed by pi: no session header (NUL bytes)] (no mes…
     "#);
     assert_snapshot!(home.run(&["sql", "SELECT relative, length, reason FROM problems"]), @r#"
     relative                      length  reason
-    --work-parser--/after.jsonl     4096  NUL bytes
-    --work-parser--/nuls.jsonl   5000000  NUL bytes
+    --code-parser--/after.jsonl     4096  NUL bytes
+    --code-parser--/nuls.jsonl   5000000  NUL bytes
     "#);
     assert_snapshot!(said(&home, &["verify"]), @r#"
     2 files, 2 entries, 1 passage, SIZE read: both stores equal the files.

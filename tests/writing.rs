@@ -14,8 +14,10 @@ use crate::sandbox::Sandbox;
 
 /// Every file below the home but the index, with its content.
 fn files(sandbox: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
+    let of_clido = walkdir::WalkDir::new(sandbox.home.join("clido"));
     let mut found: Vec<_> = walkdir::WalkDir::new(sandbox.home.join(".pi"))
         .into_iter()
+        .chain(of_clido)
         .flatten()
         .filter(|entry| entry.file_type().is_file())
         .map(|entry| {
@@ -263,18 +265,6 @@ fn files_below(home: &Path) -> Vec<PathBuf> {
 #[test]
 fn what_cannot_be_written_is_said() {
     let sandbox = Sandbox::new();
-    sandbox.write(
-        "clido/sessions/_w/c1.jsonl",
-        concat!(
-            r#"{"type":"meta","session_id":"c1","schema_version":1,"start_time":"2026-01-05T09:00:00+00:00","project_path":"/w"}"#, "\n",
-            r#"{"type":"user_message","role":"user","content":[{"type":"text","text":"hi"}]}"#, "\n",
-        ),
-    );
-    assert!(
-        sandbox
-            .run(&["name", "c1", "x"])
-            .contains("sessions of clido cannot be written")
-    );
     run(&sandbox, &["new", "hello"]);
     for (arguments, said) in [
         (
@@ -565,6 +555,197 @@ fn a_session_of_clido_is_begun_and_its_context_is_what_clido_would_send() {
         r#"{"id":"01KE6P4YM00000000000000000","agent":{"name":"a"},"project":{"root":"/w","cwd":"/w"},"time":{"created":1,"updated":1}}"#);
     let refused = sandbox.run(&["context", "01KE6P4YM00000000000000000"]);
     assert!(refused.contains("of agentuse is not known"), "{refused}");
+}
+
+#[test]
+fn a_session_of_clido_is_gone_on_with_named_and_forked() {
+    let sandbox = Sandbox::new();
+    let new = run(&sandbox, &["new", "Write the notes", "--agent", "clido"]);
+    let (id, path) = (text(&new, "session"), text(&new, "path"));
+    let _ = sandbox.json(&["list", "--json"]);
+
+    let answer = run(
+        &sandbox,
+        &["append", id, "--assistant", "They are in sk-1."],
+    );
+    assert_eq!(answer["entry"], "L3");
+    run(&sandbox, &["append", id, "--user", "Shorter"]);
+    run(&sandbox, &["name", id, "The\nnotes"]);
+    let result = r#"{"type":"result","exit_status":"success","total_cost_usd":0.5,"num_turns":2,"duration_ms":9}"#;
+    let output = with_input(&sandbox, &["append", id], result);
+    assert_eq!(
+        String::from_utf8(output.stdout).expect("text"),
+        format!("{id}:L6\n")
+    );
+    let content = fs::read_to_string(path).expect("the file");
+    let added: Vec<_> = content.lines().skip(2).collect();
+    assert_eq!(
+        added,
+        [
+            r#"{"type":"assistant_message","content":[{"text":"They are in sk-[REDACTED]","type":"text"}]}"#,
+            r#"{"type":"user_message","role":"user","content":[{"text":"Shorter","type":"text"}]}"#,
+            r#"{"type":"title","title":"The notes"}"#,
+            result,
+        ]
+    );
+    // The index is current without a look.
+    #[cfg(target_os = "linux")]
+    assert_eq!(committed(&sandbox), "6");
+    let row = &sandbox.json(&["list", "--json"])["sessions"][0];
+    assert_eq!(
+        (&row["name"], &row["messageCount"], &row["cost"]),
+        (&"The notes".into(), &2.into(), &0.5.into())
+    );
+
+    let elsewhere = sandbox.home.join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    let there = elsewhere.to_string_lossy();
+    let fork = run(&sandbox, &["fork", id, "--in", &there]);
+    let folder = there.replace('/', "_");
+    let target = sandbox.home.join("clido/sessions").join(folder);
+    let name = format!("{}.jsonl", text(&fork, "session"));
+    assert_eq!(Path::new(text(&fork, "path")), target.join(name));
+    let forked = fs::read_to_string(text(&fork, "path")).expect("the fork");
+    let (own, rest) = forked.split_once('\n').expect("lines");
+    assert_eq!(rest, content);
+    let own: Value = serde_json::from_str(own).expect("JSON");
+    assert_eq!(own["project_path"], *there);
+    let rows = sandbox.json(&["list", "--all", "--json"])["sessions"].take();
+    let parent = rows.as_array().expect("rows").iter();
+    let parent = parent.filter(|row| row["id"] == fork["session"]);
+    let parent: Vec<_> = parent.map(|row| &row["parentSessionPath"]).collect();
+    assert_eq!(parent, [&Value::from(id)]);
+
+    assert_snapshot!(sandbox.run(&["name", id, "Notes", "--dry-run"]).replace(id, "ID").replace(&sandbox.cwd.to_string_lossy().replace('/', "_"), "FOLDER"), @r#"
+    {"type":"title","title":"Notes"}
+    --- stderr
+    Would write to ~/clido/sessions/FOLDER/ID.jsonl
+    "#);
+    assert_snapshot!(sandbox.run(&["append", id, "--user", "my key is AKIA1"]).replace(id, "ID").replace(&sandbox.cwd.to_string_lossy().replace('/', "_"), "FOLDER"), @r#"
+    ID:L7
+    --- stderr
+    Written to ~/clido/sessions/FOLDER/ID.jsonl
+    What looks like a key is left out as [REDACTED], as clido does.
+    A clido that has this session open writes over what others add: end it first.
+    "#);
+}
+
+#[test]
+fn what_clido_and_agentuse_have_no_notion_of_is_refused_and_said() {
+    let sandbox = Sandbox::new();
+    let new = sandbox.json(&["new", "hi", "--agent", "clido", "--json"]);
+    let id = text(&new, "session");
+    sandbox.write(
+        ".local/share/agentuse/project/x/session/01KE6P4YM00000000000000000-a/session.json",
+        r#"{"id":"01KE6P4YM00000000000000000","agent":{"name":"a"},"project":{"root":"/w","cwd":"/w"},"time":{"created":1,"updated":1}}"#,
+    );
+    let run_of = "01KE6P4YM00000000000000000";
+    let line = format!("{id}:L2");
+    let before = files_below(&sandbox.home);
+    for (arguments, said) in [
+        (&["label", id, "x"][..], "a session of clido has no labels"),
+        (&["branch", id], "a session of clido has no branches"),
+        (
+            &["migrate", id],
+            "has no old versions: there is nothing to migrate",
+        ),
+        (&["append", id, "--model", "a/b"], "has no models"),
+        (
+            &["append", id, "--thinking", "high"],
+            "has no thinking levels",
+        ),
+        (
+            &["append", &line, "--user", "x"],
+            "has no branches: a line is added at its end only",
+        ),
+        (&["fork", &line], "a fork copies all of a session"),
+        (&["append", run_of, "--user", "x"], "is one run of an agent"),
+        (&["name", run_of, "x"], "is one run of an agent"),
+        (&["label", run_of, "x"], "is one run of an agent"),
+        (&["fork", run_of], "is one run of an agent"),
+        (&["branch", run_of], "is one run of an agent"),
+        (&["migrate", run_of], "is one run of an agent"),
+    ] {
+        let output = sandbox.run(arguments);
+        assert!(
+            output.contains(said) && output.contains("--- exit Some(2)"),
+            "{arguments:?}: {output}"
+        );
+    }
+    for (bad, said) in [
+        ("", "not one JSON value"),
+        ("{}", "missing field `type`"),
+        (r#"{"type":"later"}"#, "unknown variant `later`"),
+        (
+            r#"{"type":"meta","session_id":"x","schema_version":1,"start_time":"x","project_path":"/"}"#,
+            "has its `meta` already",
+        ),
+        (
+            r#"{"type":"user_message","role":"assistant","content":[]}"#,
+            "role of a user_message",
+        ),
+        (
+            r#"{"type":"user_message","role":"user","content":"x"}"#,
+            "expected a sequence",
+        ),
+        (
+            r#"{"type":"user_message","role":"user","content":[{"type":"odd"}]}"#,
+            "does not know the block",
+        ),
+        (
+            r#"{"type":"title","title":"x","color":"red"}"#,
+            "no member `color`",
+        ),
+    ] {
+        let output = with_input(&sandbox, &["append", id], bad);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains(said), "{bad}: {told}");
+        assert_eq!(output.status.code(), Some(2), "{bad}");
+    }
+    // What clido does not read it would not open with one more line either.
+    let torn = sandbox.write(
+        "clido/sessions/_w/torn.jsonl",
+        "{\"type\":\"meta\",\"session_id\":\"torn\",\"schema_version\":1,\"start_time\":\"x\",\"project_path\":\"/w\"}\n{\"type\":\"ti",
+    );
+    for arguments in [&["append", "torn", "--user", "x"][..], &["fork", "torn"]] {
+        let output = sandbox.run(arguments);
+        assert!(output.contains("torn.jsonl: line 2: "), "{output}");
+    }
+    fs::remove_file(torn).expect("removed");
+    let now = files_below(&sandbox.home);
+    let sessions = |files: &[PathBuf]| -> Vec<PathBuf> {
+        let kept = files
+            .iter()
+            .filter(|path| !path.starts_with(sandbox.home.join(".cache")));
+        kept.cloned().collect()
+    };
+    assert_eq!(sessions(&now), sessions(&before));
+}
+
+#[test]
+fn a_line_of_clido_is_named_as_it_stands_in_the_file() {
+    let sandbox = Sandbox::new();
+    let line = |text: &str| {
+        format!(
+            "{{\"type\":\"user_message\",\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}\n"
+        )
+    };
+    let meta = r#"{"type":"meta","session_id":"c1","schema_version":1,"start_time":"2026-01-05T09:00:00+00:00","project_path":"/w"}"#;
+    sandbox.write(
+        "clido/sessions/_w/c1.jsonl",
+        &format!("{meta}\n\n\n{}{}not JSON\n", line("one"), line("two")),
+    );
+    // What stands behind the line that is named is not asked.
+    assert_snapshot!(sandbox.run(&["context", "c1:L4"]), @r#"
+    user
+    one
+    --- stderr
+    1 message · clido names no model
+    "#);
+    for missing in ["c1:L2", "c1:L0", "c1:x", "c1:L9"] {
+        let output = sandbox.run(&["context", missing]);
+        assert!(output.contains("--- exit Some("), "{missing}: {output}");
+    }
 }
 
 #[test]

@@ -84,6 +84,12 @@ pub enum Error {
         /// Who reads, where the system tells.
         readers: Vec<String>,
     },
+    /// What was asked is no query, whatever the database holds.
+    #[error("{message}")]
+    Query {
+        /// What SQLite said of it.
+        message: String,
+    },
     /// The directory cannot be made or read.
     #[error("{}: {error}", .path.display())]
     Io {
@@ -95,6 +101,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// The query is to blame, and nothing else.
+    pub fn is_of_query(&self) -> bool {
+        matches!(self, Error::Query { .. })
+    }
+
     /// The file is damaged: making it anew from the session files is the way out.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};

@@ -368,6 +368,15 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// Whether the last look at a source could not read it.
+    pub fn is_noted_unread(&self, source: i64) -> Result<bool, Error> {
+        self.told(self.connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM _sources WHERE source = ?1 AND unread IS NOT NULL)",
+            [source],
+            |r| r.get(0),
+        ))
+    }
+
     /// Sessions, entries, problems, bytes of all sources, last scan.
     pub fn totals(&self) -> Result<Totals, Error> {
         self.told(self.connection.query_row(

@@ -1,5 +1,6 @@
 //! SQL of the user's own: read-only, by SQLite's authorizer.
 
+use rusqlite::Error::SqlInputError;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use serde::{Deserialize, Serialize};
@@ -57,10 +58,22 @@ impl Catalogue {
                 } => Authorization::Allow,
                 _ => Authorization::Deny,
             }))?;
-            let mut statement = connection.prepare(query)?;
+            let mut statement = match connection.prepare(query) {
+                Err(SqlInputError { msg, offset, .. }) => {
+                    return Ok(Err(not_a_query(&msg, query, offset)));
+                }
+                prepared => prepared?,
+            };
+            if statement.column_count() == 0 {
+                return Ok(Err(not_a_query(
+                    "there is nothing in it that could be answered",
+                    query,
+                    -1,
+                )));
+            }
             let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
             if let Err(error) = each(SqlPart::Columns(&columns)) {
-                return Ok(Err(error));
+                return Ok(Ok(Err(error)));
             }
             let mut values = Vec::with_capacity(columns.len());
             let mut rows = statement.query([])?;
@@ -70,13 +83,25 @@ impl Catalogue {
                     values.push(value(row.get_ref(at)?));
                 }
                 if let Err(error) = each(SqlPart::Row(&values)) {
-                    return Ok(Err(error));
+                    return Ok(Ok(Err(error)));
                 }
             }
-            Ok(Ok(()))
+            Ok(Ok(Ok(())))
         };
         let result: rusqlite::Result<_> = run(&mut own.connection);
-        self.told(result)
+        self.told(result)?
+    }
+}
+
+/// What is wrong with a query, and at which character.
+fn not_a_query(what: &str, query: &str, offset: i32) -> Error {
+    let before = usize::try_from(offset)
+        .ok()
+        .and_then(|offset| query.get(..offset));
+    let place =
+        before.map(|before| format!(", at character {} of the query", before.chars().count() + 1));
+    Error::Query {
+        message: format!("{what}{}", place.unwrap_or_default()),
     }
 }
 

@@ -56,8 +56,8 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
     }
 }
 
-/// Starts `sync` for the same index; it outlives this process and holds none of its pipes. Where another one is at work it
-/// ends at once.
+/// Starts `sync` for the same index; it outlives this process and holds none of its three streams. (What else a shell handed
+/// down, as with `3>&1`, it keeps: closing that takes unsafe code.) Where another one is at work it ends at once.
 fn spawn(screen: &Screen) -> io::Result<()> {
     let mut sync = Command::new(std::env::current_exe()?);
     sync.args(&screen.again).args(["sync", "--background"]);

@@ -1,7 +1,7 @@
 //! What has the system start the watcher at every login? A unit of systemd, or on macOS an agent of launchd.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -45,12 +45,17 @@ impl Autostart {
             return Ok(None);
         };
         let words = command_line(global, config)?;
-        let variables = variables(config);
+        let variables = variables(config)?;
         let content = match env::consts::OS {
             "macos" => plist(&words, &variables),
             _ => unit(&words, &variables),
         };
         Ok(Some(Autostart { path, content }))
+    }
+
+    /// Whether another file is there: an older one of ours, or one that somebody has edited.
+    pub fn replaces_another(&self) -> bool {
+        fs::read(&self.path).is_ok_and(|there| there != self.content.as_bytes())
     }
 
     /// Write the file and have the system start what it names. `false`: the file is there, but the system would not.
@@ -124,9 +129,9 @@ fn done(program: &str, arguments: &[&OsStr]) -> bool {
 
 /// The watcher with all that was said of index and roots: nobody types it again.
 fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
-    let absolute = |path: &Path| std::path::absolute(path).map(|p| p.display().to_string());
+    let absolute = |path: &Path| text(std::path::absolute(path)?.into_os_string());
     let mut words = vec![
-        absolute(&env::current_exe()?)?,
+        absolute(&program()?)?,
         "--index".into(),
         absolute(&config.index_dir)?,
     ];
@@ -147,8 +152,32 @@ fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
     Ok(words)
 }
 
+fn text(value: OsString) -> io::Result<String> {
+    let refused = |value: OsString| {
+        let value = value.display();
+        io::Error::other(format!(
+            "{value}: not UTF-8, which the system's file must be"
+        ))
+    };
+    value.into_string().map_err(refused)
+}
+
+/// The program by the name it was called by: an upgrade puts another one behind a link, and the old one stays where it is.
+pub fn program() -> io::Result<PathBuf> {
+    let real = env::current_exe()?;
+    let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let folders = match called.components().count() {
+        1 => env::var_os("PATH").unwrap_or_default(),
+        _ => env::current_dir()?.into_os_string(),
+    };
+    let canonical = fs::canonicalize(&real)?;
+    let is_it = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == canonical);
+    let mut named = env::split_paths(&folders).map(|folder| folder.join(&called));
+    Ok(named.find(is_it).unwrap_or(real))
+}
+
 /// Variables by which roots were found: the system does not read a shell's settings.
-fn variables(config: &Config) -> Vec<(String, String)> {
+fn variables(config: &Config) -> io::Result<Vec<(String, String)>> {
     let mut names: Vec<&str> = PLACES.to_vec();
     names.extend(
         config
@@ -158,12 +187,35 @@ fn variables(config: &Config) -> Vec<(String, String)> {
     );
     names.sort_unstable();
     names.dedup();
-    let set = |name: &str| Some((name.to_owned(), env::var(name).ok()?));
+    let set = |name: &str| {
+        let value = env::var_os(name)?;
+        let is_relative = Path::new(&value).is_relative();
+        // Relative ones mean nothing there, and another folder in the system's hands than here.
+        if is_relative && PLACES.contains(&name) {
+            return None;
+        }
+        let is_path = is_relative && !value.is_empty() && !is_expanded(&value);
+        let value = match is_path {
+            true => std::path::absolute(&value).map(PathBuf::into_os_string),
+            false => Ok(value),
+        };
+        Some(value.and_then(text).map(|value| (name.to_owned(), value)))
+    };
     names.into_iter().filter_map(set).collect()
 }
 
+/// Whether an agent reads more from a value than a path: `~/x`, `file:///x`.
+fn is_expanded(value: &OsStr) -> bool {
+    let bytes = value.as_encoded_bytes();
+    bytes.starts_with(b"~") || bytes.starts_with(b"file:")
+}
+
 fn unit(words: &[String], variables: &[(String, String)]) -> String {
-    let command: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let mut command: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    if let Some(program) = command.first_mut() {
+        // No variable is looked for in it, so a dollar is a dollar.
+        *program = program.replace("$$", "$");
+    }
     let mut text = String::from(
         "# Written by `sessionary watch --install`; `sessionary watch --uninstall` removes it.\n\
          [Unit]\n\
@@ -180,6 +232,9 @@ fn unit(words: &[String], variables: &[(String, String)]) -> String {
         "# It ends when its program was replaced: then the new one starts.\n\
          Restart=always\n\
          RestartSec=10\n\
+         # One that cannot begin waits longer each time, where systemd is 254 or newer.\n\
+         RestartSteps=5\n\
+         RestartMaxDelaySec=300\n\
          Nice=5\n\
          NoNewPrivileges=yes\n\
          StandardOutput=null\n\n\
@@ -251,8 +306,8 @@ mod tests {
 
     #[test]
     fn words_are_quoted_as_systemd_and_launchd_read_them() {
-        let words = ["/a b/sessionary", "--root", "pi:/50%/$x=\"l\\\""].map(str::to_owned);
-        let line = r#"ExecStart="/a b/sessionary" "--root" "pi:/50%%/$$x=\"l\\\"""#;
+        let words = ["/a b/$x/sessionary", "--root", "pi:/50%/$x=\"l\\\""].map(str::to_owned);
+        let line = r#"ExecStart="/a b/$x/sessionary" "--root" "pi:/50%%/$$x=\"l\\\"""#;
         assert!(unit(&words, &[]).lines().any(|found| found == line));
         let variables = [("X".to_owned(), "a&<b>$".to_owned())];
         assert!(plist(&words, &variables).contains("<string>a&amp;&lt;b&gt;$</string>"));

@@ -102,6 +102,21 @@ impl Failure {
         }
     }
 
+    /// The failure that an error makes which somebody else keeps.
+    pub fn told(error: &Error) -> Self {
+        let (kind, hints) = kind_and_hints(error);
+        Self {
+            kind,
+            error: anyhow::Error::msg(error.to_string()),
+            hints,
+        }
+    }
+
+    /// A session or an entry that is not there.
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Kind::NotFound, anyhow::Error::msg(message.into()))
+    }
+
     /// Adds a line on what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -172,69 +187,77 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let (kind, hints) = match &error {
-            Error::Busy { .. } => (
-                Kind::Busy,
-                vec![
-                    "another sessionary is writing the index; list and search work meanwhile"
-                        .to_owned(),
-                ],
-            ),
-            Error::NotFound { .. } | Error::NoName => (
-                match &error {
-                    Error::NoName => Kind::Usage,
-                    _ => Kind::NotFound,
-                },
-                vec![
-                    "`sessionary list --all` shows every session".to_owned(),
-                    "a session is named by id, the beginning of one, a path or `last`".to_owned(),
-                ],
-            ),
-            Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
-                (Kind::Closed, Vec::new())
-            }
-            Error::Catalogue(error) if error.waits_for_reader() => (
-                Kind::Busy,
-                vec!["list and search answer meanwhile as of the last sync".to_owned()],
-            ),
-            Error::Catalogue(error) if error.is_refusal_to_write() => (
-                Kind::Failed,
-                vec![WRITABLE.to_owned(), OPEN_FILES.to_owned()],
-            ),
-            Error::Unwritable { error, .. } => {
-                let files = error.raw_os_error() == Some(TOO_MANY_OPEN);
-                let hint = if files { OPEN_FILES } else { WRITABLE };
-                (Kind::Failed, vec![hint.to_owned()])
-            }
-            Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
-            Error::NoIndex => (
-                Kind::NotFound,
-                vec!["`sessionary sync` makes one".to_owned()],
-            ),
-            Error::NoEntry { session, .. } => {
-                let tree = format!(
-                    "`sessionary tree {session} --filter all` shows every entry; L<line> names a line"
-                );
-                (Kind::NotFound, vec![tree])
-            }
-            Error::Words(_) => (
-                Kind::Failed,
-                vec!["`sessionary rebuild` makes the index anew from the session files".to_owned()],
-            ),
-            Error::Query(_) => (
-                Kind::Usage,
-                vec!["`sessionary search --help` explains queries".to_owned()],
-            ),
-            Error::Ambiguous { candidates, .. } => {
-                (Kind::Ambiguous, candidates.iter().map(candidate).collect())
-            }
-            _ => (Kind::Failed, Vec::new()),
-        };
+        let (kind, hints) = kind_and_hints(&error);
         Self {
             kind,
             error: error.into(),
             hints,
         }
+    }
+}
+
+fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
+    match error {
+        Error::Busy { .. } => (
+            Kind::Busy,
+            vec![
+                "another sessionary is writing the index; list and search work meanwhile"
+                    .to_owned(),
+            ],
+        ),
+        Error::NotFound { .. } | Error::NoName => (
+            match &error {
+                Error::NoName => Kind::Usage,
+                _ => Kind::NotFound,
+            },
+            vec![
+                "`sessionary list --all` shows every session".to_owned(),
+                "a session is named by id, the beginning of one, a path or `last`".to_owned(),
+            ],
+        ),
+        Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
+            (Kind::Closed, Vec::new())
+        }
+        Error::Catalogue(error) if error.waits_for_reader() => (
+            Kind::Busy,
+            vec!["list and search answer meanwhile as of the last sync".to_owned()],
+        ),
+        Error::Catalogue(error) if error.is_refusal_to_write() => (
+            Kind::Failed,
+            vec![WRITABLE.to_owned(), OPEN_FILES.to_owned()],
+        ),
+        Error::Catalogue(error) if error.is_of_query() => (
+            Kind::Usage,
+            vec!["`sessionary sql --help` has examples".to_owned()],
+        ),
+        Error::Unwritable { error, .. } => {
+            let files = error.raw_os_error() == Some(TOO_MANY_OPEN);
+            let hint = if files { OPEN_FILES } else { WRITABLE };
+            (Kind::Failed, vec![hint.to_owned()])
+        }
+        Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
+        Error::NoIndex => (
+            Kind::NotFound,
+            vec!["`sessionary sync` makes one".to_owned()],
+        ),
+        Error::NoEntry { session, .. } => {
+            let tree = format!(
+                "`sessionary tree {session} --filter all` shows every entry; L<line> names a line"
+            );
+            (Kind::NotFound, vec![tree])
+        }
+        Error::Words(_) => (
+            Kind::Failed,
+            vec!["`sessionary rebuild` makes the index anew from the session files".to_owned()],
+        ),
+        Error::Query(_) => (
+            Kind::Usage,
+            vec!["`sessionary search --help` explains queries".to_owned()],
+        ),
+        Error::Ambiguous { candidates, .. } => {
+            (Kind::Ambiguous, candidates.iter().map(candidate).collect())
+        }
+        _ => (Kind::Failed, Vec::new()),
     }
 }
 

@@ -44,8 +44,20 @@ pub fn config(global: &Global, settings: Settings) -> Result<Config, Failure> {
     };
     let configured = settings.roots.value.iter().map(|text| (text, "config"));
     let typed = global.roots.iter().map(|text| (text, "--root"));
+    // What the file names starts at the file, wherever the command runs.
+    let at_file = Environment {
+        home: environment.home.clone(),
+        data_dir: environment.data_dir.clone(),
+        cwd: settings::folder().unwrap_or_else(|| environment.cwd.clone()),
+        ..environment
+    };
     for (text, why) in configured.filter(|_| !global.no_default_roots).chain(typed) {
-        let root = parse_root(text, why, &environment)?;
+        let place = if why == "config" {
+            &at_file
+        } else {
+            &environment
+        };
+        let root = parse_root(text, why, place)?;
         // A place named by hand keeps the label given there.
         roots.retain(|other| other.path != root.path || other.format != root.format);
         roots.push(root);
@@ -62,6 +74,7 @@ pub fn config(global: &Global, settings: Settings) -> Result<Config, Failure> {
 
 /// Globs of the configuration file; `~` is the home folder.
 fn exclude(globs: &[String]) -> Result<Exclude, Failure> {
+    let wrong = |what: String| Failure::usage(format!("exclude of the configuration file: {what}"));
     let expanded: Vec<String> = globs
         .iter()
         .map(|glob| {
@@ -73,8 +86,23 @@ fn exclude(globs: &[String]) -> Result<Exclude, Failure> {
             }
         })
         .collect();
-    Exclude::new(&expanded)
-        .map_err(|bad| Failure::usage(format!("exclude of the configuration file: {bad}")))
+    // Every path that is asked about is absolute.
+    let never = |glob: &&String| {
+        let glob = glob.trim_end_matches('/');
+        let begins_anywhere = glob.starts_with(['*', '?', '[', '{']);
+        glob.contains('/') && !begins_anywhere && !Path::new(glob).is_absolute()
+    };
+    if let Some(glob) = expanded.iter().find(never) {
+        return Err(wrong(format!(
+            "{glob}: no path begins so, it would leave nothing out"
+        ))
+        .hint(format!(
+            "~/{glob} is below your home folder, **/{glob} anywhere"
+        )));
+    }
+    Exclude::new(&expanded).map_err(|bad| {
+        wrong(bad.to_string()).hint("for example exclude = [\"~/code/secret\", \"*.draft.jsonl\"]")
+    })
 }
 
 /// The folders that the agents' settings in a project name.

@@ -133,7 +133,9 @@ fn index(global: &Global, configured: Option<PathBuf>) -> Result<Setting<PathBuf
         return Ok(of(named.into(), "$SESSIONARY_INDEX_DIR"));
     }
     if let Some(named) = configured {
-        return Ok(of(expanded(&named), "config"));
+        // A relative one starts at the file, wherever the command runs.
+        let named = expanded(&named);
+        return Ok(of(folder().unwrap_or_default().join(named), "config"));
     }
     let cache = dirs::cache_dir().ok_or_else(|| {
         Failure::usage("there is no home folder, so there is no cache folder for the index")
@@ -153,6 +155,11 @@ pub fn expanded(path: &Path) -> PathBuf {
 /// Where the file is, or would be; `None` without a home folder.
 pub fn path() -> Option<PathBuf> {
     Some(dirs::config_dir()?.join("sessionary").join("config.toml"))
+}
+
+/// The folder of the file: relative places in it start there.
+pub fn folder() -> Option<PathBuf> {
+    path()?.parent().map(Path::to_path_buf)
 }
 
 /// Reads the file; none is as good as an empty one.

@@ -1,8 +1,10 @@
 //! What has changed since? The feed of changed sessions, read on from where its reader is.
 
+use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::turns::file_at;
 use super::{Config, Error, Index};
 use crate::catalogue::Catalogue;
 use crate::model::Change;
@@ -15,7 +17,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Where somebody is in the feed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Position {
-    /// Of which filling of the catalogue; "" before the first reading.
+    /// Of which filling of the catalogue.
     index_id: String,
     seq: i64,
 }
@@ -34,8 +36,9 @@ impl Position {
     /// has changed.
     pub(super) fn advance(&mut self, catalogue: &Catalogue) -> Result<(Vec<Change>, bool), Error> {
         let kept = catalogue.changes_kept()?;
-        let is_other = !self.index_id.is_empty() && self.index_id != kept.index_id;
-        if is_other || self.seq > kept.last {
+        // A number that was never given here is of another filling, too.
+        let is_other = self.index_id != kept.index_id || self.seq > kept.last;
+        if is_other {
             self.seq = 0;
         }
         let missed = is_other || self.seq + 1 < kept.first;
@@ -65,6 +68,9 @@ pub enum News {
 ///
 /// As an iterator it waits for ever.
 pub struct Feed {
+    path: PathBuf,
+    /// The file that is read.
+    opened: Option<(i64, i64)>,
     catalogue: Catalogue,
     position: Position,
     version: Option<i64>,
@@ -76,21 +82,24 @@ impl Index {
     /// The changes after number `since` of the feed, those to come among them; `None`: only those to come.
     ///
     /// It reads on a connection of its own and needs no watcher; without one, changes are committed by whatever sync
-    /// finds them.
+    /// finds them. While it waits it asks a hundred times a second whether anybody has committed: a look at one
+    /// number in shared memory, and at which file it is.
+    ///
+    /// A rebuild begins the numbers anew. The feed tells whoever reads it then ([`News::Missed`]); who keeps a number for later
+    /// keeps the `index_id` of the view `freshness` beside it, and comes with `Some(0)` when that is another one.
     ///
     /// # Errors
     /// [`Error::NoIndex`] before there is an index.
     pub fn subscribe(config: &Config, since: Option<i64>) -> Result<Feed, Error> {
-        let catalogue = Catalogue::open_readable(&config.catalogue_path())?;
-        let catalogue = catalogue.ok_or(Error::NoIndex)?;
-        let position = match since {
-            None => Position::end(&catalogue)?,
-            Some(seq) => Position {
-                index_id: String::new(),
-                seq,
-            },
-        };
+        let path = config.catalogue_path();
+        // Before it is opened: what takes its place in between is seen by the first poll.
+        let opened = file_at(&path);
+        let catalogue = Catalogue::open_readable(&path)?.ok_or(Error::NoIndex)?;
+        let mut position = Position::end(&catalogue)?;
+        position.seq = since.unwrap_or(position.seq);
         Ok(Feed {
+            path,
+            opened,
             catalogue,
             position,
             version: None,
@@ -108,6 +117,7 @@ impl Feed {
         if !self.changes.is_empty() {
             return Ok(Some(News::Changes(std::mem::take(&mut self.changes))));
         }
+        self.reopen()?;
         // Asked before the reading: what is committed in between is read again, and nothing is passed over.
         let version = self.catalogue.data_version()?;
         if self.version == Some(version) {
@@ -122,6 +132,24 @@ impl Feed {
             return Ok(Some(News::Missed));
         }
         Ok((!changes.is_empty()).then_some(News::Changes(changes)))
+    }
+
+    /// Go on in the catalogue that stands at the path now: one that was damaged or removed is made anew there.
+    fn reopen(&mut self) -> Result<(), Error> {
+        let there = file_at(&self.path);
+        if there.is_none() || there == self.opened {
+            return Ok(());
+        }
+        match Catalogue::open_readable(&self.path) {
+            Ok(Some(catalogue)) => {
+                (self.catalogue, self.opened, self.version) = (catalogue, there, None);
+            }
+            // Somebody is making it.
+            Ok(None) => {}
+            Err(error) if error.is_damage() => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
     }
 
     /// What is new, waiting for it at most so long; `None` when nothing came.

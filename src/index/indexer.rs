@@ -76,10 +76,11 @@ impl Indexer {
         })
     }
 
-    /// The same where an index was made before; `None` where there is none.
+    /// The same where an index was made before; `None` where there is none. A watcher's turn is waited for a moment only, as
+    /// readers do: for who has written a session, of which a watcher is told anyway.
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
-            true => Indexer::open(config).map(Some),
+            true => Indexer::open_within(config, turns::MOMENT).map(Some),
             false => Ok(None),
         }
     }

@@ -14,7 +14,8 @@ use crate::source::identity::Identity;
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
 
-/// Take the writer lock. Where a live watcher may hold it, wait for it so long; `false`: somebody else is at work.
+/// Take the writer lock. Where a live watcher may hold it, or somebody who only asks whether it is held, wait for it so
+/// long; `false`: somebody else is at work.
 pub(super) fn lock_within(config: &Config, lock: &File, patience: Duration) -> io::Result<bool> {
     let started = Instant::now();
     let mut is_watched = None;
@@ -23,15 +24,25 @@ pub(super) fn lock_within(config: &Config, lock: &File, patience: Duration) -> i
             Ok(()) => return Ok(true),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) => {
-                let is_watched = *is_watched.get_or_insert_with(|| Live::find(config).is_some());
                 let waited = started.elapsed();
-                if !is_watched || waited >= patience {
+                let mut is_watched =
+                    || *is_watched.get_or_insert_with(|| Live::find(config).is_some());
+                if waited >= patience || !is_only_asked_for(lock)? && !is_watched() {
                     return Ok(false);
                 }
                 let pause = waited / 4;
                 sleep(pause.clamp(Duration::from_micros(100), Duration::from_millis(10)));
             }
         }
+    }
+}
+
+/// Whether nobody holds the lock for writing: [`super::Index::has_writer`] shares it for a moment.
+fn is_only_asked_for(lock: &File) -> io::Result<bool> {
+    match lock.try_lock_shared() {
+        Ok(()) => lock.unlock().map(|()| true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
@@ -98,4 +109,28 @@ pub(super) const WHILE: Duration = Duration::from_secs(60);
 /// Whether a sync in this process would do what a watcher does anyway.
 pub(super) fn is_watched(config: &Config) -> bool {
     Live::find(config).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_for_a_writer_keeps_none_away() {
+        let place = tempfile::tempdir().unwrap();
+        let config = Config::new(place.path().join("index"), Vec::new());
+        drop(Indexer::open(&config).unwrap());
+        let lock = File::open(config.generation_dir().join("lock")).unwrap();
+        // As `has_writer` does, for longer.
+        lock.lock_shared().unwrap();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| Indexer::open(&config).map(drop));
+            sleep(Duration::from_millis(50));
+            lock.unlock().unwrap();
+            assert!(matches!(writer.join(), Ok(Ok(()))));
+        });
+        lock.lock().unwrap();
+        let refused = Indexer::open(&config).map(drop);
+        assert!(matches!(refused, Err(Error::Busy { .. })), "{refused:?}");
+    }
 }

@@ -222,12 +222,12 @@ impl<'a> Watch<'a> {
         self.indexer.give_way()?;
         if self.events.tells() {
             let directory = self.presence.directory().to_path_buf();
-            let executable = self.options.executable.clone();
-            let watched = self.events.watch(&directory).and_then(|_| {
-                executable.map_or(Ok(true), |executable| self.events.watch(&executable))
-            });
-            if let Err(refusal) = watched {
+            if let Err(refusal) = self.events.watch(&directory) {
                 self.poll(refusal.0);
+            }
+            if let Some(executable) = &self.options.executable {
+                // One that may not be read is looked at when all files are.
+                let _ = self.events.watch(executable);
             }
         }
         let mut said = None;

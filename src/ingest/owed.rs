@@ -5,7 +5,7 @@
 //! matches count, as for a part of a text or a regular expression, and the bytes of a file rule all
 //! matches out, its entries are not looked up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -36,8 +36,8 @@ const TELL: Duration = Duration::from_millis(100);
 /// Whether the conversation is owed, and whether the answers of tools are.
 type Shares = [bool; 2];
 
-/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Also returns how
-/// many items hold bytes that changed since they were catalogued.
+/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Also returns the
+/// sources that hold bytes that changed since they were catalogued, or cannot be read.
 pub fn scan_owed<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
@@ -45,7 +45,7 @@ pub fn scan_owed<'a>(
     scan: &'a Scan,
     scope: &Scope<'_>,
     progress: &mut dyn FnMut(Event),
-) -> Result<(Vec<Part<'a>>, u64), catalogue::Error> {
+) -> Result<(Vec<Part<'a>>, BTreeSet<i64>), catalogue::Error> {
     let (ranges, mut failed) = match done {
         Some(done) => lacking(catalogue, formats, done)?,
         None => everything(catalogue, formats, scope)?,
@@ -66,14 +66,14 @@ pub fn scan_owed<'a>(
                 let mut reader = Reader::new(scan.part(), ask.clone(), &large);
                 let (ranges, next, read) = (&ranges, &next, &read);
                 threads_of.spawn(move || {
-                    let mut failed = 0;
+                    let mut failed = BTreeSet::new();
                     loop {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         let Some(range) = ranges.get(number) else {
                             return (reader.part, failed);
                         };
                         if !reader.read(number, range) {
-                            failed += items(range.shares);
+                            failed.insert(range.source);
                         }
                         read.fetch_add(range.bytes, Ordering::Relaxed);
                     }
@@ -94,7 +94,7 @@ pub fn scan_owed<'a>(
             match reader.join() {
                 Ok((part, changed)) => {
                     parts.push(part);
-                    failed += changed;
+                    failed.extend(changed);
                 }
                 Err(panic) => std::panic::resume_unwind(panic),
             }
@@ -126,12 +126,12 @@ fn serve(
 type Files = HashMap<i64, Option<(Arc<PathBuf>, &'static dyn Format)>>;
 
 /// What the words at batch `done` lack: the items of the same entries together, and the entries that only searches read.
-/// Also how many items are of formats that are not known here.
+/// Also the sources whose formats are not known here.
 fn lacking(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
     done: i64,
-) -> Result<(Vec<Range>, u64), catalogue::Error> {
+) -> Result<(Vec<Range>, BTreeSet<i64>), catalogue::Error> {
     let mut owed: Vec<(Item, Shares)> = Vec::new();
     let mut items_owed = catalogue.owed(done)?;
     items_owed.sort_by_key(|item| (item.source, item.first, item.last));
@@ -159,7 +159,7 @@ fn lacking(
         };
         owed.push((item, [true; 2]));
     }
-    let (mut ranges, mut failed, mut files) = (Vec::new(), 0, Files::new());
+    let (mut ranges, mut failed, mut files) = (Vec::new(), BTreeSet::new(), Files::new());
     for (item, shares) in owed {
         let file = match files.get(&item.source) {
             Some(file) => file,
@@ -183,7 +183,9 @@ fn lacking(
                 format: *format,
                 place: None,
             }),
-            None => failed += items(shares),
+            None => {
+                failed.insert(item.source);
+            }
         }
     }
     Ok((ranges, failed))
@@ -194,15 +196,15 @@ fn everything(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
     scope: &Scope<'_>,
-) -> Result<(Vec<Range>, u64), catalogue::Error> {
-    let (mut ranges, mut failed) = (Vec::new(), 0);
+) -> Result<(Vec<Range>, BTreeSet<i64>), catalogue::Error> {
+    let (mut ranges, mut failed) = (Vec::new(), BTreeSet::new());
     catalogue.stretches(PART_BYTES, |stretch| {
         let session = stretch.first >> ARRIVAL_BITS;
         if scope.sessions.is_some_and(|may_be| !may_be(session)) {
             return;
         }
         let Some(format) = formats.iter().find(|f| f.name() == stretch.format) else {
-            failed += 1;
+            failed.insert(stretch.source);
             return;
         };
         ranges.push(Range {
@@ -242,11 +244,6 @@ fn goes_on(known: &Item, next: &Item) -> bool {
     known.source == next.source
         && known.last + 1 == next.first
         && known.bytes + next.bytes <= JOINED_BYTES
-}
-
-/// How many items a range of these shares is.
-fn items(shares: Shares) -> u64 {
-    shares.into_iter().map(u64::from).sum()
 }
 
 /// The entries of a range in file order.

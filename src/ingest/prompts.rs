@@ -1,7 +1,7 @@
 //! What do searches find in system prompts and tool schemas? The words never get them, for most sessions repeat them word
 //! for word: a search that asks for them reads them from the files, and each text counts once, in its newest session.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::path::PathBuf;
 
@@ -13,16 +13,16 @@ use crate::model::{Class, Standing};
 use crate::source::checkpoint::hash;
 use crate::words::{Facts, Owed, Part, Scan, Scope};
 
-/// Let `scan` read all prompts that the scope admits, whatever kind it asks for. Also returns how many entries hold bytes
-/// that changed since they were catalogued.
+/// Let `scan` read all prompts that the scope admits, whatever kind it asks for. Also returns the sources that hold bytes
+/// that changed since they were catalogued, or cannot be read.
 pub fn scan_prompts<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
     scan: &'a Scan,
     scope: &Scope<'_>,
-) -> Result<(Part<'a>, u64), Error> {
+) -> Result<(Part<'a>, BTreeSet<i64>), Error> {
     let mut part = scan.part();
-    let (mut told, mut failed) = (HashSet::new(), 0);
+    let (mut told, mut failed) = (HashSet::new(), BTreeSet::new());
     let mut open: Option<(i64, Option<Place>)> = None;
     for entry in catalogue.entries_with_prompts()? {
         let key = entry.key as u64;
@@ -62,7 +62,7 @@ pub fn scan_prompts<'a>(
             entry.hash,
         );
         let Ok(Some(record)) = bytes else {
-            failed += 1;
+            failed.insert(entry.source);
             continue;
         };
         let pieces = place.format.prompts_at(&place.path, &record);

@@ -244,6 +244,7 @@ pub struct HitGroup {
 pub struct SearchAnswer {
     pub schema_version: u32,
     pub complete: bool,
+    /// Files that are not yet read, cannot be, or hold other bytes than the index knows: each once.
     pub pending_files: u64,
     /// Passages that match in all.
     pub total: u64,
@@ -327,7 +328,8 @@ pub struct ShownEntry {
     pub is_error: bool,
     /// Decoded text by class, in order.
     pub text: Vec<(Class, Vec<String>)>,
-    /// `Some` for bytes that are no entry: why.
+    /// Why there is nothing to show: of kind `problem` for bytes that are no entry, else for an entry whose bytes are no longer
+    /// what was read of them.
     pub problem: Option<String>,
 }
 

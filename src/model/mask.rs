@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Hit, HitGroup, Listing, Named, SessionRow, ShownEntry, Transcript, Tree, TreeRow};
+use super::{Listing, Named, SessionRow};
 
-/// Gives a text with what is not to be read replaced, never longer than it was; `None`: nothing is to be. The library has none of its own.
+/// Gives a text with what is not to be read replaced; `None`: nothing is to be. The library has none of its own.
 pub type Mask = fn(&str) -> Option<String>;
 
 fn text(text: &mut String, mask: Mask) {
@@ -13,11 +13,31 @@ fn text(text: &mut String, mask: Mask) {
     }
 }
 
-fn value(json: &mut Value, mask: Mask) {
+/// A value that is longer than this is a text of its own, whatever it is called.
+pub const MASKED_BEHIND: usize = 4 << 10;
+
+/// Masks what stands behind a name, as it would be in `name=text`: some secrets are known only by what they are called.
+pub fn masked_behind(name: &str, said: &str, mask: Mask) -> Option<String> {
+    let behind = || {
+        let masked = mask(&format!("{name}={said}"))?;
+        let value = masked.strip_prefix(name)?.strip_prefix('=')?;
+        Some(value.to_owned())
+    };
+    let is_value = !name.is_empty() && said.len() <= MASKED_BEHIND;
+    is_value.then(behind).flatten().or_else(|| mask(said))
+}
+
+fn value(json: &mut Value, name: &str, mask: Mask) {
     match json {
-        Value::String(string) => text(string, mask),
-        Value::Array(items) => items.iter_mut().for_each(|item| value(item, mask)),
-        Value::Object(members) => members.values_mut().for_each(|item| value(item, mask)),
+        Value::String(said) => {
+            if let Some(masked) = masked_behind(name, said, mask) {
+                *said = masked;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| value(item, name, mask)),
+        Value::Object(members) => members
+            .iter_mut()
+            .for_each(|(name, member)| value(member, name, mask)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -32,7 +52,7 @@ impl SessionRow {
             .flatten()
             .for_each(|said| text(said, mask));
         if let Some(own) = &mut self.own {
-            value(own, mask);
+            value(own, "", mask);
         }
     }
 }
@@ -48,56 +68,5 @@ impl Named {
     /// Masks the session.
     pub fn mask(&mut self, mask: Mask) {
         self.session.mask(mask);
-    }
-}
-
-impl HitGroup {
-    /// Masks the session and its hits.
-    pub fn mask(&mut self, mask: Mask) {
-        self.session.mask(mask);
-        self.hits.iter_mut().for_each(|hit| hit.mask(mask));
-    }
-}
-
-impl Hit {
-    /// Masks the entries beside it. A snippet has marks in it and is cut from a longer text: it is masked before
-    /// that, by [`crate::index::SearchScope::mask`].
-    pub fn mask(&mut self, mask: Mask) {
-        let beside = self.context.iter_mut();
-        beside.for_each(|beside| text(&mut beside.text, mask));
-    }
-}
-
-impl TreeRow {
-    /// Masks its text and its label.
-    pub fn mask(&mut self, mask: Mask) {
-        text(&mut self.text, mask);
-        self.label.iter_mut().for_each(|label| text(label, mask));
-    }
-}
-
-impl Tree {
-    /// Masks the session and the rows.
-    pub fn mask(&mut self, mask: Mask) {
-        self.session.mask(mask);
-        self.entries.iter_mut().for_each(|row| row.mask(mask));
-    }
-}
-
-impl ShownEntry {
-    /// Masks its text and its label.
-    pub fn mask(&mut self, mask: Mask) {
-        let pieces = self.text.iter_mut().flat_map(|(_, pieces)| pieces);
-        pieces
-            .chain(self.label.iter_mut())
-            .for_each(|said| text(said, mask));
-    }
-}
-
-impl Transcript {
-    /// Masks the session and the entries.
-    pub fn mask(&mut self, mask: Mask) {
-        self.session.mask(mask);
-        self.entries.iter_mut().for_each(|entry| entry.mask(mask));
     }
 }

@@ -15,7 +15,7 @@ pub use answer::{
 };
 pub(crate) use entry::ARRIVAL_BITS;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};
-pub use mask::Mask;
+pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};
 pub use source::{Part, Placement, Range, Record, RecordKind};

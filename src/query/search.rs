@@ -1,6 +1,7 @@
 //! What was said about it? Words and overlay ranked as one, then hydrated, cut to snippets and grouped.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::syntax::{self, Now};
@@ -229,11 +230,22 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// How many of these sources the check on opening has not counted.
+    fn uncounted(&self, sources: &BTreeSet<i64>) -> Result<u64, Error> {
+        let mut uncounted = 0;
+        for source in sources {
+            let is_counted =
+                self.index.pending_files > 0 && self.catalogue.is_noted_unread(*source)?;
+            uncounted += u64::from(!is_counted);
+        }
+        Ok(uncounted)
+    }
+
     /// The page, the total and whatever else was asked for.
     fn fill(&self, questions: &[Question<'_>], answer: &mut SearchAnswer) -> Result<(), Error> {
         self.ask(questions, |asked| {
-            answer.complete = self.index.complete && asked.failed == 0;
-            answer.pending_files = self.index.pending_files + asked.failed;
+            answer.complete = self.index.complete && asked.failed.is_empty();
+            answer.pending_files = self.index.pending_files + self.uncounted(&asked.failed)?;
             let order = match self.scope.newest_first {
                 true => Order::Newest,
                 false => Order::Ranked,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
+use super::masked::{mask_labels, mask_pieces};
 use super::outline::Ask;
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
@@ -11,7 +12,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
-use crate::model::{Class, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, iso};
+use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, iso};
 
 /// Which entries a transcript shows.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +25,8 @@ pub struct ShowScope {
     pub branch: Option<String>,
     /// Every entry and problem of the files in file order, instead of one branch.
     pub all: bool,
+    /// Makes parts of what is shown unreadable.
+    pub mask: Option<Mask>,
 }
 
 /// An entry's pieces of text by class.
@@ -126,7 +129,12 @@ impl Index {
                 .min(chosen.len());
             chosen = chosen[from..to].to_vec();
         }
-        let labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
+        let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
+        let mut session = stored.row;
+        if let Some(mask) = scope.mask {
+            session.mask(mask);
+            mask_labels(&mut labels, mask);
+        }
         let stored_entry = |at: usize| catalogue.entry(outline.keys[at]).map_err(Error::from);
         let focus = match focus {
             Some(at) => stored_entry(at)?.map(|entry| address(&entry)),
@@ -136,22 +144,27 @@ impl Index {
         each(ShownPart::Head(&Transcript {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
-            session: stored.row,
+            session,
             entries: Vec::new(),
             focus,
         }))?;
-        let mut reader = Reader::new(self, catalogue);
+        let mut reader = Reader::new(self, catalogue).masking(scope.mask);
         for at in chosen {
             let Some(entry) = stored_entry(at)? else {
                 continue;
             };
+            let text = match reader.text(&entry) {
+                Err(Error::Io { .. }) => None,
+                text => text?,
+            };
+            let gone = "its bytes have changed or cannot be read; ask again";
             each(ShownPart::Entry(ShownEntry {
                 id: address(&entry),
                 label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
                 time: entry.time_ms.and_then(iso),
                 is_error: entry.flags & flag::ERROR != 0,
-                text: reader.text(&entry)?,
-                problem: None,
+                problem: text.is_none().then(|| gone.to_owned()),
+                text: text.unwrap_or_default(),
                 parent: entry.parent,
                 line: entry.line,
                 start: entry.start,
@@ -236,6 +249,7 @@ pub(super) struct Reader<'a> {
     index: &'a Index,
     catalogue: &'a Catalogue,
     open: HashMap<i64, Option<(PathBuf, String, Option<File>)>>,
+    mask: Option<Mask>,
 }
 
 impl<'a> Reader<'a> {
@@ -244,7 +258,13 @@ impl<'a> Reader<'a> {
             index,
             catalogue,
             open: HashMap::new(),
+            mask: None,
         }
+    }
+
+    /// From now on [`Reader::text`] is masked.
+    pub(super) fn masking(self, mask: Option<Mask>) -> Reader<'a> {
+        Reader { mask, ..self }
     }
 
     /// The bytes, `None` when they are no longer what was catalogued.
@@ -265,18 +285,26 @@ impl<'a> Reader<'a> {
             .map_err(|e| Error::io(path, e))
     }
 
-    /// The text by class; empty when the bytes changed.
-    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Text, Error> {
-        let record = self.bytes(entry)?;
-        Ok(record
-            .and_then(|record| self.passages_of(entry, &record))
-            .unwrap_or_default())
+    /// The text by class; `None` when the bytes changed.
+    pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Option<Text>, Error> {
+        let Some(record) = self.bytes(entry)? else {
+            return Ok(None);
+        };
+        let mut text = self.passages_of(entry, &record);
+        if let Some(mask) = self.mask {
+            let passages = text.iter_mut().flatten();
+            mask_pieces(&record, passages.flat_map(|(_, pieces)| pieces), mask);
+        }
+        Ok(text)
     }
 
-    /// The same; `None` when the bytes changed or cannot be read any more.
-    pub(super) fn passages(&mut self, entry: &StoredEntry) -> Result<Option<Text>, Error> {
+    /// The same unmasked, and the record it is of; `None` as well when the bytes cannot be read any more.
+    pub(super) fn unmasked(
+        &mut self,
+        entry: &StoredEntry,
+    ) -> Result<Option<(Text, Vec<u8>)>, Error> {
         match self.bytes(entry) {
-            Ok(Some(record)) => Ok(self.passages_of(entry, &record)),
+            Ok(Some(record)) => Ok(self.passages_of(entry, &record).map(|text| (text, record))),
             Ok(None) | Err(Error::Io { .. }) => Ok(None),
             Err(error) => Err(error),
         }

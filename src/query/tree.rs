@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::masked::mask_labels;
 use super::outline::{Ask, Outline};
 use super::show::{Reader, address};
 use crate::catalogue::Catalogue;
@@ -9,7 +10,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::index::{Error, Index};
-use crate::model::{Class, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
+use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
 
 /// pi's filters of the tree view (formats: section 13 of the pi sheet).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +26,21 @@ pub enum TreeFilter {
     LabeledOnly,
     /// Every entry.
     All,
+}
+
+/// Which entries a tree shows, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TreeScope {
+    /// Which entries.
+    pub filter: TreeFilter,
+    /// Makes parts of what is shown unreadable, each before it is cut from a longer text.
+    pub mask: Option<Mask>,
+}
+
+impl From<TreeFilter> for TreeScope {
+    fn from(filter: TreeFilter) -> TreeScope {
+        TreeScope { filter, mask: None }
+    }
 }
 
 /// Characters of text shown a row.
@@ -50,9 +66,9 @@ struct Place {
 impl Index {
     /// The session's tree: roots in file order, children by time (ties in file order), parents before children.
     /// Entries in a cycle hang below their first one in the file, so nothing is hidden.
-    pub fn tree(&self, session: &SessionRow, filter: TreeFilter) -> Result<Tree, Error> {
+    pub fn tree(&self, session: &SessionRow, scope: impl Into<TreeScope>) -> Result<Tree, Error> {
         let (mut tree, mut rows) = (None, Vec::new());
-        self.tree_each(session, filter, &mut |part| {
+        self.tree_each(session, scope, &mut |part| {
             match part {
                 TreePart::Head(head) => tree = Some(head.clone()),
                 TreePart::Parents(_) => {}
@@ -73,10 +89,11 @@ impl Index {
     pub fn tree_each<E: From<Error>>(
         &self,
         session: &SessionRow,
-        filter: TreeFilter,
+        scope: impl Into<TreeScope>,
         each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let stored = self.stored(session)?;
+        let TreeScope { filter, mask } = scope.into();
+        let mut stored = self.stored(session)?;
         let Some(catalogue) = &self.catalogue else {
             return Err(Error::NotFound {
                 name: session.id.clone(),
@@ -88,7 +105,11 @@ impl Index {
             find: &[],
         };
         let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
-        let labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
+        let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
+        if let Some(mask) = mask {
+            stored.row.mask(mask);
+            mask_labels(&mut labels, mask);
+        }
         let active = outline.active_branch();
         let leaf = active.first().copied();
         let mut on_branch = vec![false; outline.keys.len()];
@@ -96,6 +117,7 @@ impl Index {
         drop(active);
         let mut reader = Reader::new(self, catalogue);
         let places = self.places(catalogue, &outline, filter, leaf, &labels, &mut reader)?;
+        let mut reader = reader.masking(mask);
 
         each(TreePart::Head(&self.tree_head(catalogue, stored)?))?;
         let parents: Vec<Option<u32>> = places.iter().map(|place| place.parent).collect();
@@ -118,7 +140,7 @@ impl Index {
             };
             let id = address(&entry);
             last = (Some(number), id.clone());
-            let text = reader.text(&entry)?;
+            let text = reader.text(&entry)?.unwrap_or_default();
             each(TreePart::Row(TreeRow {
                 id,
                 parent,
@@ -165,7 +187,7 @@ impl Index {
                 && entry.role.as_deref() == Some("assistant")
                 && entry.flags & flag::ERROR == 0
                 && !at_leaf
-                && !one_line(&reader.text(&entry)?).1
+                && !one_line(&reader.text(&entry)?.unwrap_or_default()).1
             {
                 continue;
             }

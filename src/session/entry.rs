@@ -1,9 +1,10 @@
 //! What a session file holds: its header and its entries, as their lines.
 
-use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::message::Message;
+use super::text::{Found, Span, Text};
 use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
@@ -15,7 +16,7 @@ use crate::format::json;
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    json: Box<str>,
+    json: Text,
     kind: Span,
     id: Span,
     parent: Span,
@@ -25,27 +26,6 @@ pub struct Entry {
     has_content: bool,
     /// Of what is not written as it reads.
     decoded: Option<Box<Decoded>>,
-}
-
-/// Where something stands in the text of an entry: a session has many entries, and most say the same few things.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Span {
-    start: u32,
-    end: u32,
-}
-
-impl Span {
-    /// `None` in a text of more than 4 GB.
-    fn of(range: Range<usize>) -> Option<Self> {
-        Some(Self {
-            start: u32::try_from(range.start).ok()?,
-            end: u32::try_from(range.end).ok()?,
-        })
-    }
-
-    fn range(self) -> Range<usize> {
-        self.start as usize..self.end as usize
-    }
 }
 
 /// Texts that are written with escapes.
@@ -58,41 +38,22 @@ struct Decoded {
     role: Option<Box<str>>,
 }
 
-/// A text on its way into an entry: where it stands, or what it reads as.
-#[derive(Default)]
-struct Found(Span, Option<Box<str>>);
-
-impl Found {
-    /// The text of a string, and where `any` of another value but null.
-    fn of(json: &str, value: Range<usize>, any: bool) -> Self {
-        let raw = &json[value.clone()];
-        let plain = match raw.as_bytes() {
-            [b'"', inner @ .., b'"'] => {
-                if memchr::memchr(b'\\', inner).is_some() {
-                    return Self(Span::default(), Some(json::decode(raw.as_bytes()).into()));
-                }
-                value.start + 1..value.end - 1
-            }
-            b"null" => return Self::default(),
-            _ if any => value,
-            _ => return Self::default(),
-        };
-        match Span::of(plain.clone()) {
-            Some(span) => Self(span, None),
-            None => Self(Span::default(), Some(json[plain].into())),
-        }
-    }
-}
-
 impl Entry {
     /// The entry in a line; `None` where that is not one JSON value.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
-        let text = match std::str::from_utf8(line) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(line),
-        };
-        let json = text.trim_matches([' ', '\t', '\r', '\n']);
+        // Bytes that are no UTF-8 are what agents read them as.
+        let line = String::from_utf8_lossy(line).into_owned();
+        let range = 0..line.len();
+        Self::within(&Arc::new(line), range)
+    }
+
+    /// The entry in a line of a text, which it keeps as a whole.
+    pub(super) fn within(read: &Arc<String>, line: Range<usize>) -> Option<Self> {
+        let line_start = line.start;
+        let line = &read[line];
+        let space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
+        let start = line_start + (line.len() - line.trim_start_matches(space).len());
+        let json = line.trim_matches(space);
         let [mut kind, mut id, mut parent, mut timestamp, mut role] =
             [(); 5].map(|()| Found::default());
         let (mut message, mut has_content) = (Span::default(), false);
@@ -143,7 +104,7 @@ impl Entry {
             role: role.1,
         };
         Some(Self {
-            json: json.into(),
+            json: Text::within(read, start..start + json.len()),
             kind: kind.0,
             id: id.0,
             parent: parent.0,
@@ -310,7 +271,7 @@ impl SessionHeader {
                     f64::read(version).map_or(super::CURRENT_SESSION_VERSION, |n| n as i64)
                 }
             },
-            json: entry.json.clone(),
+            json: entry.json().into(),
             id: id.into(),
         })
     }

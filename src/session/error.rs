@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 #[allow(missing_docs)]
 pub enum Error {
     /// The file system said no.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Io {
         path: PathBuf,
-        source: std::io::Error,
+        error: std::io::Error,
     },
     /// The file holds something, but its first entry is no session header. It is left alone.
     #[error("{} is not a valid session file: its first entry is no header", path.display())]
@@ -52,6 +52,6 @@ pub enum Error {
 impl Error {
     pub(super) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |source| Self::Io { path, source }
+        move |error| Self::Io { path, error }
     }
 }

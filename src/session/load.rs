@@ -1,17 +1,18 @@
 //! Which entries does a file hold, as its agent reads it?
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::entry::Entry;
 use super::value::is_truthy;
 
-/// Bytes that are read at once, and then parsed by one thread.
-const PIECE: usize = 512 * 1024;
-/// Pieces that are held at once.
-const AT_ONCE: usize = 8;
+/// Bytes that one thread reads and parses at once, about: up to the end of a line.
+const PIECE: u64 = 512 * 1024;
+/// Bytes in which the end of a line is looked for first.
+const WINDOW: u64 = 8 * 1024;
 
 /// The entries of a file from some place on.
 pub(super) struct Loaded {
@@ -21,52 +22,99 @@ pub(super) struct Loaded {
 }
 
 /// The entries between two places: of lines that are one JSON value, but not null, false, 0 or "".
-pub(super) fn load(file: &mut File, from: u64, until: u64) -> io::Result<Loaded> {
-    file.seek(SeekFrom::Start(from))?;
-    let mut file = file.take(until.saturating_sub(from));
-    let mut loaded = Loaded {
-        entries: Vec::new(),
-        end: from,
+pub(super) fn load(file: &File, from: u64, until: u64) -> io::Result<Loaded> {
+    let pieces = pieces(file, from, until.min(file.metadata()?.len()))?;
+    let loaded: Vec<Loaded> = match pieces[..] {
+        // For one, no thread is worth starting.
+        [piece] => vec![load_piece(file, piece)?],
+        _ => pieces
+            .into_par_iter()
+            .map(|piece| load_piece(file, piece))
+            .collect::<io::Result<_>>()?,
     };
-    // Begun and not ended yet.
-    let mut rest = Vec::new();
-    let mut pieces: Vec<Vec<u8>> = Vec::new();
-    loop {
-        let mut ended = false;
-        while pieces.len() < AT_ONCE && !ended {
-            let mut piece = std::mem::take(&mut rest);
-            let searched = piece.len();
-            // A quarter more, not twice as much: a giant line must not cost more than twice its size.
-            piece.reserve_exact(PIECE.max(searched / 4));
-            ended = (&mut file).take(PIECE as u64).read_to_end(&mut piece)? == 0;
-            match memchr::memrchr(b'\n', &piece[searched..]) {
-                Some(at) => {
-                    rest = piece.split_off(searched + at + 1);
-                    loaded.end += piece.len() as u64;
-                    pieces.push(piece);
-                }
-                None => rest = piece,
+    Ok(Loaded {
+        end: loaded.last().map_or(from, |last| last.end),
+        entries: loaded.into_iter().flat_map(|piece| piece.entries).collect(),
+    })
+}
+
+/// The lines between two places in pieces of whole lines, each from where to where.
+fn pieces(file: &File, from: u64, until: u64) -> io::Result<Vec<(u64, u64)>> {
+    let mut pieces = Vec::new();
+    let (mut start, mut window) = (from, Vec::new());
+    while start < until {
+        let mut end = until;
+        // From the last byte of a full piece on.
+        let mut at = start + PIECE - 1;
+        let mut length = WINDOW;
+        while at < until {
+            window.resize(length.min(until - at) as usize, 0);
+            let read = read_at(file, &mut window, at)?;
+            if let Some(place) = memchr::memchr(b'\n', &window[..read]) {
+                end = at + place as u64 + 1;
+                break;
             }
-        }
-        match &pieces[..] {
-            // For one, no thread is worth starting.
-            [piece] => loaded.entries.extend(entries(piece)),
-            _ => {
-                let parsed: Vec<Vec<Entry>> =
-                    pieces.par_iter().map(|piece| entries(piece)).collect();
-                loaded.entries.extend(parsed.into_iter().flatten());
+            if read < window.len() {
+                break;
             }
+            at += read as u64;
+            length = (length * 2).min(PIECE);
         }
-        pieces.clear();
-        if ended {
-            break;
+        pieces.push((start, end));
+        start = end;
+    }
+    Ok(pieces)
+}
+
+/// The entries of a piece. Its text is kept with them, so that no line is copied.
+fn load_piece(file: &File, (start, end): (u64, u64)) -> io::Result<Loaded> {
+    let mut bytes = vec![0; (end - start) as usize];
+    let read = read_at(file, &mut bytes, start)?;
+    // Shorter by now.
+    bytes.truncate(read);
+    let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
+    let rest = bytes.len() - whole;
+    // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
+    let text = String::from_utf8(bytes);
+    let text = text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    // Where the last line begins that has no end; replaced bytes moved it.
+    let last = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1);
+    let text = Arc::new(text);
+    let mut entries = Vec::new();
+    let mut from = 0;
+    for end in memchr::memchr_iter(b'\n', &text.as_bytes()[..last]) {
+        let entry = Entry::within(&text, from..end);
+        entries.extend(entry.filter(counts));
+        from = end + 1;
+    }
+    let mut end = start + whole as u64;
+    if let Some(entry) = Entry::within(&text, last..text.len()) {
+        entries.extend(Some(entry).filter(counts));
+        end += rest as u64;
+    }
+    Ok(Loaded { entries, end })
+}
+
+/// As many bytes from that place on as there are.
+fn read_at(file: &File, bytes: &mut [u8], from: u64) -> io::Result<usize> {
+    #[cfg(unix)]
+    use std::os::unix::fs::FileExt;
+    #[cfg(windows)]
+    use std::os::windows::fs::FileExt;
+    let mut done = 0;
+    while done < bytes.len() {
+        #[cfg(unix)]
+        let read = file.read_at(&mut bytes[done..], from + done as u64);
+        #[cfg(windows)]
+        let read = file.seek_read(&mut bytes[done..], from + done as u64);
+        match read {
+            Ok(0) => break,
+            Ok(read) => done += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
-    if let Some(entry) = Entry::parse(&rest) {
-        loaded.entries.extend(Some(entry).filter(counts));
-        loaded.end += rest.len() as u64;
-    }
-    Ok(loaded)
+    Ok(done)
 }
 
 /// The entries in whole lines.
@@ -94,7 +142,7 @@ fn counts(entry: &Entry) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Seek, Write};
 
     use super::*;
 
@@ -102,7 +150,8 @@ mod tests {
     fn lines_of_every_length_are_read_in_their_order() {
         let mut file = tempfile::tempfile().expect("a file");
         let mut text = String::new();
-        let lengths = [1, 10, PIECE - 1, PIECE, PIECE + 1, 5 * PIECE, 3, PIECE / 2];
+        const FULL: usize = PIECE as usize;
+        let lengths = [1, 10, FULL - 1, FULL, FULL + 1, 5 * FULL, 3, FULL / 2];
         let mut number = 0;
         for _ in 0..3 {
             for length in lengths {
@@ -122,7 +171,7 @@ mod tests {
             file.write_all(text.as_bytes())
                 .and_then(|()| file.write_all(tail.as_bytes()))
                 .expect("written");
-            let loaded = load(&mut file, 0, u64::MAX).expect("read");
+            let loaded = load(&file, 0, u64::MAX).expect("read");
             let ids: Vec<_> = loaded
                 .entries
                 .iter()
@@ -132,7 +181,7 @@ mod tests {
             let expected: Vec<_> = (0..number + more).map(|id| id.to_string()).collect();
             assert_eq!((ids, loaded.end), (expected, end), "{tail}");
         }
-        let part = load(&mut file, 0, 20).expect("read");
+        let part = load(&file, 0, 20).expect("read");
         assert_eq!((part.entries.len(), part.end), (1, 17));
     }
 }

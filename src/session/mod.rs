@@ -16,7 +16,7 @@
 //! # let home = tempfile::tempdir()?;
 //! # let sessions = home.path().join("sessions");
 //! let setup = Setup::new(Profile::PI, &sessions);
-//! let mut session = SessionManager::create(&setup, "/home/ada/work")?;
+//! let mut session = SessionManager::create(&setup, "/home/ada/code")?;
 //! let question = session.append_message(UserMessage {
 //!     content: "What is a monad?".into(),
 //!     timestamp: setup.clock.now_ms(),
@@ -53,6 +53,7 @@ mod places;
 mod profile;
 mod replace;
 mod splice;
+mod text;
 mod typed;
 mod value;
 

@@ -28,6 +28,9 @@ mod linux {
         timerfd_settime,
     };
 
+    /// The year 2242, in s: the kernel counts no further than 2262.
+    const NEVER: i64 = 1 << 33;
+
     /// Tells of jumps of the wall clock until it is dropped.
     pub struct Jumps(Arc<Timer>);
 
@@ -38,18 +41,31 @@ mod linux {
     }
 
     impl Timer {
-        fn set(&self, tv_sec: i64, flags: TimerfdTimerFlags) -> bool {
+        fn set(&self, tv_sec: i64, flags: TimerfdTimerFlags) -> Result<(), Errno> {
             let at = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
             let spec = Itimerspec {
                 it_interval: at(0, 0),
                 it_value: at(tv_sec, 1),
             };
-            timerfd_settime(&self.timer, flags, &spec).is_ok()
+            timerfd_settime(&self.timer, flags, &spec).map(drop)
         }
 
-        fn waits(&self) -> bool {
+        /// Waits for the next jump; `None`: nothing more is told.
+        fn jump(&self) -> Option<()> {
             let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
-            self.set(i64::MAX >> 32, flags) && !self.dropped.load(Ordering::SeqCst)
+            match self.set(NEVER, flags) {
+                // It is set, but the clock jumped since the jump before was told.
+                Err(Errno::CANCELED) => return Some(()),
+                set => set.ok()?,
+            }
+            while !self.dropped.load(Ordering::SeqCst) {
+                match read(&self.timer, &mut [0u8; 8]) {
+                    Err(Errno::CANCELED) => return Some(()),
+                    Err(Errno::INTR) => {}
+                    _ => return None,
+                }
+            }
+            None
         }
     }
 
@@ -62,12 +78,8 @@ mod linux {
             });
             let waiting = Arc::clone(&timer);
             let wait = move || {
-                while waiting.waits() {
-                    match read(&waiting.timer, &mut [0u8; 8]) {
-                        Err(Errno::CANCELED) => jumped(),
-                        Err(Errno::INTR) => {}
-                        _ => return,
-                    }
+                while waiting.jump().is_some() {
+                    jumped();
                 }
             };
             Builder::new().name("clock".into()).spawn(wait).ok()?;
@@ -79,7 +91,7 @@ mod linux {
         fn drop(&mut self) {
             // Either the thread sees the one before it waits, or the other ends its waiting.
             self.0.dropped.store(true, Ordering::SeqCst);
-            self.0.set(0, TimerfdTimerFlags::empty());
+            let _ = self.0.set(0, TimerfdTimerFlags::empty());
         }
     }
 

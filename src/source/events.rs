@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::filesystem;
 use super::identity::Identity;
 use super::links::Links;
 
@@ -73,7 +74,8 @@ pub struct Refusal(pub String);
 pub struct Met {
     /// Directories.
     pub directories: u64,
-    /// Links, and directories that cannot be read: what they lead to or hold may change without being told.
+    /// Links, directories that cannot be read, and what of another machine is mounted there: what they lead to or hold may
+    /// change without being told.
     pub untold: u64,
     /// The links, and where those end that are followed.
     pub links: BTreeMap<PathBuf, Option<PathBuf>>,
@@ -213,6 +215,12 @@ fn look_into(
         Some((identity.device, identity.inode))
     };
     above.extend(own(directory));
+    if let [.., (parent, _), (here, _)] = above[..]
+        && parent != here
+        && filesystem::untold(directory).is_some()
+    {
+        met.untold += 1;
+    }
     let Ok(names) = fs::read_dir(directory) else {
         met.untold += 1;
         return;

@@ -51,6 +51,12 @@ impl Exclude {
                 why: error.kind().to_string(),
             };
             let trimmed = glob.trim_end_matches('/');
+            if trimmed.is_empty() && glob != "/" {
+                return Err(BadGlob {
+                    glob: format!("{glob:?}"),
+                    why: "it names nothing, and as a glob it would match everything".to_owned(),
+                });
+            }
             let whole = match glob {
                 // The root of all: `/**` is what lies below it.
                 "/" => String::new(),
@@ -123,6 +129,7 @@ mod tests {
         assert!(!Exclude::new(&[""; 0])?.matches("/a".as_ref()));
         assert!(Exclude::new(&["/"])?.matches("/a/b".as_ref()));
         assert!(Exclude::new(&["a{b"]).is_err());
+        assert!(Exclude::new(&["/a", ""]).is_err() && Exclude::new(&["//"]).is_err());
         Ok(())
     }
 }

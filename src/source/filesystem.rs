@@ -6,7 +6,7 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 pub fn untold(path: &Path) -> Option<&'static str> {
     // Numbers of statfs(2), `linux/magic.h`, and of the file systems that are not in it.
-    const REMOTE: [(u64, &str); 12] = [
+    const REMOTE: [(u64, &str); 17] = [
         (0x6969, "NFS"),
         (0x517B, "SMB"),
         (0xFF53_4D42, "SMB"),
@@ -19,6 +19,11 @@ pub fn untold(path: &Path) -> Option<&'static str> {
         (0x786F_4256, "vboxsf"),
         (0xBACB_ACBC, "vmhgfs"),
         (0x0BD0_0BD0, "Lustre"),
+        (0x4750_4653, "GPFS"),
+        (0x1983_0326, "BeeGFS"),
+        (0x6B41_4653, "AFS"),
+        (0x0116_1970, "GFS2"),
+        (0x7461_636F, "OCFS2"),
     ];
     // Only the lower 32 bits are the number; on some machines the type is signed.
     let number = rustix::fs::statfs(path).ok()?.f_type as u64 & 0xFFFF_FFFF;

@@ -49,7 +49,7 @@ pub fn pi(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     );
     let cost = rng.random::<f64>() / 7.0;
     match rng.random_range(0..16) {
-        0 => format!(r#"{{"type":"session","version":3,"id":"s{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/home/ada/work{}"}}"#, rng.random_range(0..3)),
+        0 => format!(r#"{{"type":"session","version":3,"id":"s{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/home/ada/code{}"}}"#, rng.random_range(0..3)),
         1..4 => format!(r#"{{"type":"message",{base},"message":{{"role":"user","content":"{said}","timestamp":17676036{id:05}}}}}"#),
         4..7 => format!(r#"{{"type":"message",{base},"message":{{"role":"assistant","content":[{{"type":"text","text":"{said}"}},{{"type":"toolCall","id":"t{id}","name":"read","arguments":{{"path":"src/{id}.rs"}}}}],"provider":"anthropic","model":"m{}","usage":{{"input":{id},"output":2,"cacheRead":0,"cacheWrite":1,"totalTokens":{},"cost":{{"input":0.1,"output":{cost},"cacheRead":0,"cacheWrite":0,"total":{cost}}}}},"stopReason":"toolUse","timestamp":1}}}}"#, id % 3, id + 3),
         7..9 => format!(r#"{{"type":"message",{base},"message":{{"role":"toolResult","toolCallId":"t{id}","toolName":"read","content":[{{"type":"text","text":"{said}"}}],"isError":{},"timestamp":2}}}}"#, id.is_multiple_of(2)),
@@ -68,7 +68,7 @@ pub fn pi(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
 pub fn clido(rng: &mut ChaCha8Rng, id: u32) -> Vec<u8> {
     let said = text(rng);
     match rng.random_range(0..14) {
-        0..2 => format!(r#"{{"type":"meta","session_id":"c{id}","schema_version":1,"start_time":"2026-01-05T09:00:00.974528000+00:00","project_path":"/home/ada/work"}}"#),
+        0..2 => format!(r#"{{"type":"meta","session_id":"c{id}","schema_version":1,"start_time":"2026-01-05T09:00:00.974528000+00:00","project_path":"/home/ada/code"}}"#),
         2..5 => format!(r#"{{"type":"user_message","role":"user","content":[{{"text":"{said}","type":"text"}}]}}"#),
         5..8 => format!(r#"{{"type":"assistant_message","content":[{{"thinking":"easy","type":"thinking"}},{{"text":"{said}","type":"text"}},{{"id":"u{id}","input":{{"file_path":"src/{id}.rs"}},"name":"Write","type":"tool_use"}}]}}"#),
         8 => format!(r#"{{"type":"tool_call","tool_use_id":"u{id}","tool_name":"Write","input":{{"file_path":"src/lib.rs","content":"{said}"}}}}"#),

@@ -101,7 +101,7 @@ fn cwd(rng: &mut ChaCha8Rng) -> String {
     (*pick(
         rng,
         &[
-            "/home/ada/work",
+            "/home/ada/code",
             "/",
             "/a:b/c",
             "/日本 語/é",

@@ -120,6 +120,72 @@ fn a_stopped_watcher_is_not_waited_for() {
 }
 
 #[test]
+fn what_is_known_already_is_not_noted_again() {
+    let home = Sandbox::new();
+    let path = home.write(FILE, &session(1, "one"));
+    // A root that is a file is noted at every look.
+    let root = format!("pi:{}", home.write("file", "").display());
+    let notes = home.home.join("notes");
+    let mut command = home.command(&["--root", &root, "watch", "--poll", "--json"]);
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(&notes).unwrap())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for number in 1..3 {
+        // Each change is told by another look.
+        assert!(lines.next().unwrap().unwrap().contains("changed"));
+        append(&path, &message(number, "more"));
+    }
+    assert!(lines.next().unwrap().unwrap().contains("changed"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let notes = std::fs::read_to_string(&notes).unwrap();
+    assert_eq!(
+        notes.matches("what is known of it is kept").count(),
+        1,
+        "{notes}"
+    );
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_installed_watcher_is_that_behind_the_link_that_was_called() {
+    let home = Sandbox::new();
+    let link = home.home.join("bin/sessionary-link");
+    std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+    let called = home.command(&["watch", "--install", "--print"]);
+    std::os::unix::fs::symlink(called.get_program(), &link).unwrap();
+    let ask = |program: &std::path::Path| {
+        let mut command = Command::new(program);
+        let variables = called.get_envs();
+        command
+            .args(called.get_args())
+            .env_clear()
+            .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+            .env("PATH", link.parent().unwrap())
+            .env("PI_CODING_AGENT_DIR", "agent of pi")
+            .env("XDG_DATA_HOME", "ignored")
+            .current_dir(&home.home);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let expected = format!("ExecStart=\"{}\" ", link.display());
+    for called in [&*link, std::path::Path::new("sessionary-link")] {
+        let unit = ask(called);
+        assert!(unit.contains(&expected), "{unit}");
+        let variable = format!(
+            "\nEnvironment=\"PI_CODING_AGENT_DIR={}/agent of pi\"\n",
+            home.home.display()
+        );
+        assert!(unit.contains(&variable), "{unit}");
+        assert!(!unit.contains("XDG_DATA_HOME"), "{unit}");
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn what_is_installed_is_shown_first_and_goes_again() {
     let home = Sandbox::new();
@@ -144,6 +210,15 @@ fn what_is_installed_is_shown_first_and_goes_again() {
         variable,
         Some(r#"Environment="CLIDO_DATA_DIR=$HOME/clido""#)
     );
+    // What somebody has edited is not replaced without a word.
+    std::fs::create_dir_all(unit.parent().unwrap()).unwrap();
+    std::fs::write(&unit, "[Service]\nNice=19\n").unwrap();
+    let asked = home.run(&["watch", "--install"]);
+    assert!(
+        asked.contains("there is one that says something else"),
+        "{asked}"
+    );
+    std::fs::remove_file(&unit).unwrap();
     // Nobody is there to be asked.
     let asked = home.output(&["watch", "--install"]);
     assert_eq!(asked.status.code(), Some(2));

@@ -4,10 +4,12 @@ use std::io::{self, Read};
 
 use clap::Args;
 use sessionary::Config;
+use sessionary::session::clido::SessionLine;
 use sessionary::session::{
     AssistantMessage, ContentBlock, Json, SessionManager, THINKING_LEVELS, UserMessage,
 };
 
+use super::clido;
 use super::writing::{DryRun, change, something};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -20,7 +22,8 @@ use crate::output::Screen;
     sessionary append last --model anthropic/claude-opus-4-5\n  \
     echo '{\"type\":\"custom\",\"customType\":\"todo\",\"data\":[]}' | sessionary append last\n\n\
     Without an option an entry is read as JSON from standard input. It keeps its type and members; its id, parent and\n\
-    time are made anew.")]
+    time are made anew. For a session of clido it is a line as clido writes it:\n\n  \
+    echo '{\"type\":\"title\",\"title\":\"Parser\"}' | sessionary append f47ac10b")]
 pub struct Append {
     /// A session, and the entry to go on from; without one where the session stands
     #[arg(value_name = "SESSION[:ENTRY]")]
@@ -61,6 +64,7 @@ pub fn run(args: &Append, config: &Config, screen: &Screen) -> Result<Outcome, F
             }
             add(&args.what, session, screen.now_ms).map(Some)
         },
+        || line(&args.what),
     )
 }
 
@@ -96,11 +100,34 @@ fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String,
             .ok_or_else(|| Failure::usage(format!("--model {named}: not PROVIDER/MODEL")))?;
         return Ok(session.append_model_change(provider, model)?);
     }
-    let mut text = String::new();
-    io::stdin().read_to_string(&mut text)?;
-    let entry = Json::parse(&text)
+    let entry = Json::parse(&input()?)
         .ok_or_else(|| Failure::usage("standard input is not one JSON value: no entry"))?;
     Ok(session.append_entry(&entry)?)
+}
+
+/// The same as a line of clido's.
+fn line(what: &What) -> Result<SessionLine, Failure> {
+    if let Some(text) = &what.user {
+        return Ok(SessionLine::user(something(text)?));
+    }
+    if let Some(text) = &what.assistant {
+        return Ok(SessionLine::assistant(something(text)?));
+    }
+    if what.model.is_some() {
+        return Err(clido::has_no(
+            "models: clido does not write down which one answers",
+        ));
+    }
+    if what.thinking.is_some() {
+        return Err(clido::has_no("thinking levels"));
+    }
+    clido::line_of(&input()?)
+}
+
+fn input() -> io::Result<String> {
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// What the user says now.

@@ -25,6 +25,9 @@ pub struct Completions {
 }
 
 pub fn run(args: &Completions, screen: &Screen) -> Result<Outcome, Failure> {
+    if screen.json {
+        return Err(Failure::usage("completions are a script, no JSON"));
+    }
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "sessionary", &mut script);
     screen.bytes(&script)?;

@@ -1,5 +1,7 @@
 //! What is set, by what, and in which file?
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use sessionary::model::SCHEMA_VERSION;
@@ -19,12 +21,13 @@ use crate::settings::{self, KEYS, Settings};
     The file, all of it, each key as it would be without it:\n\n  \
     index = \"~/.cache/sessionary\"  # $SESSIONARY_INDEX_DIR, --index\n  \
     roots = []                     # as --root takes them: [\"pi:~/backup/sessions=laptop\"]\n  \
-    exclude = []                   # globs: [\"~/work/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
+    exclude = []                   # globs: [\"~/code/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
     follow_links = false           # --follow-links\n  \
     background = true              # index words after an answer: for a moment, else apart; not where $CI is set\n  \
     redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n\n\
     A session is left out when its working directory or its file matches one of `exclude`; a glob without a\n\
-    separator matches a name anywhere, and what matches stands for all below it. What was stored of it is wiped.\n\n\
+    separator matches a name anywhere, and what matches stands for all below it. What was stored of it is wiped.\n\
+    Relative folders in `index` and `roots` start at the file.\n\n\
     Symbolic links below a folder of sessions are followed to what lies below a folder of the same agent, with\n\
     `follow_links` wherever they lead; `status` counts those that are not.\n\n\
     `redact` says when keys and tokens are left out of what list, search, tree, show and context print: by default\n\
@@ -48,12 +51,13 @@ enum What {
     Path,
 }
 
-/// What `config show --json` prints.
+/// What `config show --json` and, without settings, `config path --json` print.
 #[derive(Serialize)]
 struct Answer<'a> {
     schema_version: u32,
-    file: Option<std::path::PathBuf>,
-    settings: &'a Settings,
+    file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<&'a Settings>,
 }
 
 pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
@@ -62,7 +66,14 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
             let path = settings::path().ok_or_else(|| {
                 Failure::usage("there is no home folder, so there is no configuration file")
             })?;
-            screen.print(&format!("{}\n", path.display()))?;
+            match screen.json {
+                true => screen.json(&Answer {
+                    schema_version: SCHEMA_VERSION,
+                    file: Some(path),
+                    settings: None,
+                })?,
+                false => screen.print(&format!("{}\n", path.display()))?,
+            }
         }
         What::Show => {
             let settings = Settings::read(global)?;
@@ -70,7 +81,7 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
                 screen.json(&Answer {
                     schema_version: SCHEMA_VERSION,
                     file: settings::path(),
-                    settings: &settings,
+                    settings: Some(&settings),
                 })?;
             } else {
                 screen.print(&printed(&settings, screen))?;

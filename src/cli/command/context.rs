@@ -9,11 +9,11 @@ use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::session::clido::{ResumedMessage, SessionReader, resume};
 use sessionary::session::{
-    AgentMessage, Content, ContentBlock, Error, Message, ModelChoice, Profile, SessionManager,
+    AgentMessage, Content, ContentBlock, Message, ModelChoice, Profile, SessionManager,
     convert_to_llm,
 };
 
-use super::writing::{entry_id, setup_of};
+use super::writing::{entry_id, no_entry, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -79,7 +79,10 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             thinking_level: &context.thinking_level,
             provider: model.map(|model| &*model.provider),
             model: model.map(|model| &*model.model_id),
-            messages: messages.iter().flat_map(|one| raw(one, screen)).collect(),
+            messages: messages
+                .iter()
+                .flat_map(|message| screen.masked_json(message.as_str()))
+                .collect(),
         })?;
     } else {
         screen.say(&summary(
@@ -97,23 +100,34 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
 
 /// What clido hands to the model when it takes the session up, all of it or up to a line.
 fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Outcome, Failure> {
-    let most = match entry {
-        None => usize::MAX,
-        Some(entry) => entry
-            .strip_prefix('L')
-            .and_then(|line| line.parse().ok())
-            .ok_or_else(|| Error::NoEntry {
-                id: entry.to_owned(),
-            })?,
+    let no_entry = || no_entry(entry.unwrap_or_default());
+    let last: Option<u64> = match entry {
+        None => None,
+        Some(entry) => {
+            let line = entry.strip_prefix('L').and_then(|line| line.parse().ok());
+            Some(line.filter(|line| *line > 0).ok_or_else(no_entry)?)
+        }
     };
-    let reader = SessionReader::open(&row.path)?;
-    let lines = reader.take(most).collect::<Result<Vec<_>, _>>();
-    let lines = lines.with_context(|| format!("clido does not read {}", row.path.display()))?;
+    let mut reader = SessionReader::open(&row.path)?;
+    let (mut lines, mut at) = (Vec::new(), 0);
+    while last.is_none_or(|last| at < last)
+        && let Some(line) = reader.next()
+    {
+        if last.is_some_and(|last| reader.line() > last) {
+            break;
+        }
+        at = reader.line();
+        lines.push(line.with_context(|| format!("clido does not read {}", row.path.display()))?);
+    }
+    // A line that is empty, or behind the last one.
+    if last.is_some_and(|last| at != last) {
+        return Err(no_entry());
+    }
     let messages = resume(&lines).map_err(anyhow::Error::new)?;
     if screen.json {
         let raw = |message: &ResumedMessage| {
             let json = json!({"role": message.role, "content": message.content});
-            RawValue::from_string(screen.masked(json.to_string())).ok()
+            screen.masked_json(&json.to_string())
         };
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
@@ -147,11 +161,6 @@ fn of_block(block: &Value) -> String {
         "image" => format!("({})", text("media_type")),
         _ => block.to_string(),
     }
-}
-
-/// A secret holds no quote and no backslash that is not of an escape, so without it the JSON is whole still.
-fn raw(message: &Message<'_>, screen: &Screen) -> Option<Box<RawValue>> {
-    RawValue::from_string(screen.masked(message.as_str().to_owned())).ok()
 }
 
 fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {

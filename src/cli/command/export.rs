@@ -23,10 +23,10 @@ use crate::output::{Screen, html, markdown};
     sessionary export last --out talk.html                a page that loads and runs nothing\n  \
     sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte\n  \
     sessionary export last --out talk.html --dry-run      what would be written\n\n\
-    The format is told by the name after --out, else it is Markdown. In a page HTML of the session,\n\
-    control characters and marks that turn text around are shown, and do nothing; in Markdown images\n\
-    and HTML within a line stay what they are. Keys and tokens are left out of both (--reveal, and\n\
-    `redact` in the configuration file); JSONL is exact.")]
+    The format is told by the name after --out, else it is Markdown. In a page and in Markdown HTML of\n\
+    the session, images, control characters and marks that turn text around are shown as text, and do\n\
+    nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);\n\
+    JSONL is exact.")]
 pub struct Export {
     /// A session, and the entry where the branch ends; without one the active branch
     #[arg(value_name = "SESSION[:ENTRY]")]
@@ -115,7 +115,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             entries,
             bytes: written.bytes,
             replaced,
-            complete: written.complete,
+            complete: written.complete && written.changed == 0,
         })?;
     } else {
         let what = format!("{}, {}", count(entries, "entry"), bytes(written.bytes));
@@ -126,6 +126,12 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             (false, true) => screen.say(&format!("Written to {place}: {what}")),
             (false, false) => {}
         }
+    }
+    if written.changed > 0 {
+        let changed = count(written.changed, "entry");
+        screen.say(&format!(
+            "Not everything is in it: {changed} changed meanwhile. Do it again."
+        ));
     }
     screen.say_redacted();
     super::say_pending(screen, &index, written.complete, None);
@@ -185,6 +191,8 @@ fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failur
 struct Written {
     entries: u64,
     bytes: u64,
+    /// Entries whose bytes changed meanwhile: of them only that they are there is written.
+    changed: u64,
     complete: bool,
 }
 
@@ -215,7 +223,7 @@ fn written(
     out: impl Write,
 ) -> Result<Written, Failure> {
     let mut out = Counted { out, bytes: 0 };
-    let (mut entries, mut complete) = (0, index.is_complete());
+    let (mut entries, mut changed, mut complete) = (0, 0, index.is_complete());
     match form {
         Form::Jsonl => {
             let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
@@ -226,26 +234,24 @@ fn written(
             })?;
         }
         Form::Markdown | Form::Html => {
-            // Whoever is given it may pass it on, wherever it goes first.
-            let mask = screen.mask_of_files();
             let scope = ShowScope {
                 branch: leaf,
+                // Whoever is given it may pass it on, wherever it goes first.
+                mask: screen.mask_of_files(),
                 ..ShowScope::default()
             };
             index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
                 let text = match part {
                     ShownPart::Head(head) => {
                         complete = head.complete;
-                        let mut session = head.session.clone();
-                        mask.into_iter().for_each(|mask| session.mask(mask));
                         match form {
-                            Form::Html => html::head(&session, screen),
-                            _ => markdown::head(&session, screen),
+                            Form::Html => html::head(&head.session, screen),
+                            _ => markdown::head(&head.session, screen),
                         }
                     }
-                    ShownPart::Entry(mut entry) => {
+                    ShownPart::Entry(entry) => {
                         entries += 1;
-                        mask.into_iter().for_each(|mask| entry.mask(mask));
+                        changed += u64::from(entry.problem.is_some());
                         match form {
                             Form::Html => html::entry(&entry),
                             _ => markdown::entry(&entry),
@@ -263,6 +269,7 @@ fn written(
     Ok(Written {
         entries,
         bytes: out.bytes,
+        changed,
         complete,
     })
 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 use sessionary::Config;
-use sessionary::session::SessionManager;
+use sessionary::model::SessionRow;
+use sessionary::session::{SessionManager, Setup};
 
+use super::clido;
 use super::writing::{Copy, DryRun, Said, catalogued, directory, entry_id, said, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -17,7 +19,8 @@ use crate::output::Screen;
 #[command(after_help = "Examples:\n  \
     sessionary fork last                     a copy for this directory\n  \
     sessionary fork 019b3f2a --in ~/other    for another one\n\n\
-    The new session names the old one as its parent. `sessionary branch` copies one branch only.")]
+    The new session names the old one as its parent. `sessionary branch` copies one branch only;\n\
+    sessions of clido have none.")]
 pub struct Fork {
     /// Session id, the beginning of one, a path, or `last`
     session: String,
@@ -45,67 +48,69 @@ pub struct Branch {
 pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let directory = directory(args.directory.as_deref())?;
     let cwd = directory.to_string_lossy();
-    copied(
-        &args.session,
-        args.dry_run,
-        config,
-        screen,
-        |setup, source, entry| {
-            if entry.is_some() {
-                return Err(Failure::usage("a fork copies all of a session")
-                    .hint("`sessionary branch` copies one branch"));
-            }
-            Ok(SessionManager::fork_from(setup, source, &cwd)?)
-        },
-    )
+    let (row, entry) = found(&args.session, config, screen)?;
+    if entry.is_some() {
+        let whole = Failure::usage("a fork copies all of a session");
+        return Err(match row.agent == "clido" {
+            true => whole,
+            false => whole.hint("`sessionary branch` copies one branch"),
+        });
+    }
+    if row.agent == "clido" {
+        return clido::fork(&row, &cwd, args.dry_run, config, screen);
+    }
+    copied(&row, args.dry_run, config, screen, |setup, source| {
+        Ok(SessionManager::fork_from(setup, source, &cwd)?)
+    })
 }
 
 pub fn run_branch(args: &Branch, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    copied(
-        &args.session,
-        args.dry_run,
-        config,
-        screen,
-        |setup, source, entry| {
-            let mut session = SessionManager::open(setup, source)?;
-            let leaf = match (entry, session.leaf_id()) {
-                (Some(entry), _) => entry_id(&session, entry.to_owned())?,
-                (None, Some(leaf)) => leaf.to_owned(),
-                (None, None) => return Err(Failure::usage("the session has no entries")),
-            };
-            // Beside the session, or where a try goes.
-            session.set_session_dir(setup.session_dir(session.cwd()));
-            session.create_branched_session(&leaf)?;
-            if session.session_file().is_none_or(|path| !path.exists()) {
-                return Err(Failure::usage("nothing was said on that branch yet"));
-            }
-            Ok(session)
-        },
-    )
+    let (row, entry) = found(&args.session, config, screen)?;
+    if row.agent == "clido" {
+        return Err(clido::has_no("branches").hint("`sessionary fork` copies all of it"));
+    }
+    copied(&row, args.dry_run, config, screen, |setup, source| {
+        let mut session = SessionManager::open(setup, source)?;
+        let leaf = match (entry, session.leaf_id()) {
+            (Some(entry), _) => entry_id(&session, entry)?,
+            (None, Some(leaf)) => leaf.to_owned(),
+            (None, None) => return Err(Failure::usage("the session has no entries")),
+        };
+        // Beside the session, or where a try goes.
+        session.set_session_dir(setup.session_dir(session.cwd()));
+        session.create_branched_session(&leaf)?;
+        if session.session_file().is_none_or(|path| !path.exists()) {
+            return Err(Failure::usage("nothing was said on that branch yet"));
+        }
+        Ok(session)
+    })
+}
+
+/// The session that is named, and the entry of it.
+fn found(
+    name: &str,
+    config: &Config,
+    screen: &Screen,
+) -> Result<(SessionRow, Option<String>), Failure> {
+    let mut index = super::open(config, screen)?;
+    super::show::named(name, &mut index, config, screen)
 }
 
 fn copied(
-    name: &str,
+    row: &SessionRow,
     DryRun { dry_run }: DryRun,
     config: &Config,
     screen: &Screen,
-    copy: impl FnOnce(
-        &sessionary::session::Setup,
-        &Path,
-        Option<&str>,
-    ) -> Result<SessionManager, Failure>,
+    copy: impl FnOnce(&Setup, &Path) -> Result<SessionManager, Failure>,
 ) -> Result<Outcome, Failure> {
-    let mut index = super::open(config, screen)?;
-    let (row, entry) = super::show::named(name, &mut index, config, screen)?;
-    drop(index);
-    let real = setup_of(&row, screen)?;
+    let real = setup_of(row, screen)?;
     let mut setup = real.clone();
     let tried = match dry_run {
-        true => Some(Copy::of(&row.path, &mut setup)?),
+        true => Some(Copy::of(&row.path)?.with(&mut setup)),
         false => None,
     };
     let source = tried.as_ref().map_or(&row.path, |tried| &tried.path);
-    let session = copy(&setup, source, entry.as_deref())?;
+    let session = copy(&setup, source)?;
     let path = session.session_file().unwrap_or(source);
     let new = fs::read_to_string(path).with_context(|| path.display().to_string())?;
     let new = new.replace(&*source.to_string_lossy(), &row.path.to_string_lossy());

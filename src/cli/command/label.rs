@@ -3,6 +3,7 @@
 use clap::Args;
 use sessionary::Config;
 
+use super::clido::has_no;
 use super::writing::{DryRun, change};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -49,5 +50,6 @@ pub fn run(args: &Label, config: &Config, screen: &Screen) -> Result<Outcome, Fa
                 session.append_label_change(&entry, args.label.as_deref())?,
             ))
         },
+        || Err(has_no("labels").hint("`sessionary name` names all of it")),
     )
 }

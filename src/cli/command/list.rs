@@ -114,7 +114,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.with_text && !screen.json && !args.jsonl {
         return Err(Failure::usage("--with-text is for --json and --jsonl"));
     }
-    let mut index = open(args, &scope, config, screen)?;
+    let mut index = super::answerable(open(args, &scope, config, screen)?)?;
     let list = if screen.json {
         screen.json_in_pieces(|out| {
             let list = index.write_list(&scope, out)?;

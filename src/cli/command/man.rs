@@ -25,6 +25,9 @@ pub struct Man {
 }
 
 pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
+    if screen.json {
+        return Err(Failure::usage("a manual page is no JSON"));
+    }
     let mut cli = Cli::command();
     // Names the subcommands `sessionary-list` and gives them the options of every command.
     cli.build();

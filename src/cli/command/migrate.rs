@@ -3,6 +3,7 @@
 use clap::Args;
 use sessionary::Config;
 
+use super::clido::has_no;
 use super::writing::{DryRun, change};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -22,8 +23,15 @@ pub struct Migrate {
 }
 
 pub fn run(args: &Migrate, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    change(&args.session, args.dry_run, config, screen, |session, _| {
-        session.migrate()?;
-        Ok(None)
-    })
+    change(
+        &args.session,
+        args.dry_run,
+        config,
+        screen,
+        |session, _| {
+            session.migrate()?;
+            Ok(None)
+        },
+        || Err(has_no("old versions: there is nothing to migrate")),
+    )
 }

@@ -2,6 +2,7 @@
 
 pub mod append;
 pub mod clean;
+pub mod clido;
 pub mod completions;
 pub mod config;
 pub mod context;
@@ -45,6 +46,9 @@ use crate::settings::Settings;
 
 /// Lines about the check that a read verb says before its answer, at most.
 const NOTES: usize = 5;
+
+/// What names the newest session of the current directory.
+const LAST: &str = "last";
 
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
@@ -95,6 +99,20 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     Ok(opened(index, screen))
 }
 
+/// The index again, for a verb that asks all of it; an error where there is none and none can be made.
+fn answerable(index: Index) -> Result<Index, Failure> {
+    match no_index(&index) {
+        Some(failure) => Err(failure),
+        None => Ok(index),
+    }
+}
+
+/// Why there is no index and none can be made. While another process makes it, there will be one.
+fn no_index(index: &Index) -> Option<Failure> {
+    let obstacle = index.obstacle().filter(|_| !index.is_made())?;
+    (!matches!(obstacle, Error::Busy { .. })).then(|| Failure::told(obstacle))
+}
+
 /// The same for a search.
 fn open_to_search(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     let mut progress = Progress::new();
@@ -143,6 +161,17 @@ fn session_beside(
         Err(Error::NotFound { .. }) if cwd.join(name).is_file() => {
             let beside = Index::of_file(config, &cwd.join(name))?;
             Ok((beside.only()?, Some(beside)))
+        }
+        Err(Error::NotFound { .. }) if no_index(index).is_some() => {
+            let no_index = no_index(index).ok_or(Error::NoIndex)?;
+            Err(no_index.hint("a session file can be named by its path"))
+        }
+        Err(Error::NotFound { .. }) if name == LAST && index.is_complete() => {
+            let here = screen.path(&cwd);
+            Err(
+                Failure::not_found(format!("there are no sessions in {here}"))
+                    .hint("`sessionary list --all` shows every session"),
+            )
         }
         Err(error @ Error::NotFound { .. }) if !index.is_complete() => {
             let why = pending(screen, index);

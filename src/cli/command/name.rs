@@ -2,6 +2,7 @@
 
 use clap::Args;
 use sessionary::Config;
+use sessionary::session::clido::SessionLine;
 
 use super::writing::{DryRun, change};
 use crate::failure::{Failure, Outcome};
@@ -13,7 +14,8 @@ use crate::output::Screen;
     sessionary name last \"Refactor the parser\"\n  \
     sessionary name 019b3f2a \"\"                take the name away\n  \
     sessionary name last Parser --dry-run\n\n\
-    The name is one entry at the end of the session's file; the agent shows it too.")]
+    The name is one entry at the end of the session's file; the agent shows it too. In a session of\n\
+    clido it is a title: its list shows the last one, a session that it has resumed the first.")]
 pub struct Name {
     /// Session id, the beginning of one, a path, or `last`
     session: String,
@@ -24,7 +26,15 @@ pub struct Name {
 }
 
 pub fn run(args: &Name, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    change(&args.session, args.dry_run, config, screen, |session, _| {
-        Ok(Some(session.append_session_info(&args.name)?))
-    })
+    change(
+        &args.session,
+        args.dry_run,
+        config,
+        screen,
+        |session, _| Ok(Some(session.append_session_info(&args.name)?)),
+        || {
+            let title = args.name.replace(['\r', '\n'], " ").trim().to_owned();
+            Ok(SessionLine::Title { title })
+        },
+    )
 }

@@ -10,7 +10,8 @@ use sessionary::session::{Ids, RandomIds, SessionManager};
 use sessionary::{Config, RootSpec};
 
 use super::append::user;
-use super::writing::{DryRun, Moment, Said, catalogued, directory, said, setup, something};
+use super::clido::written;
+use super::writing::{DryRun, Moment, Said, catalogued, directory, setup, something};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -18,7 +19,7 @@ use crate::output::Screen;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary new \"Fix the flaky test in tests/clock.rs\"\n  \
-    sessionary new \"Look around\" --in ~/work/parser --dry-run\n  \
+    sessionary new \"Look around\" --in ~/code/parser --dry-run\n  \
     sessionary new \"Write the release notes\" --agent clido\n\n\
     `sessionary resume` then has the agent answer it.")]
 pub struct New {
@@ -77,7 +78,7 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     if !args.dry_run.dry_run {
         catalogued(std::slice::from_ref(&target), config, screen);
     }
-    said(
+    written(
         &Said {
             dry_run: args.dry_run.dry_run,
             session: &begun.id,

@@ -25,7 +25,7 @@ struct Overview<'a> {
 }
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let mut index = super::open(config, screen)?;
+    let mut index = super::answerable(super::open(config, screen)?)?;
     let status = index.status()?;
     let listing = index.list(&ListScope {
         fold_subagents: true,

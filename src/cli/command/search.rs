@@ -90,7 +90,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         None
     };
     let query = args.query.join(" ");
-    let mut index = super::open_to_search(config, screen)?;
+    let mut index = super::answerable(super::open_to_search(config, screen)?)?;
     let scope = SearchScope {
         cwd: cwd.clone(),
         newest_first: args.newest,
@@ -134,6 +134,9 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         ));
     }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
+    if !found && index.status()?.sessions == 0 {
+        super::status::say_nothing(&index, screen)?;
+    }
     index.leave();
     Ok(Outcome::found(found))
 }

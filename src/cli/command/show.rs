@@ -66,26 +66,24 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         context: args.context,
         branch: args.branch.clone(),
         all: args.all,
+        mask: screen.mask(),
     };
     let full = args.full || screen.width.is_none();
     let (mut focus, mut after, mut complete, mut shown) = (None, String::new(), true, 0);
     index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
         match part {
             ShownPart::Head(head) => {
-                let mut head = head.clone();
-                screen.mask().into_iter().for_each(|mask| head.mask(mask));
                 complete = head.complete;
                 if screen.json {
-                    let around = Around::entries(&head)?;
+                    let around = Around::entries(head)?;
                     out.json(&around.before)?;
                     after = around.after;
                 } else {
                     out.text(&super::tree::heading(&head.session, screen))?;
-                    focus = head.focus;
+                    focus = head.focus.clone();
                 }
             }
-            ShownPart::Entry(mut entry) => {
-                screen.mask().into_iter().for_each(|mask| entry.mask(mask));
+            ShownPart::Entry(entry) => {
                 if screen.json {
                     out.json(if shown > 0 { "," } else { "" })?;
                     out.json(&serde_json::to_string(&entry)?)?;
@@ -145,9 +143,11 @@ fn printed(entry: &ShownEntry, focused: bool, full: bool, screen: &Screen) -> St
 /// The line above an entry: who, when, which.
 fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     let style = screen.style;
+    let what = plain_line(entry.role.as_deref().unwrap_or(&entry.kind));
     let who = match &entry.problem {
-        Some(problem) => format!("no entry: {}", plain_line(problem)),
-        None => plain_line(entry.role.as_deref().unwrap_or(&entry.kind)),
+        Some(problem) if entry.kind == "problem" => format!("no entry: {}", plain_line(problem)),
+        Some(problem) => format!("{what}: {}", plain_line(problem)),
+        None => what,
     };
     let bad = entry.is_error || entry.problem.is_some();
     let mut after = vec![minute(entry.time.as_deref())];

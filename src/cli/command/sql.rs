@@ -47,7 +47,16 @@ pub struct Sql {
 }
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
-    let mut index = super::open(config, screen)?;
+    if args
+        .query
+        .as_ref()
+        .is_some_and(|query| query.trim().is_empty())
+    {
+        return Err(
+            Failure::usage("the query is empty").hint("`sessionary sql --help` has examples")
+        );
+    }
+    let mut index = super::answerable(super::open(config, screen)?)?;
     if let Some(file) = &args.snapshot {
         return snapshot(file, &mut index, screen);
     }
@@ -65,6 +74,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         screen.print(&table(&rows, screen))?;
         rows.rows.len()
     };
+    super::say_pending(screen, &index, index.is_complete(), None);
     afterwards(&mut index, screen);
     Ok(Outcome::found(rows > 0))
 }

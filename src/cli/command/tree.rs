@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use clap::{Args, ValueEnum};
 use sessionary::Config;
-use sessionary::index::{TreeFilter, TreePart};
+use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 
 use crate::afterwards::afterwards;
@@ -23,7 +23,7 @@ use crate::output::text::{columns, fit, plain_line};
     after_help = "Examples:\n  \
     sessionary tree last\n  \
     sessionary tree 019b3f2a --filter user-only\n  \
-    sessionary tree ~/.pi/agent/sessions/--work--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all\n\n\
+    sessionary tree ~/.pi/agent/sessions/--code--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all\n\n\
     A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf."
 )]
 pub struct TreeArgs {
@@ -70,27 +70,25 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     let signs = if args.ascii { &ASCII } else { &UNICODE };
     let mut out = Stream::new();
     let (mut before, mut after, mut complete, mut shown) = (Vec::new(), String::new(), true, 0);
-    index.tree_each(&session, args.filter.into(), &mut |part| -> Result<
-        (),
-        Failure,
-    > {
+    let scope = TreeScope {
+        filter: args.filter.into(),
+        mask: screen.mask(),
+    };
+    index.tree_each(&session, scope, &mut |part| -> Result<(), Failure> {
         match part {
             TreePart::Head(head) => {
-                let mut head = head.clone();
-                screen.mask().into_iter().for_each(|mask| head.mask(mask));
                 complete = head.complete;
                 if screen.json {
-                    let around = Around::entries(&head)?;
+                    let around = Around::entries(head)?;
                     out.json(&around.before)?;
                     after = around.after;
                 } else {
-                    out.text(&above(&head, screen))?;
+                    out.text(&above(head, screen))?;
                 }
             }
             TreePart::Parents(_) if screen.json => {}
             TreePart::Parents(parents) => before = prefixes(parents, signs),
-            TreePart::Row(mut row) => {
-                screen.mask().into_iter().for_each(|mask| row.mask(mask));
+            TreePart::Row(row) => {
                 if screen.json {
                     out.json(if shown > 0 { "," } else { "" })?;
                     out.json(&serde_json::to_string(&row)?)?;

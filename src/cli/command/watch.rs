@@ -1,5 +1,6 @@
 //! Can the index follow the files while they are written? One process watches, until something ends it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -77,15 +78,15 @@ pub fn run(
     ctrlc::set_handler(move || cancel.cancel()).map_err(anyhow::Error::new)?;
     let options = WatchOptions {
         poll: args.poll,
-        executable: std::env::current_exe().ok(),
+        executable: autostart::program().ok(),
         ..WatchOptions::default()
     };
-    let mut closed = None;
+    let (mut closed, mut known) = (None, BTreeSet::new());
     let ended = Indexer::open(config)?.watch(&options, &mut |watched| {
         let said = match watched {
             Watched::Changed(changes, missed) => print(changes, missed, screen),
             other => {
-                say(&other, screen);
+                say(&other, &mut known, screen);
                 Ok(())
             }
         };
@@ -129,7 +130,11 @@ fn install(
         return Ok(Outcome::Found);
     }
     if !args.yes {
-        screen.say(&format!("{}:\n", screen.path(&file.path)));
+        let other = match file.replaces_another() {
+            true => " (there is one that says something else)",
+            false => "",
+        };
+        screen.say(&format!("{}{other}:\n", screen.path(&file.path)));
         file.content
             .lines()
             .for_each(|line| screen.say(&plain_line(line)));
@@ -137,6 +142,9 @@ fn install(
             return Err(Failure::usage("nothing was installed")
                 .hint("--yes installs without asking, --print only shows the file"));
         }
+    }
+    if args.yes && file.replaces_another() {
+        screen.say("It takes the place of a file that said something else.");
     }
     let started = file.install()?;
     if screen.json {
@@ -194,8 +202,8 @@ fn print(changes: &[Change], missed: bool, screen: &Screen) -> Result<(), Failur
     Ok(())
 }
 
-/// Everything else is talk.
-fn say(watched: &Watched<'_>, screen: &Screen) {
+/// Everything else is talk; `known` are the notes that were made since the last look at everything, or at it.
+fn say(watched: &Watched<'_>, known: &mut BTreeSet<String>, screen: &Screen) {
     match watched {
         Watched::Watching(directories) => {
             let directories = count(*directories, "directory");
@@ -210,9 +218,13 @@ fn say(watched: &Watched<'_>, screen: &Screen) {
             screen.with_paths(&error.to_string())
         )),
         Watched::Checked(_, report) | Watched::Synced(report) | Watched::Indexed(report) => {
-            for note in &report.notes {
+            for note in report.notes.iter().filter(|note| !known.contains(*note)) {
                 screen.say(&plain_line(note));
             }
+            if matches!(watched, Watched::Checked(..)) {
+                known.clear();
+            }
+            known.extend(report.notes.iter().cloned());
         }
         _ => {}
     }

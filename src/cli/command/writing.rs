@@ -11,11 +11,17 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use sessionary::Config;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
+use sessionary::session::clido::SessionLine;
 use sessionary::session::{Clock, Error, Profile, SessionManager, Setup};
+
+use super::clido;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::text::plain_lines;
+
+/// What helps where an entry is not found.
+const NAMES_ENTRIES: &str = "`sessionary tree SESSION --filter all --json` names every entry";
 
 /// The option of every verb that writes.
 #[derive(Debug, Clone, Copy, Args)]
@@ -53,14 +59,23 @@ struct Answer<'a> {
 
 /// How sessions of that agent below that folder are written.
 pub fn setup(agent: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Failure> {
-    let profile = Profile::of(agent).ok_or_else(|| {
-        Failure::usage(format!("sessions of {agent} cannot be written"))
-            .hint("those of pi and indusagi can")
-    })?;
+    let profile = Profile::of(agent).ok_or_else(|| unwritable(agent))?;
     let mut setup = Setup::new(profile, sessions);
     setup.clock = Arc::new(Moment(screen.now_ms));
     setup.backups = backups();
     Ok(setup)
+}
+
+/// Why the sessions of an agent that is neither of pi's kind nor clido are left alone.
+fn unwritable(agent: &str) -> Failure {
+    match agent {
+        "agentuse" => Failure::usage(
+            "a session of agentuse is one run of an agent: it has no name, labels or branches, and nothing is added to it afterwards",
+        )
+        .hint("programs write such sessions with the library: sessionary::session::agentuse"),
+        _ => Failure::usage(format!("sessions of {agent} cannot be written"))
+            .hint("those of pi, indusagi and clido can"),
+    }
 }
 
 /// Where a file of an old version is kept before it is rewritten.
@@ -82,20 +97,26 @@ pub fn setup_of(row: &SessionRow, screen: &Screen) -> Result<Setup, Failure> {
     Ok(setup)
 }
 
-/// Changes the session that `name` means, standing at the entry it names, and says what was added.
+/// Changes the session that `name` means, standing at the entry it names, and says what was added. A session of clido's gets
+/// the line that `of_clido` has for it.
 pub fn change(
     name: &str,
     DryRun { dry_run }: DryRun,
     config: &Config,
     screen: &Screen,
     work: impl FnOnce(&mut SessionManager, Option<&str>) -> Result<Option<String>, Failure>,
+    of_clido: impl FnOnce() -> Result<SessionLine, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::show::named(name, &mut index, config, screen)?;
     drop(index);
+    if row.agent == "clido" {
+        let (line, dry_run) = (of_clido()?, DryRun { dry_run });
+        return clido::append(&row, entry.as_deref(), &line, dry_run, config, screen);
+    }
     let mut setup = setup_of(&row, screen)?;
     let copy = match dry_run {
-        true => Some(Copy::of(&row.path, &mut setup)?),
+        true => Some(Copy::of(&row.path)?.with(&mut setup)),
         false => None,
     };
     let path = copy.as_ref().map_or(&row.path, |copy| &copy.path);
@@ -138,7 +159,12 @@ pub fn entry_id(session: &SessionManager, entry: String) -> Result<String, Failu
         Some(line) => session.id_at_line(line)?.map(str::to_owned),
         None => None,
     };
-    Ok(id.ok_or(Error::NoEntry { id: entry })?)
+    id.ok_or_else(|| no_entry(&entry))
+}
+
+/// An entry that is named and not there.
+pub fn no_entry(id: &str) -> Failure {
+    Failure::not_found(format!("entry {id} not found")).hint(NAMES_ENTRIES)
 }
 
 /// What is to be said; nothing is not.
@@ -236,23 +262,26 @@ fn say_backup(does: &str, said: &Said<'_>, screen: &Screen) {
 
 /// A copy of a session file to try things on.
 pub struct Copy {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     pub path: PathBuf,
 }
 
 impl Copy {
-    /// Copies the file, and has the setup write beside the copy.
-    pub fn of(path: &Path, setup: &mut Setup) -> Result<Self, Failure> {
+    /// Copies the file.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let copy = folder.path().join(path.file_name().unwrap_or_default());
         fs::copy(path, &copy).with_context(|| path.display().to_string())?;
-        setup.sessions = folder.path().join("sessions");
-        setup.flat = setup.flat.as_ref().map(|_| folder.path().join("flat"));
-        setup.backups = Some(folder.path().join("backups"));
-        Ok(Self {
-            _folder: folder,
-            path: copy,
-        })
+        Ok(Self { folder, path: copy })
+    }
+
+    /// Has the setup write beside the copy.
+    pub fn with(self, setup: &mut Setup) -> Self {
+        let folder = self.folder.path();
+        setup.sessions = folder.join("sessions");
+        setup.flat = setup.flat.as_ref().map(|_| folder.join("flat"));
+        setup.backups = Some(folder.join("backups"));
+        self
     }
 }
 
@@ -262,8 +291,7 @@ impl From<Error> for Failure {
             Error::Invalid(_) | Error::Unknown { .. } | Error::ReadOnly => {
                 Self::usage(error.to_string())
             }
-            Error::NoEntry { .. } => Self::from(anyhow::Error::new(error))
-                .hint("`sessionary tree SESSION --filter all --json` names every entry"),
+            Error::NoEntry { .. } => Self::from(anyhow::Error::new(error)).hint(NAMES_ENTRIES),
             Error::Replaced { .. } | Error::Gone { .. } => {
                 Self::from(anyhow::Error::new(error)).hint("nothing was written; do it again")
             }

@@ -68,6 +68,10 @@ pub fn entry(entry: &ShownEntry) -> String {
     out.push_str(&format!(
         "<a href=\"#e-{id}\">{time} <code>{id}</code></a></h2>\n"
     ));
+    if let Some(problem) = &entry.problem {
+        let problem = escaped(&plain_line(problem));
+        out.push_str(&format!("<p class=\"call\"><em>{problem}</em></p>\n"));
+    }
     for (class, pieces) in &entry.text {
         match class {
             Class::Prose => {

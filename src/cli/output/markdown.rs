@@ -1,5 +1,9 @@
 //! How is a transcript written as Markdown?
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use sessionary::model::{Class, SessionRow, ShownEntry};
 
 use super::Screen;
@@ -28,6 +32,9 @@ pub fn entry(entry: &ShownEntry) -> String {
     above.push(code(&plain_line(&entry.id)));
     above.retain(|part| !part.is_empty());
     let mut out = format!("\n---\n\n{}\n", above.join(" · "));
+    if let Some(problem) = &entry.problem {
+        out.push_str(&format!("\n*{}*\n", escaped(&plain_line(problem))));
+    }
     for (class, pieces) in &entry.text {
         match class {
             Class::Prose => {
@@ -89,50 +96,84 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// What somebody said in Markdown, with nothing in it that reaches beyond its own end: fences are closed, and HTML that goes
-/// on to an end of its own is text.
+/// What somebody said in Markdown, with nothing in it that acts or reaches beyond its own end: HTML is text, images are
+/// links, and a fence that is open is closed.
 fn prose(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut open: Option<(char, usize)> = None;
-    for line in text.trim_end().lines() {
-        let inner = line.trim_start_matches(' ');
-        let is_deep = line.len() - inner.len() > 3;
-        let first = inner.chars().next().filter(|c| matches!(c, '`' | '~'));
-        let run = first.map_or(0, |c| inner.chars().take_while(|other| *other == c).count());
-        match (open, first) {
-            // A fence of backticks has none behind it.
-            (None, Some(mark))
-                if run >= 3 && !is_deep && (mark == '~' || !inner[run..].contains('`')) =>
-            {
-                open = Some((mark, run));
-            }
-            (Some((mark, length)), Some(here))
-                if mark == here && run >= length && !is_deep && inner[run..].trim().is_empty() =>
-            {
-                open = None;
-            }
-            (None, _) if inner.starts_with('<') && !is_deep && goes_on(inner) => {
-                out.push_str(&format!("\\{inner}\n"));
-                continue;
-            }
-            _ => {}
+    let mut text = text.trim_end().to_owned();
+    // What was hidden in HTML may be Markdown once that is text. Each time there is less of it.
+    loop {
+        let live = live(&text);
+        if live.is_empty() {
+            break;
         }
-        out.push_str(line);
-        out.push('\n');
+        for at in live.into_iter().rev() {
+            text.insert(at, '\\');
+        }
     }
-    if let Some((mark, length)) = open {
-        out.push_str(&mark.to_string().repeat(length));
+    if let Some(fence) = open_fence(&text) {
+        text.push('\n');
+        text.push_str(&fence);
     }
-    out.truncate(out.trim_end().len());
-    out
+    text
 }
 
-/// Whether a line begins HTML that blank lines do not end.
-fn goes_on(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    ["<script", "<pre", "<style", "<textarea", "<!", "<?"]
-        .iter()
-        .any(|begin| line.starts_with(begin))
+fn parsed(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize>)> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    Parser::new_ext(text, options).into_offset_iter()
+}
+
+/// Where HTML begins, or could for a reader of another kind, and where images do.
+fn live(text: &str) -> BTreeSet<usize> {
+    let is_bare = |at: &usize| {
+        let before = text.as_bytes()[..*at].iter().rev();
+        before.take_while(|byte| **byte == b'\\').count() % 2 == 0
+    };
+    let begins = |at: &usize| {
+        let behind = text[at + 1..].chars().next();
+        behind.is_some_and(|c| c.is_ascii_alphabetic() || "/!?".contains(c))
+    };
+    let mut found = BTreeSet::new();
+    let mut is_code = false;
+    for (event, range) in parsed(text) {
+        let marks = memchr::memchr_iter(b'<', text[range.clone()].as_bytes());
+        let marks = marks.map(|at| range.start + at).filter(is_bare);
+        match event {
+            Event::Html(_) | Event::InlineHtml(_) => found.extend(marks),
+            Event::Text(_) if !is_code => found.extend(marks.filter(begins)),
+            Event::Start(Tag::Image { .. }) => found.extend(Some(range.start)),
+            Event::Start(Tag::CodeBlock(_)) => is_code = true,
+            Event::End(TagEnd::CodeBlock) => is_code = false,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The fence of a block of code that the end of the text does not close. In a list or a quotation it ends with that.
+fn open_fence(text: &str) -> Option<String> {
+    let mut depth = 0;
+    let mut last = None;
+    for (event, range) in parsed(text) {
+        match event {
+            Event::Start(tag) => {
+                let is_fenced = matches!(tag, Tag::CodeBlock(CodeBlockKind::Fenced(_)));
+                last = (depth == 0 && is_fenced).then_some(range);
+                depth += 1;
+            }
+            Event::End(_) => depth -= 1,
+            _ => {}
+        }
+    }
+    let block = text[last?].trim_start_matches(' ');
+    let mark = block.chars().next()?;
+    let length = |line: &str| line.chars().take_while(|c| *c == mark).count();
+    let (begin, rest) = block.split_once('\n').unwrap_or((block, ""));
+    let end = rest.lines().next_back().unwrap_or_default();
+    let closing = end.trim_start_matches(' ');
+    let is_closed = end.len() - closing.len() <= 3
+        && length(closing) >= length(begin)
+        && closing.trim_end().chars().all(|c| c == mark);
+    (!is_closed).then(|| mark.to_string().repeat(length(begin)))
 }
 
 #[cfg(test)]
@@ -147,12 +188,85 @@ mod tests {
         assert_eq!(prose("``` a`b\ntext"), "``` a`b\ntext");
         assert_eq!(
             prose("<!-- open\n<b>x</b>\n<SCRIPT>"),
-            "\\<!-- open\n<b>x</b>\n\\<SCRIPT>"
+            "\\<!-- open\n\\<b>x\\</b>\n\\<SCRIPT>"
         );
         assert_eq!(prose("```\n<!-- in code\n```"), "```\n<!-- in code\n```");
+        // Behind a list mark or in a quotation the fence ends with those.
+        for closed in [
+            "- ```rust\n  x\n  ```",
+            "- ```rust\n  x",
+            "> ```\n> x",
+            "1. a\n\n   ```\n   x\n   ```\n2. b",
+            "```\nx\n  ````  ",
+            "    ```",
+            "a\n    ```",
+        ] {
+            assert_eq!(prose(closed), closed.trim_end());
+        }
+        assert_eq!(prose("- a\n\n```\nx"), "- a\n\n```\nx\n```");
+        assert_eq!(prose("```\nx\n    ```"), "```\nx\n    ```\n```");
+        assert_eq!(prose("```"), "```\n```");
         assert_eq!(fenced("a ``` b"), "````\na ``` b\n````\n");
         assert_eq!(code("a`b"), "``a`b``");
         assert_eq!(code("`a"), "`` `a ``");
         assert_eq!(escaped("a*b <c>"), "a\\*b \\<c\\>");
+    }
+
+    #[test]
+    fn nothing_acts() {
+        for (text, written) in [
+            ("a <b>c</b> `<i>` d", "a \\<b>c\\</b> `<i>` d"),
+            ("![a](https://b/c.png)", "\\![a](https://b/c.png)"),
+            ("![a][r]\n\n[r]: https://b", "\\![a][r]\n\n[r]: https://b"),
+            ("[![a](b)](c)", "[\\![a](b)](c)"),
+            ("<!-- ![a](b) -->", "\\<!-- \\![a](b) -->"),
+            ("<div onclick=\nx", "\\<div onclick=\nx"),
+            ("x \\<b>", "x \\<b>"),
+            ("x \\\\<b>", "x \\\\\\<b>"),
+            ("1 < 2 <3 and <https://a.b>", "1 < 2 <3 and <https://a.b>"),
+            (
+                "    <b>\n\n```\n<b> ![a](b)\n```",
+                "    <b>\n\n```\n<b> ![a](b)\n```",
+            ),
+            ("> <b>\n- <i>", "> \\<b>\n- \\<i>"),
+            ("| a |\n|---|\n| <b> |", "| a |\n|---|\n| \\<b> |"),
+        ] {
+            assert_eq!(prose(text), written);
+        }
+        // Whatever it is made of.
+        let parts = [
+            "<", "b", ">", "!", "[", "]", "(", ")", "`", "\\", "\n", " ", "-", "&lt;", "é", "<!--",
+            "-->", "```", "~",
+        ];
+        let mut state = 1_u64;
+        for _ in 0..20_000 {
+            let mut text = String::new();
+            for _ in 0..12 {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                text.push_str(parts[(state >> 33) as usize % parts.len()]);
+            }
+            let written = format!("{}\n\n---\n\nBEHIND\n", prose(&text));
+            let (mut plain, mut inside) = (false, Vec::new());
+            for (event, _) in parsed(&written) {
+                assert!(
+                    !matches!(
+                        event,
+                        Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::Image { .. })
+                    ),
+                    "{text:?}: {written:?}"
+                );
+                match event {
+                    Event::Start(tag) => inside.push(tag),
+                    Event::End(_) => drop(inside.pop()),
+                    Event::Text(said) if &*said == "BEHIND" => {
+                        plain = matches!(inside[..], [Tag::Paragraph]);
+                    }
+                    _ => {}
+                }
+            }
+            assert!(plain, "{text:?}: {written:?}");
+        }
     }
 }

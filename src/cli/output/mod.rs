@@ -20,6 +20,8 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
+use sessionary::format::json;
 use sessionary::model::Mask;
 
 use crate::args::{Color, Global};
@@ -95,6 +97,12 @@ impl Screen {
     pub fn masked(&self, text: String) -> String {
         let masked = self.mask().and_then(|mask| mask(&text));
         masked.unwrap_or(text)
+    }
+
+    /// JSON of a session, as it may be printed: with keys and strings redacted one by one it is whole still.
+    pub fn masked_json(&self, text: &str) -> Option<Box<RawValue>> {
+        let masked = self.mask().and_then(|mask| json::masked(text, mask));
+        RawValue::from_string(masked.unwrap_or_else(|| text.to_owned())).ok()
     }
 
     /// Says so when something was left out.

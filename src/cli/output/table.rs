@@ -5,6 +5,8 @@ use super::text::{columns, fit, fit_end};
 
 /// The narrowest a column is cut to.
 const NARROWEST: usize = 8;
+/// Where nothing is cut, a column is padded to so many columns at most: one long text would push all others far to the right.
+const PADDED: usize = 48;
 /// Columns between two columns.
 const GAP: usize = 2;
 
@@ -114,9 +116,18 @@ impl Table {
                 *width = (*width).max(columns(text));
             }
         }
-        if let Some(width) = width {
-            self.shrink(&mut widths, width);
-        }
+        let cuts = match width {
+            Some(width) => {
+                self.shrink(&mut widths, width);
+                true
+            }
+            None => {
+                widths
+                    .iter_mut()
+                    .for_each(|width| *width = (*width).min(PADDED));
+                false
+            }
+        };
         let mut out = String::new();
         let header: Vec<Cell> = self
             .columns
@@ -124,18 +135,19 @@ impl Table {
             .map(|column| (Tone::Quiet, column.0.clone()))
             .collect();
         for row in std::iter::once(&header).chain(&self.rows) {
-            self.line(&mut out, row, &widths, style);
+            self.line(&mut out, row, &widths, cuts, style);
         }
         out
     }
 
-    fn line(&self, out: &mut String, row: &[Cell], widths: &[usize], style: Style) {
+    fn line(&self, out: &mut String, row: &[Cell], widths: &[usize], cuts: bool, style: Style) {
         // Blanks are written only before something, so that no line ends in white space.
         let mut blanks = 0;
         for (((tone, text), width), (_, right, shrinks)) in
             row.iter().zip(widths).zip(&self.columns)
         {
             let text = match shrinks {
+                _ if !cuts => text.clone(),
                 Shrinks::Start => fit_end(text, *width),
                 Shrinks::Never | Shrinks::End => fit(text, *width),
             };
@@ -210,6 +222,18 @@ mod tests {
             );
             assert!(text.contains("12345678"));
         }
+    }
+
+    #[test]
+    fn where_nothing_is_cut_a_long_text_pushes_its_own_row_only() {
+        let mut table = Table::new(&[Column::path("A"), Column::number("N"), Column::long("B")]);
+        let long = "x".repeat(200);
+        table.row(plain(&[&long, "7", "end"]));
+        table.row(plain(&["short", "8", "end"]));
+        let text = table.render(Style::new(false), None);
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines[1], format!("{long}  7  end"));
+        assert_eq!(lines[2], format!("{:PADDED$}  8  end", "short"));
     }
 
     #[test]

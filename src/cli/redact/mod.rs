@@ -3,6 +3,7 @@
 //! One pass over a text looks for the beginnings of all [`rules`]; only where one stands is a pattern made and tried, so a text
 //! without any costs no more than that pass, and a process that prints none of a session nothing at all.
 
+mod pem;
 mod rules;
 
 use std::io::{self, IsTerminal};
@@ -121,6 +122,9 @@ impl Scan {
     }
 }
 
+/// So many bytes are looked at behind a beginning: the time for a text is bounded whatever stands in it.
+const ROOM: usize = 1 << 10;
+
 /// The rule's pattern, made when it is first needed.
 fn pattern(rule: usize) -> Option<&'static Regex> {
     static PATTERNS: [OnceLock<Option<Regex>>; RULES.len()] =
@@ -155,13 +159,13 @@ fn secret(text: &str, begins: usize, behind: usize, rule: usize) -> Option<Range
     if kind.word && !is_start_of_word(&text.as_bytes()[..begins]) {
         return None;
     }
-    let mut end = text.len().min(behind + kind.room);
+    let mut end = text.len().min(behind + ROOM);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let captures = pattern(rule)?.captures(&text[behind..end])?;
     let secret = captures.get(1).or(captures.get(0))?;
-    if kind.digit && !secret.as_str().bytes().any(|byte| byte.is_ascii_digit()) {
+    if !is_no_word(secret.as_str(), kind.letters) {
         return None;
     }
     let (start, mut stop) = (behind + secret.start(), behind + secret.end());
@@ -173,16 +177,35 @@ fn secret(text: &str, begins: usize, behind: usize, rule: usize) -> Option<Range
             .take_while(|byte| goes_on(byte))
             .count();
     }
+    stop += (kind.more)(&text[stop..]);
     (start < stop).then_some(start..stop)
 }
 
-/// In JSON the letter of an escape, as in `\n`, is no letter of the text.
+/// Whether there is a digit in it, or so many letters in a row.
+fn is_no_word(text: &str, letters: usize) -> bool {
+    let mut runs = text.split(|c: char| !c.is_ascii_alphabetic());
+    text.bytes().any(|byte| byte.is_ascii_digit()) || runs.any(|run| run.len() >= letters)
+}
+
+/// The last letter of an escape is no letter of the text: `\n`, `\x1b`, `\u003e`, `%3D`, and a terminal's `ESC [ 3 2 m`.
 fn is_start_of_word(before: &[u8]) -> bool {
+    let is_hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
     match before {
         [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
+        [.., b'\\', b'x', a, b] | [.., b'%', a, b] if is_hex(&[*a, *b]) => true,
+        [.., b'\\', b'u', a, b, c, d] if is_hex(&[*a, *b, *c, *d]) => true,
+        // Logs often lack the ESC.
+        [rest @ .., b'm' | b'K'] if is_control_sequence(rest) => true,
         [.., last] => !(last.is_ascii_alphanumeric() || *last == b'_'),
         [] => true,
     }
+}
+
+/// Whether it ends with a bracket and the numbers behind it.
+fn is_control_sequence(text: &[u8]) -> bool {
+    let is_number = |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
+    let numbers = text.iter().rev().take(32).take_while(is_number).count();
+    text[..text.len() - numbers].ends_with(b"[")
 }
 
 #[cfg(test)]
@@ -268,6 +291,10 @@ mod tests {
                 r#"{"api_key": "[redacted]", "n": 1}"#,
             ),
             (
+                r#""api_key": ["0123456789abcdef0"]"#,
+                r#""api_key": ["[redacted]"]"#,
+            ),
+            (
                 r#"{\"password\":\"0123456789abcdef0\"}"#,
                 r#"{\"password\":\"[redacted]\"}"#,
             ),
@@ -277,9 +304,44 @@ mod tests {
             ),
             ("日本ghp_a1B2c3D4e5F6g7H8日本", "日本ghp_[redacted]日本"),
             ("task-ghp_a1B2c3D4e5F6g7H8", "task-ghp_[redacted]"),
+            (
+                "\u{1b}[32mghp_a1B2c3D4e5F6g7H8\u{1b}[0m",
+                "\u{1b}[32mghp_[redacted]\u{1b}[0m",
+            ),
+            (
+                "\u{1b}[01;31m\u{1b}[Ksk-a1B2c3D4e5F6g7H8",
+                "\u{1b}[01;31m\u{1b}[Ksk-[redacted]",
+            ),
+            (r"\u001b[1mghp_a1B2c3D4e5F6g7H8", r"\u001b[1mghp_[redacted]"),
+            (r"\u003eghp_a1B2c3D4e5F6g7H8", r"\u003eghp_[redacted]"),
+            (r"\x3dghp_a1B2c3D4e5F6g7H8", r"\x3dghp_[redacted]"),
+            ("?key%3Dghp_a1B2c3D4e5F6g7H8", "?key%3Dghp_[redacted]"),
         ] {
             assert_eq!(shown(text), expected);
         }
+    }
+
+    #[test]
+    fn a_key_is_one_without_any_digit() {
+        let letters = "QwErTyUiOpAsDfGhJkLzXcVbNm".repeat(3);
+        for (begins, length) in [
+            ("hf_", 34),
+            ("npm_", 36),
+            ("ghp_", 36),
+            ("sk-", 48),
+            ("glpat-", 20),
+            ("AKIA", 16),
+            ("sk_live_", 24),
+        ] {
+            let mut key = letters[..length].to_owned();
+            if begins == "AKIA" {
+                key.make_ascii_uppercase();
+            }
+            let expected = format!("is {begins}{MARK} here");
+            assert_eq!(shown(&format!("is {begins}{key} here")), expected);
+        }
+        // As often as not one of GitLab's has one of these in it.
+        assert_eq!(shown("glpat-QwErTyU_iOpAsDfGhJkL"), "glpat-[redacted]");
     }
 
     #[test]
@@ -296,6 +358,11 @@ mod tests {
             "http://localhost:8080/a@b https://example.com:443/x mailto:a@b.c",
             "npm_config_cache=/home/ada/.npm npm_lifecycle_event=test1",
             "hf_model_name_with_many_words_2_large",
+            "hf_hub_download_of_the_model npm_lifecycle_script_of_package",
+            "glpat-your-personal-access-token sk_live_of_the_payment_provider",
+            "AKIA_OF_THE_ACCOUNT ASIA_PACIFIC_SOUTHEAST ASIAN",
+            "const apiKey = readTheApiKeyOfTheUserFromTheEnvironment",
+            "[12mm-sk-learn the 100%-sk-learn-contrib-something",
         ] {
             assert_eq!(redacted(text), None, "{text}");
         }

@@ -3,6 +3,8 @@
 //! The marks are those that the issuers document for secret scanning, the same that GitHub's push protection and gitleaks
 //! go by; JWT is RFC 7519, PEM RFC 7468, the Bearer header RFC 6750, user information in URLs RFC 3986.
 
+use super::pem;
+
 /// One kind of secret: a beginning that stays, and what follows it.
 pub struct Rule {
     /// How it begins. This is shown, so that the reader knows what was there.
@@ -11,14 +13,14 @@ pub struct Rule {
     pub rest: &'static str,
     /// No letter, digit or `_` stands before it.
     pub word: bool,
-    /// There is a digit in it: names made of words have none.
-    pub digit: bool,
-    /// So many bytes are looked at behind the beginning: the time for a text is bounded whatever stands in it.
-    pub room: usize,
+    /// There is a digit in it, or so many letters in a row: names made of words have neither.
+    pub letters: usize,
+    /// How many bytes behind what the pattern finds are secret too.
+    pub more: fn(&str) -> usize,
 }
 
-const ONE_LINE: usize = 1 << 10;
-const MANY_LINES: usize = 16 << 10;
+/// So many letters in a row are no word.
+const NO_WORD: usize = 30;
 
 /// Names that stand before a secret in settings, environments and JSON.
 const NAMED: &[&str] = &[
@@ -48,8 +50,8 @@ const fn issued(begins: &'static [&'static str], rest: &'static str) -> Rule {
         begins,
         rest,
         word: true,
-        digit: true,
-        room: ONE_LINE,
+        letters: NO_WORD,
+        more: |_| 0,
     }
 }
 
@@ -64,9 +66,9 @@ pub const RULES: &[Rule] = &[
         "[A-Za-z0-9_]{16,}",
     ),
     // GitLab
-    issued(&["glp", "glr"], "(?:at|tt|t)-([A-Za-z0-9_.-]{16,})"),
+    issued(&["glp", "glr"], "(?:at|tt|t)-([A-Za-z0-9_.-]{16,})").with_letters(10),
     // AWS
-    issued(&["AKIA", "ASIA"], "[A-Z0-9]{16}"),
+    issued(&["AKIA", "ASIA"], "[A-Z0-9]{16}").with_letters(16),
     // Google
     issued(&["AIza"], "[A-Za-z0-9_-]{20,}"),
     // Google
@@ -76,9 +78,9 @@ pub const RULES: &[Rule] = &[
     // Slack
     issued(&["hooks.slack.com/services/"], "[A-Za-z0-9/]{20,}"),
     // Stripe
-    issued(&["sk_", "rk_"], "(?:live|test)_([A-Za-z0-9]{16,})"),
+    issued(&["sk_", "rk_"], "(?:live|test)_([A-Za-z0-9]{16,})").with_letters(20),
     // Stripe
-    issued(&["whsec_"], "[A-Za-z0-9]{16,}"),
+    issued(&["whsec_"], "[A-Za-z0-9]{16,}").with_letters(20),
     // npm
     issued(&["npm_"], "[A-Za-z0-9]{30,}"),
     // PyPI
@@ -127,25 +129,26 @@ pub const RULES: &[Rule] = &[
     // PEM: a private key to its end, or as far as it goes
     Rule {
         begins: &["-----BEGIN "],
-        rest: "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----((?s:[A-Za-z0-9+/=\\s\\\\:,.()-]*?)-----END [A-Z0-9 ]{0,30}PRIVATE KEY|(?:[A-Za-z0-9+/=]{16,}|\\s|\\\\+[nr])*)",
+        rest: "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----()",
         word: false,
-        digit: false,
-        room: MANY_LINES,
+        letters: 0,
+        more: pem::body,
     },
     // the password in a URL
     Rule {
         begins: &["://"],
         rest: "[^/\\s:@\"'\\\\<>]{0,64}:([^/\\s@\"'\\\\<>\\[\\]]{4,})@",
         word: false,
-        digit: false,
-        room: ONE_LINE,
+        letters: 0,
+        more: |_| 0,
     },
     // what is named so
     issued(
         NAMED,
-        "(?:\\\\?[\"'])?\\s{0,2}(?::=|=>|=|:)\\s{0,2}(?:\\\\?[\"'])?([A-Za-z0-9_+/=.~-]{16,})",
+        "(?:\\\\?[\"'])?\\s{0,2}(?::=|=>|=|:)\\s{0,2}(?:\\[\\s{0,2})?(?:\\\\?[\"'])?([A-Za-z0-9_+/=.~-]{16,})",
     )
-    .within_a_word(),
+    .within_a_word()
+    .with_letters(usize::MAX),
 ];
 
 impl Rule {
@@ -154,5 +157,9 @@ impl Rule {
             word: false,
             ..self
         }
+    }
+
+    const fn with_letters(self, letters: usize) -> Rule {
+        Rule { letters, ..self }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use memchr::memchr2;
 
 use super::lenient::decode;
+use crate::model::{Mask, masked_behind};
 
 /// A piece of a well-formed JSON text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,24 +109,56 @@ pub enum Leaf<'a> {
 /// Call `visit` with every text and number leaf of `json` in order, and the key of the innermost
 /// object member that holds it ("" at the top).
 pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
-    let mut keys: Vec<Cow<'a, str>> = vec![Cow::Borrowed("")];
+    keyed(json, |key, token| match token {
+        Token::Text(range) => visit(key, Leaf::Text(decode(&json[range]))),
+        Token::Number(range) => {
+            if let Ok(number) = std::str::from_utf8(&json[range]) {
+                visit(key, Leaf::Number(number));
+            }
+        }
+        _ => {}
+    });
+}
+
+/// The text of `json` with strings masked, those behind keys as [`masked_behind`] does; all else stays as it is
+/// written. `None`: nothing is to be masked.
+pub fn masked(json: &str, mask: Mask) -> Option<String> {
+    let (mut out, mut from) = (String::new(), 0);
+    keyed(json.as_bytes(), |key, token| {
+        let (range, masked) = match token {
+            Token::Key(range) => (range, mask(key)),
+            Token::Text(range) => {
+                let text = decode(&json.as_bytes()[range.clone()]);
+                (range, masked_behind(key, &text, mask))
+            }
+            _ => return,
+        };
+        if let Some(masked) = masked
+            && let Some(before) = json.get(from..range.start)
+        {
+            out.push_str(before);
+            out.push_str(&serde_json::Value::from(masked).to_string());
+            from = range.end;
+        }
+    });
+    (from > 0).then(|| out + json.get(from..).unwrap_or_default())
+}
+
+/// Call `visit` with every token and the key of the innermost object member that holds it; with a key itself it is that.
+fn keyed(json: &[u8], mut visit: impl FnMut(&str, Token)) {
+    let mut keys: Vec<Cow<'_, str>> = vec![Cow::Borrowed("")];
     for token in Tokens::of(json) {
         let innermost = keys.len() - 1;
-        match token {
+        match &token {
             Token::Open { .. } => keys.push(keys[innermost].clone()),
             Token::Close => {
                 if innermost > 0 {
                     keys.pop();
                 }
             }
-            Token::Key(range) => keys[innermost] = decode(&json[range]),
-            Token::Text(range) => visit(&keys[innermost], Leaf::Text(decode(&json[range]))),
-            Token::Number(range) => {
-                if let Ok(number) = std::str::from_utf8(&json[range]) {
-                    visit(&keys[innermost], Leaf::Number(number));
-                }
-            }
-            Token::Word(_) => {}
+            Token::Key(range) => keys[innermost] = decode(&json[range.clone()]),
+            Token::Text(_) | Token::Number(_) | Token::Word(_) => {}
         }
+        visit(&keys[keys.len() - 1], token);
     }
 }

@@ -93,8 +93,10 @@ fn key(root: &RootSpec, config: &Config) -> u64 {
     hash(format!("{parts:?} {:?}", config.left_out_by()).as_bytes())
 }
 
+/// Absolute, as the paths are that are told of.
 fn directory(config: &Config) -> PathBuf {
-    config.generation_dir().join("watch")
+    let directory = config.generation_dir().join("watch");
+    std::path::absolute(&directory).unwrap_or(directory)
 }
 
 /// The watcher's side.

@@ -12,7 +12,7 @@ const SLICE: Duration = Duration::from_secs(1);
 /// Between two slices others may write.
 const BREATH: Duration = Duration::from_millis(20);
 /// Words are indexed this long after the first change in any case.
-const LATEST: Duration = Duration::from_secs(5);
+const LATEST: Duration = Duration::from_secs(2);
 /// When something cannot be written it is tried again after this time.
 const AGAIN: Duration = Duration::from_secs(1);
 /// When words cannot be written: searches read what they owe.

@@ -1,5 +1,7 @@
 //! What is asked, and of which sides? Each alternative of a query is asked of the words on disk and of all that they lack.
 
+use std::collections::BTreeSet;
+
 use super::Search;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
@@ -45,8 +47,8 @@ pub(super) struct Asked<'a> {
     matchers: Vec<Option<Matcher>>,
     /// Finds what any of them looks for; `None` where one takes all text.
     marks: Option<Matcher>,
-    /// Items that could not be read.
-    pub failed: u64,
+    /// Sources that could not be read, or hold other bytes by now.
+    pub failed: BTreeSet<i64>,
 }
 
 impl Asked<'_> {
@@ -148,7 +150,7 @@ impl<'a> Search<'a> {
             .map(|question| |session: i64| question.sieve.may_hold(session))
             .collect();
         let scans: Vec<Scan> = questions.iter().map(|q| Scan::new(q.expr)).collect();
-        let (mut overlays, mut scopes, mut failed) = (Vec::new(), Vec::new(), 0);
+        let (mut overlays, mut scopes, mut failed) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (at, question) in questions.iter().enumerate() {
             let f = question.sieve.filters;
             let is_all = question.sieve.left.is_all();
@@ -183,7 +185,7 @@ impl<'a> Search<'a> {
             let (mut parts, unread) =
                 scan_owed(self.catalogue, formats, done, &scans[at], &read, *progress)?;
             drop(progress);
-            failed += unread;
+            failed.extend(unread);
             if f.asks_for_prompts() {
                 let prompts = Scope {
                     kinds: Pick::default(),
@@ -191,7 +193,7 @@ impl<'a> Search<'a> {
                 };
                 let (part, changed) = scan_prompts(self.catalogue, formats, &scans[at], &prompts)?;
                 parts.push(part);
-                failed += changed;
+                failed.extend(changed);
             }
             overlays.push(Overlay::new(&scans[at], parts));
             scopes.push(scope);

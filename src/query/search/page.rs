@@ -16,6 +16,7 @@ use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::Error;
 use crate::model::{Class, Explanation, Hit, HitGroup, Place, SearchAnswer, Standing, iso};
+use crate::query::masked::mask_pieces;
 use crate::query::show::{Reader, address};
 use crate::source::checkpoint::hash;
 use crate::words::{self, Matcher, Order, recency};
@@ -110,7 +111,7 @@ impl<'a, 's> Page<'a, 's> {
             seen: HashMap::new(),
             copies: HashMap::new(),
             own: HashMap::new(),
-            reader: Reader::new(search.index, search.catalogue),
+            reader: Reader::new(search.index, search.catalogue).masking(search.scope.mask),
             dropped: 0,
             matched: HashSet::new(),
             stale: false,
@@ -165,7 +166,7 @@ impl<'a, 's> Page<'a, 's> {
             self.matched.insert(key >> ARRIVAL_BITS);
             return Ok(());
         }
-        let Some(text) = self.reader.passages(&entry)? else {
+        let Some((text, record)) = self.reader.unmasked(&entry)? else {
             // Changed since it was catalogued: what it says now is for the next check to find.
             self.stale = true;
             self.dropped += 1;
@@ -196,11 +197,7 @@ impl<'a, 's> Page<'a, 's> {
             Order::Newest => 1.0,
         };
         if let Some(mask) = search.scope.mask {
-            for piece in &mut pieces {
-                if let Some(masked) = mask(piece) {
-                    *piece = masked;
-                }
-            }
+            mask_pieces(&record, pieces.iter_mut(), mask);
         }
         let (snippet, highlights) = snippet(self.matcher, &pieces);
         let score = hit.score * factor;
@@ -351,7 +348,6 @@ impl<'a, 's> Page<'a, 's> {
                 .find(|(known, _)| *known == number && !search.scope.flat);
             let mut row = session.row.clone();
             if let Some(mask) = search.scope.mask {
-                hit.mask(mask);
                 row.mask(mask);
             }
             // What the hit, its fingerprints in the cursor and a new group add.

@@ -148,7 +148,7 @@ impl Branches {
                 kind: entry.kind.clone(),
                 role: entry.role.clone(),
                 time: entry.time_ms.and_then(iso),
-                text: beginning(&reader.text(&entry)?),
+                text: beginning(&reader.text(&entry)?.unwrap_or_default()),
             });
         }
         Ok(neighbours)

@@ -6,7 +6,7 @@
 //! use sessionary::session::{RandomIds, SystemClock};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let data = tempfile::tempdir()?;
-//! # let project = sessionary::session::agentuse::project_folder(data.path(), "/home/ada/work");
+//! # let project = sessionary::session::agentuse::project_folder(data.path(), "/home/ada/code");
 //! let document = SessionDocument {
 //!     agent: Agent { id: Some("agents/triage".into()), name: "triage".into(), ..Default::default() },
 //!     model: "anthropic:claude-sonnet-4-6".into(),

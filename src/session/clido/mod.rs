@@ -6,7 +6,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("id.jsonl");
-//! let mut writer = SessionWriter::create(&path, "id", "/home/ada/work", &SystemClock)?;
+//! let mut writer = SessionWriter::create(&path, "id", "/home/ada/code", &SystemClock)?;
 //! writer.write_line(&SessionLine::user("hello, my key is sk-ant-1234"))?;
 //! let lines = SessionReader::open(&path)?.collect::<Result<Vec<_>, _>>()?;
 //! assert_eq!(lines[1], SessionLine::user("hello, my key is sk-ant-[REDACTED]"));

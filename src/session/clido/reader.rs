@@ -40,6 +40,11 @@ impl SessionReader {
         Self::new(path, false)
     }
 
+    /// The number of the line that was read last, from 1 on; 0 before the first.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
     fn new(path: &Path, strict: bool) -> Result<Self, Error> {
         Ok(Self {
             file: BufReader::new(File::open(path).map_err(Error::io(path))?),

@@ -1,6 +1,7 @@
 //! Writing clido's lines: whole ones at the file's end, without the secrets that clido leaves out.
 
 use std::fs::{self, File, OpenOptions};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::line::{SCHEMA_VERSION, SessionLine};
@@ -69,7 +70,8 @@ impl SessionWriter {
 
     /// Appends a line. A line before it that has no end is ended first. When it fails the file ends where it did,
     /// unless a program without a lock went on behind it in that moment: then the line stays, as much of it as was written.
-    pub fn write_line(&mut self, line: &SessionLine) -> Result<(), Error> {
+    /// Gives where it stands, with the end that the line before it lacked.
+    pub fn write_line(&mut self, line: &SessionLine) -> Result<Range<u64>, Error> {
         let line = line_of(line)?;
         match self.redacts {
             true => self.append(&redact(&line)),
@@ -77,7 +79,7 @@ impl SessionWriter {
         }
     }
 
-    fn append(&mut self, lines: &str) -> Result<(), Error> {
+    fn append(&mut self, lines: &str) -> Result<Range<u64>, Error> {
         let file = &mut self.file;
         file.lock()
             .and_then(|()| {
@@ -85,7 +87,6 @@ impl SessionWriter {
                 file.unlock()?;
                 written
             })
-            .map(|_| ())
             .map_err(Error::io(&self.path))
     }
 }

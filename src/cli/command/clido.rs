@@ -1,0 +1,172 @@
+//! What do the verbs that change a session do to one of clido's? They write a line at its end, or copy all of it; what clido
+//! has no notion of they refuse.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use sessionary::Config;
+use sessionary::model::SessionRow;
+use sessionary::session::clido::{self, SessionLine, SessionReader, SessionWriter};
+use sessionary::session::{Ids, Json, RandomIds};
+
+use super::writing::{Copy, DryRun, Moment, Said, catalogued, said};
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+
+/// What stands in a line in place of what was left out.
+const REDACTED: &str = "[REDACTED]";
+
+/// Writes a line at the session's end, and says what was added.
+pub fn append(
+    row: &SessionRow,
+    entry: Option<&str>,
+    line: &SessionLine,
+    DryRun { dry_run }: DryRun,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    if entry.is_some() {
+        return Err(Failure::usage(
+            "a session of clido has no branches: a line is added at its end only",
+        )
+        .hint("name the session without an entry"));
+    }
+    is_read_by_clido(&row.path)?;
+    let copy = match dry_run {
+        true => Some(Copy::of(&row.path)?),
+        false => None,
+    };
+    let path = copy.as_ref().map_or(&row.path, |copy| &copy.path);
+    let place = SessionWriter::append_to(path)?.write_line(line)?;
+    if !dry_run {
+        catalogued(std::slice::from_ref(&row.path), config, screen);
+    }
+    let bytes = fs::read(path).with_context(|| path.display().to_string())?;
+    let (start, end) = (place.start as usize, place.end as usize);
+    let new = bytes.get(start..end).unwrap_or_default();
+    let number = memchr::memchr_iter(b'\n', bytes.get(..end).unwrap_or_default()).count();
+    written(
+        &Said {
+            dry_run,
+            session: &row.id,
+            path: &row.path,
+            entry: Some(&format!("L{number}")),
+            rewritten: false,
+            new: String::from_utf8_lossy(new).trim_start_matches('\n'),
+        },
+        screen,
+    )?;
+    if !dry_run {
+        screen.say("A clido that has this session open writes over what others add: end it first.");
+    }
+    Ok(Outcome::Found)
+}
+
+/// Copies all of a session into a new one for `cwd`, as clido forks.
+pub fn fork(
+    row: &SessionRow,
+    cwd: &str,
+    DryRun { dry_run }: DryRun,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
+    is_read_by_clido(&row.path)?;
+    let id = RandomIds.random();
+    let folder = folder_of_fork(row, cwd, config);
+    let target = folder.join(format!("{id}.jsonl"));
+    let tried = match dry_run {
+        true => Some(tempfile::tempdir()?),
+        false => None,
+    };
+    let path = match &tried {
+        Some(tried) => tried.path().join(format!("{id}.jsonl")),
+        None => target.clone(),
+    };
+    clido::fork(&row.path, &path, &id, cwd, &Moment(screen.now_ms))?;
+    if !dry_run {
+        catalogued(std::slice::from_ref(&target), config, screen);
+    }
+    let new = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    said(
+        &Said {
+            dry_run,
+            session: &id,
+            path: &target,
+            entry: None,
+            rewritten: false,
+            new: &new,
+        },
+        screen,
+    )?;
+    Ok(Outcome::Found)
+}
+
+/// Says what was written, and whether something was left out of it.
+pub fn written(what: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
+    said(what, screen)?;
+    if what.new.contains(REDACTED) {
+        screen.say("What looks like a key is left out as [REDACTED], as clido does.");
+    }
+    Ok(())
+}
+
+/// The folder of the project below the root that the session is in; where there is one folder for all, that one.
+fn folder_of_fork(row: &SessionRow, cwd: &str, config: &Config) -> PathBuf {
+    let beside = row.path.parent().unwrap_or(Path::new("."));
+    let is_of = |path: &Path| row.path.starts_with(path);
+    let mut roots = config.roots.iter();
+    match roots.find(|root| root.agent == row.agent && is_of(&root.path)) {
+        Some(root) if !root.flat => root.path.join(clido::folder(cwd)),
+        _ => beside.to_path_buf(),
+    }
+}
+
+/// clido opens a session only when it can read every line: to add to another one would help nobody.
+fn is_read_by_clido(path: &Path) -> Result<(), Failure> {
+    let mut lines = SessionReader::open(path)?;
+    match lines.find_map(Result::err) {
+        None => Ok(()),
+        Some(bad) => Err(
+            Failure::usage(format!("clido does not read {}: {bad}", path.display()))
+                .hint("nothing was written: clido would not open it all the same"),
+        ),
+    }
+}
+
+/// The line that a JSON text is: of a type that clido knows, with the members that it knows.
+pub fn line_of(text: &str) -> Result<SessionLine, Failure> {
+    let wrong =
+        |why: String| Failure::usage(format!("standard input is no line of clido's: {why}"));
+    let json = Json::parse(text).ok_or_else(|| wrong("it is not one JSON value".to_owned()))?;
+    let line: SessionLine =
+        serde_json::from_str(json.as_str()).map_err(|error| wrong(error.to_string()))?;
+    if let SessionLine::Meta { .. } = line {
+        return Err(wrong("a session has its `meta` already".to_owned()));
+    }
+    if let SessionLine::UserMessage { role, .. } = &line
+        && role != "user"
+    {
+        return Err(wrong("the role of a user_message is \"user\"".to_owned()));
+    }
+    // What clido does not know it drops; here nothing is dropped in silence.
+    let members = |value| match value {
+        serde_json::Value::Object(members) => members,
+        _ => serde_json::Map::new(),
+    };
+    let known = members(serde_json::to_value(&line)?);
+    let given = members(serde_json::from_str(json.as_str())?);
+    let unknown = given
+        .iter()
+        .find(|(key, value)| !value.is_null() && !known.contains_key(*key));
+    if let Some((key, _)) = unknown {
+        return Err(wrong(format!("clido knows no member `{key}` of it")));
+    }
+    clido::resume(std::slice::from_ref(&line)).map_err(|refused| wrong(refused.to_string()))?;
+    Ok(line)
+}
+
+/// What clido's sessions do not have.
+pub fn has_no(what: &str) -> Failure {
+    Failure::usage(format!("a session of clido has no {what}"))
+}

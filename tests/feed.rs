@@ -1,0 +1,66 @@
+//! Does who reads the feed of changes learn of all of them, whatever becomes of the catalogue?
+
+use std::fs;
+use std::path::Path;
+
+use sessionary::index::{Feed, News};
+use sessionary::{Config, Index, Indexer};
+
+use crate::histories::dump::root;
+use crate::watching::session;
+
+fn config(place: &Path) -> Config {
+    fs::create_dir_all(place.join("pi")).unwrap();
+    fs::write(place.join("pi/one.jsonl"), session(1, "one")).unwrap();
+    let roots = vec![root("pi", "pi", &place.join("pi"))];
+    let config = Config::new(place.join("index"), roots);
+    sync(&config);
+    config
+}
+
+fn sync(config: &Config) {
+    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+}
+
+/// Nothing that was read before holds, and what is there now follows.
+fn begins_anew(feed: &mut Feed) {
+    assert_eq!(feed.poll().unwrap(), Some(News::Missed));
+    let Some(News::Changes(changes)) = feed.poll().unwrap() else {
+        panic!("what is kept follows");
+    };
+    assert!(changes[0].path.ends_with("one.jsonl"), "{changes:?}");
+    assert_eq!(feed.poll().unwrap(), None);
+}
+
+#[test]
+fn a_feed_goes_on_in_the_catalogue_that_takes_anothers_place() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let mut feeds = [None, Some(0)].map(|since| Index::subscribe(&config, since).unwrap());
+    assert_eq!(feeds[0].poll().unwrap(), None);
+    assert!(matches!(feeds[1].poll().unwrap(), Some(News::Changes(_))));
+    for file in [
+        "catalogue.sqlite",
+        "catalogue.sqlite-wal",
+        "catalogue.sqlite-shm",
+    ] {
+        let path = config.index_dir.join("v1").join(file);
+        assert!(path.exists(), "{file}");
+        fs::remove_file(path).unwrap();
+    }
+    for feed in &mut feeds {
+        assert_eq!(feed.poll().unwrap(), None);
+    }
+    sync(&config);
+    for feed in &mut feeds {
+        begins_anew(feed);
+    }
+}
+
+#[test]
+fn a_number_of_another_filling_is_no_place_in_this_one() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let mut feed = Index::subscribe(&config, Some(1000)).unwrap();
+    begins_anew(&mut feed);
+}
