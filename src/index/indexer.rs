@@ -125,8 +125,8 @@ impl Indexer {
 
     /// Bring the catalogue up to these files alone, given by absolute paths. For whoever knows what changed, having just
     /// written it. Files that are gone take their rows with them; those below no root, and those that are no sources, are
-    /// passed over. Nothing else is looked at, but for a root that was never looked at, and for one where something is
-    /// [excluded](Config::exclude) when the session is new.
+    /// passed over. Nothing else is looked at, but where something is [excluded](Config::exclude) and the session is new: then
+    /// its root is.
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
         let mut report = Report {
             notes: std::mem::take(&mut self.notes),

@@ -172,22 +172,32 @@ fn look<'a>(
     format: &'static dyn Format,
 ) -> Result<Option<Looked<'a>>, Error> {
     let spec = hint.spec;
-    let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
-        return Ok(None);
-    };
-    // What the root is called or how it is read may have changed; and the root itself has no path below itself.
-    let is_as_stored = catalogue.root_is(root)?
-        == (spec.format.clone(), spec.label.clone(), spec.flat)
-        && !hint.paths.contains("");
-    let device = catalogue.root_device(root)?;
-    if !is_as_stored || device.is_none() {
+    // The root itself has no path below itself.
+    if hint.paths.contains("") {
         return Ok(None);
     }
+    let stored = catalogue.root_of(&spec.agent, &spec.path)?;
+    let device = match stored {
+        Some(root) => {
+            // What the root is called or how it is read may have changed.
+            let is = (spec.format.clone(), spec.label.clone(), spec.flat);
+            if catalogue.root_is(root)? != is {
+                return Ok(None);
+            }
+            catalogue.root_device(root)?
+        }
+        None => None,
+    };
     let paths = outermost(&hint.paths);
     let links = config.links(&spec.agent);
     let found = discover_at(&spec.path, spec.flat, format, &links, device, &paths);
     let Some(discovery) = found else {
         return Ok(None);
+    };
+    // Of one that is new nothing is stored unless something is found there.
+    let root = match stored {
+        Some(root) => root,
+        None => catalogue.ensure_root(spec)?,
     };
     let known = catalogue.known_at(root, &paths)?;
     let (exclude, found) = (&config.exclude, (&paths, &discovery, &known[..]));
