@@ -165,6 +165,10 @@ fn of_agentuse_the_replaced_document_is_read_and_no_other() {
     let watcher = Watcher::start(&config);
     let owed = "SELECT count(*) FROM _outbox";
     until("all is indexed", || number(&config, owed) == 0);
+    // What is written is seen before the report of it is counted: the text of the parts was read by both stages.
+    until("both stages are counted", || {
+        watcher.read() >= 2 * 40 * "large ".repeat(2000).len() as u64
+    });
     let before = watcher.read();
     let replaced = r#"{"id":"7","type":"text","text":"small walrus"}"#;
     write(&message.join("part/.7.tmp"), replaced);
