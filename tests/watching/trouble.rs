@@ -1,15 +1,22 @@
 //! What happens beside a watcher: an index made anew, another configuration, a place that cannot be written, links.
 
-use std::fs::{self, create_dir, create_dir_all, remove_dir, remove_file};
+use std::fs::{create_dir, remove_dir};
+#[cfg(unix)]
+use std::fs::{create_dir_all, remove_file, rename};
 use std::sync::mpsc::channel;
 use std::thread::spawn;
 use std::time::Duration;
 
-use sessionary::index::{Ended, Event, WatchOptions, Watched, caught_up};
-use sessionary::{Config, Exclude, Freshness, Index, Indexer};
+#[cfg(target_os = "linux")]
+use sessionary::index::Event;
+use sessionary::index::{Ended, WatchOptions, Watched, caught_up};
+use sessionary::{Config, Exclude, Indexer};
+#[cfg(target_os = "linux")]
+use sessionary::{Freshness, Index};
 
 use super::watcher::{Watcher, until};
 use super::{append, config, equals_fresh, message, number, session, write};
+#[cfg(unix)]
 use crate::histories::dump::root;
 
 const ENTRIES: &str = "SELECT coalesce(max(entries), 0) FROM sessions";
@@ -251,7 +258,7 @@ fn a_link_to_a_folder_above_makes_no_ghosts() {
     until("it is gone", || number(&config, strays) == 0);
     grow("without the link");
     // Where its folder was, another one is.
-    fs::rename(place.path().join("pi"), place.path().join("away")).unwrap();
+    rename(place.path().join("pi"), place.path().join("away")).unwrap();
     create_dir_all(path.parent().unwrap()).unwrap();
     write(&path, &session(2, "another"));
     append(&place.path().join("away/p/one.jsonl"), &message(99, "more"));
