@@ -119,19 +119,12 @@ impl Index {
         let (complete, pending_files) = match (freshness, &catalogue) {
             (Freshness::AsCommitted, _) => (true, 0),
             (Freshness::Check, Some(catalogue)) => {
-                let pending = ingest::count_pending(
-                    catalogue,
-                    &config.roots,
-                    &config.formats,
-                    &config.exclude,
-                )?;
+                let pending = ingest::count_pending(catalogue, &config)?;
                 (pending == 0, pending)
             }
             // Nothing is known: all that is there is pending.
             (Freshness::Check, None) => {
-                let nothing = Catalogue::in_memory()?;
-                let (roots, formats) = (&config.roots, &config.formats);
-                let pending = ingest::count_pending(&nothing, roots, formats, &config.exclude)?;
+                let pending = ingest::count_pending(&Catalogue::in_memory()?, &config)?;
                 (false, pending)
             }
         };

@@ -1,7 +1,8 @@
-//! May twenty readers and four writers use one index at once? No reader waits for a writer's lock, and no line is lost.
+//! May twenty readers, four writers and a watcher use one index at once? No reader waits for a writer's lock, and no line is
+//! lost.
 //!
 //! Four processes append to sessions of their own and sync; now and then one of them is stopped wherever it is, with all locks
-//! that it holds. Four others with five threads each read. A read that needed a lock of a stopped process would end in SQLite's
+//! that it holds, and so is the watcher. Four others with five threads each read; some ask the watcher whether it has seen all. A read that needed a lock of a stopped process would end in SQLite's
 //! "database is locked", so counting those shows what no clock could. What stood in a file before a reader looked is in its
 //! answer when that says that it is complete. Ten seconds; minutes of it:
 //!
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process};
-use sessionary::index::{ListScope, SearchScope};
+use sessionary::index::{ListScope, SearchScope, WatchOptions, Watched, caught_up};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, root};
@@ -59,6 +60,7 @@ fn one_of_the_crowd() {
     let (place, number) = (Path::new(place), number.parse().unwrap());
     let said = match what {
         "writer" => write(place, number),
+        "watcher" => watch(place),
         _ => {
             let readers = std::thread::scope(|scope| {
                 let readers: Vec<_> = (0..READERS_EACH)
@@ -82,7 +84,7 @@ fn is_over(place: &Path) -> bool {
 /// Whether every process of the crowd has done its thing some times.
 fn enough(place: &Path) -> bool {
     let readers = (0..READING_PROCESSES * READERS_EACH).map(|number| format!("reads-{number}"));
-    let mut all = readers.chain(["synced", "complete"].map(str::to_owned));
+    let mut all = readers.chain(["synced", "complete", "vouched"].map(str::to_owned));
     all.all(|name| place.join(name).exists())
 }
 
@@ -127,6 +129,34 @@ fn write(place: &Path, number: usize) -> String {
     format!("{written} {syncs} {busy}")
 }
 
+/// Watches; how often something was told of and looked at.
+fn watch(place: &Path) -> String {
+    let config = config(place);
+    let (mut looks, cancel) = (0, config.cancel.clone());
+    let mut note = |watched: Watched<'_>| match watched {
+        Watched::Synced(_) => looks += 1,
+        Watched::Delayed(error) => panic!("watcher: {error}"),
+        _ => {}
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over(place) {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            cancel.cancel();
+        });
+        // Writers may be at it.
+        let indexer = loop {
+            match Indexer::open(&config) {
+                Err(Error::Busy { .. }) => {}
+                opened => break opened.unwrap(),
+            }
+        };
+        indexer.watch(&WatchOptions::default(), &mut note).unwrap()
+    });
+    looks.to_string()
+}
+
 /// Reads in every way, again and again; how often, and what was wrong.
 fn read(place: &Path, number: usize) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(1000 + number as u64);
@@ -141,7 +171,12 @@ fn read(place: &Path, number: usize) -> String {
             Freshness::AsCommitted
         };
         let before: Vec<u64> = (0..WRITERS).map(|writer| lines(place, writer)).collect();
+        let asks = freshness == Freshness::AsCommitted && rng.random_ratio(1, 4);
         let answer = || -> Result<(bool, Vec<u64>), Error> {
+            let vouched = asks && caught_up(&config, Duration::from_millis(20)).is_some();
+            if vouched {
+                fs::write(place.join("vouched"), "").unwrap();
+            }
             let index = Index::open(&config, freshness)?;
             let listed = index.list(&ListScope::default())?;
             let entries = (0..WRITERS)
@@ -159,7 +194,7 @@ fn read(place: &Path, number: usize) -> String {
             let rows = index.sql("SELECT count(*) FROM entries")?;
             assert_eq!(rows.rows.len(), 1);
             Ok((
-                freshness == Freshness::Check && index.is_complete() && found.complete,
+                vouched || freshness == Freshness::Check && index.is_complete() && found.complete,
                 entries,
             ))
         };
@@ -215,6 +250,7 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
     let mut writers: Vec<Child> = (0..WRITERS)
         .map(|number| process(place, "writer", number))
         .collect();
+    writers.push(process(place, "watcher", 0));
     let readers: Vec<Child> = (0..READING_PROCESSES)
         .map(|number| process(place, "reader", number))
         .collect();
@@ -224,7 +260,7 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
     while Instant::now() < end || !enough(place) {
         assert!(Instant::now() < end + patience, "too little happened");
         std::thread::sleep(Duration::from_millis(rng.random_range(20..200)));
-        let writer = Pid::from_child(&writers[rng.random_range(0..WRITERS)]);
+        let writer = Pid::from_child(&writers[rng.random_range(0..=WRITERS)]);
         kill_process(writer, Signal::STOP).unwrap();
         std::thread::sleep(Duration::from_millis(rng.random_range(20..200)));
         kill_process(writer, Signal::CONT).unwrap();
@@ -245,6 +281,7 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
             busy + numbers(&said, 2),
         );
     }
+    let looks = fs::read_to_string(place.join("said-watcher-0")).unwrap();
     let (mut reads, mut complete) = (0, 0);
     for number in 0..READING_PROCESSES {
         for said in fs::read_to_string(place.join(format!("said-reader-{number}")))
@@ -277,7 +314,7 @@ fn a_crowd_of_readers_and_writers_waits_for_nobody_and_loses_nothing() {
     assert_eq!(index.search("line", &all).unwrap().total, written);
     assert!(stops > 10, "{stops}");
     println!(
-        "{seconds} s: {written} lines in {syncs} syncs ({busy} found another at it, {stops} stops), {reads} reads, {complete} of them \
+        "{seconds} s: {written} lines in {syncs} syncs ({busy} found another at it, {stops} stops), {looks} looks of the watcher, {reads} reads, {complete} of them \
          complete; 0 waited for a lock, 0 lines lost"
     );
 }

@@ -45,12 +45,13 @@ fn every_setting_says_where_it_comes_from() {
     let home = home();
     let show = |arguments: &[&str]| home.run(&[arguments, &["config", "show"]].concat());
     assert_snapshot!(show(&["--index", "here"]), @r#"
-    KEY         VALUE           SOURCE   WHAT FOR
-    index       here            --index  folder of the index
-    roots       (none)          default  further folders of sessions, each as --root takes it
-    exclude     (none)          default  globs on working directories and files: nothing of them is sto…
-    background  true            default  whether words are indexed for a moment after an answer
-    redact      not-a-terminal  default  when keys and tokens are left out
+    KEY           VALUE           SOURCE   WHAT FOR
+    index         here            --index  folder of the index
+    roots         (none)          default  further folders of sessions, each as --root takes it
+    exclude       (none)          default  globs on working directories and files: nothing of them is s…
+    follow_links  false           default  whether symbolic links are followed out of the folders of se…
+    background    true            default  whether words are indexed for a moment after an answer
+    redact        not-a-terminal  default  when keys and tokens are left out
     "#);
     let path = home.output(&["config", "path"]).stdout;
     let path = String::from_utf8(path).expect("UTF-8");
@@ -63,20 +64,22 @@ fn every_setting_says_where_it_comes_from() {
         "index = \"~/kept\"\nroots = [\"pi:~/more=old\"]\nbackground = false\n",
     );
     assert_snapshot!(show(&[]), @r#"
-    KEY         VALUE           SOURCE   WHAT FOR
-    index       ~/kept          config   folder of the index
-    roots       pi:~/more=old   config   further folders of sessions, each as --root takes it
-    exclude     (none)          default  globs on working directories and files: nothing of them is sto…
-    background  false           config   whether words are indexed for a moment after an answer
-    redact      not-a-terminal  default  when keys and tokens are left out
+    KEY           VALUE           SOURCE   WHAT FOR
+    index         ~/kept          config   folder of the index
+    roots         pi:~/more=old   config   further folders of sessions, each as --root takes it
+    exclude       (none)          default  globs on working directories and files: nothing of them is s…
+    follow_links  false           default  whether symbolic links are followed out of the folders of se…
+    background    false           config   whether words are indexed for a moment after an answer
+    redact        not-a-terminal  default  when keys and tokens are left out
     "#);
     assert_snapshot!(show(&["--index", "here"]), @r#"
-    KEY         VALUE           SOURCE   WHAT FOR
-    index       here            --index  folder of the index
-    roots       pi:~/more=old   config   further folders of sessions, each as --root takes it
-    exclude     (none)          default  globs on working directories and files: nothing of them is sto…
-    background  false           config   whether words are indexed for a moment after an answer
-    redact      not-a-terminal  default  when keys and tokens are left out
+    KEY           VALUE           SOURCE   WHAT FOR
+    index         here            --index  folder of the index
+    roots         pi:~/more=old   config   further folders of sessions, each as --root takes it
+    exclude       (none)          default  globs on working directories and files: nothing of them is s…
+    follow_links  false           default  whether symbolic links are followed out of the folders of se…
+    background    false           config   whether words are indexed for a moment after an answer
+    redact        not-a-terminal  default  when keys and tokens are left out
     "#);
     let roots = home.run(&["status", "--roots"]);
     assert!(
@@ -102,7 +105,7 @@ fn every_setting_says_where_it_comes_from() {
     assert_snapshot!(home.run(&["list"]), @r#"
     --- stderr
     error: $HOME/.config/sessionary/config.toml:2: unknown key `rots`
-    hint: did you mean `roots`? Known are index, roots, exclude, background, redact
+    hint: did you mean `roots`? Known are index, roots, exclude, follow_links, background, redact
     --- exit Some(2)
     "#);
     home.write(path, "roots = [\"vim:/x\"]\n");

@@ -88,6 +88,9 @@ fn help_of_the_whole() {
           --no-default-roots
               Read only what --root names, not the agents' usual places
 
+          --follow-links
+              Follow symbolic links that lead out of the folders of sessions
+
           --json
               Print JSON
 

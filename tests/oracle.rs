@@ -109,6 +109,8 @@ impl Sandbox<'_> {
             .arg(self.home.path().join("index"))
             .arg("--root")
             .arg(root)
+            // As the agent does.
+            .arg("--follow-links")
             .args(arguments)
             .output()
             .map_err(|error| error.to_string())?;
@@ -302,7 +304,9 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
         flat: false,
         why: "asked for".into(),
     };
-    let config = Config::new(folder.path(), vec![root]);
+    let mut config = Config::new(folder.path(), vec![root]);
+    // As the agent does.
+    config.follow_links = true;
     let index = Index::open(&config, Freshness::Check).expect("an index");
     assert!(index.is_complete());
     let calls = AtomicUsize::new(0);

@@ -15,6 +15,7 @@
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
+//! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
 //! - `fuzzing`: mutated files, records and queries
 //! - `help`: what every `--help` teaches
@@ -69,6 +70,8 @@ mod help;
 mod histories;
 #[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
+mod links;
 #[cfg(unix)]
 mod listing;
 #[cfg(unix)]

@@ -4,6 +4,9 @@
 #[path = "watching/watcher.rs"]
 pub mod watcher;
 
+#[path = "watching/trouble.rs"]
+mod trouble;
+
 #[cfg(unix)]
 #[path = "watching/process.rs"]
 mod process;
@@ -162,6 +165,10 @@ fn of_agentuse_the_replaced_document_is_read_and_no_other() {
     let watcher = Watcher::start(&config);
     let owed = "SELECT count(*) FROM _outbox";
     until("all is indexed", || number(&config, owed) == 0);
+    // What is written is seen before the report of it is counted: the text of the parts was read by both stages.
+    until("both stages are counted", || {
+        watcher.read() >= 2 * 40 * "large ".repeat(2000).len() as u64
+    });
     let before = watcher.read();
     let replaced = r#"{"id":"7","type":"text","text":"small walrus"}"#;
     write(&message.join("part/.7.tmp"), replaced);
@@ -512,4 +519,42 @@ fn a_watcher_ends_with_its_program_and_its_index() {
     fs::remove_dir_all(&config.index_dir).unwrap();
     assert_eq!(watcher.ended(), Ended::Removed);
     assert!(!config.index_dir.exists());
+}
+
+#[test]
+fn a_sync_beside_a_watcher_does_nothing_twice() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let path = place.path().join("pi/one.jsonl");
+    write(&path, &session(1, &"much was said ".repeat(10_000)));
+    let watcher = Watcher::start(&config);
+    let current = || {
+        until("the watcher is current", || {
+            !cfg!(target_os = "linux") || caught_up(&config, Duration::from_secs(5)).is_some()
+        });
+    };
+    let entries = "SELECT entries FROM sessions";
+    for round in 1..20_u32 {
+        let line = message(round, "more");
+        append(&path, &line);
+        if round % 2 == 0 {
+            current();
+        }
+        // Whoever comes first reads it, and the other one finds it read.
+        let mut indexer = Indexer::open(&config).unwrap();
+        let report = match round % 3 {
+            0 => indexer.sync(&mut |_| {}).unwrap(),
+            1 => indexer.sync_catalogue(&mut |_| {}).unwrap(),
+            _ => indexer.sync_files(std::slice::from_ref(&path)).unwrap(),
+        };
+        drop(indexer);
+        assert_eq!(number(&config, entries), i64::from(round) + 2);
+        assert!(report.entries <= 1, "{report:?}");
+        current();
+        assert_eq!(number(&config, entries), i64::from(round) + 2);
+    }
+    let rows = "SELECT count(*) FROM entries";
+    assert_eq!(number(&config, rows), 21, "each once");
+    watcher.stop();
+    equals_fresh(&config, place.path());
 }

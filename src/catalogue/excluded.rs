@@ -27,13 +27,14 @@ pub struct Stored {
 }
 
 impl Catalogue {
-    /// By which globs was left out: see [`crate::Exclude`].
+    /// By which rules was left out: see [`Config::left_out_by`](crate::Config).
     pub fn excluded_by(&self) -> Result<Option<i64>, Error> {
         let by = "SELECT exclude FROM _store";
-        self.told(self.connection.query_row(by, [], |r| r.get(0)))
+        let cached = self.connection.prepare_cached(by);
+        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
     }
 
-    /// From now on it is left out by these globs: whatever was left out is looked at anew.
+    /// From now on it is left out by these rules: whatever was left out is looked at anew.
     pub fn exclude_by(&self, fingerprint: Option<i64>) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
             self.connection.execute_batch(
@@ -128,6 +129,16 @@ impl Catalogue {
                 .prepare_cached("SELECT place FROM _sessions WHERE root = ?1")?
                 .query_map([root], |r| r.get(0))?
                 .collect()
+        };
+        self.told(run())
+    }
+
+    /// Whether there is a session of a root at this place.
+    pub fn has_session(&self, root: i64, place: &str) -> Result<bool, Error> {
+        let one = "SELECT 1 FROM _sessions WHERE root = ?1 AND place = ?2";
+        let run = || {
+            let mut one = self.connection.prepare_cached(one)?;
+            one.exists(params![root, place])
         };
         self.told(run())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::open::{Catalogue, Error};
 use super::read::{KNOWN, Known, known};
@@ -89,18 +89,6 @@ impl Catalogue {
                     ])?;
             }
             Ok(())
-        };
-        self.told(run())
-    }
-
-    /// The source at a path below a root.
-    pub fn known_source(&self, root: i64, relative: &str) -> Result<Option<Known>, Error> {
-        let query = format!("SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2");
-        let run = || {
-            self.connection
-                .prepare_cached(&query)?
-                .query_row(params![root, relative], known)
-                .optional()
         };
         self.told(run())
     }

@@ -87,7 +87,8 @@ impl Catalogue {
     /// Whether a full scan ever ended.
     pub fn was_scanned(&self) -> Result<bool, Error> {
         let scanned = "SELECT last_scan_ms IS NOT NULL FROM _store";
-        self.told(self.connection.query_row(scanned, [], |r| r.get(0)))
+        let cached = self.connection.prepare_cached(scanned);
+        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
     }
 
     /// Note that a full scan ended.

@@ -10,6 +10,7 @@ use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
 use crate::source::discover::Stray;
 use crate::source::identity::Identity;
+use crate::source::links::NOT_FOLLOWED;
 
 /// A source as stored.
 #[derive(Debug, Clone)]
@@ -61,6 +62,7 @@ pub struct StoredRoot {
     pub sessions: u64,
     pub newest_ms: Option<i64>,
     pub excluded: u64,
+    pub links_not_followed: u64,
 }
 
 /// What there is in all.
@@ -142,26 +144,36 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// How many links below a root were not followed at the last look, as they lead out of the roots.
+    pub fn links_not_followed(&self, root: i64) -> Result<u64, Error> {
+        let count = "SELECT count(*) FROM _strays WHERE root = ?1 AND reason = ?2";
+        self.told(
+            self.connection
+                .prepare_cached(count)
+                .and_then(|mut s| s.query_row(params![root, NOT_FOLLOWED], |r| r.get::<_, i64>(0)))
+                .map(|count| count as u64),
+        )
+    }
+
     /// The format and label a root was last scanned with.
     pub fn root_is(&self, root: i64) -> Result<(String, Option<String>, bool), Error> {
-        self.told(self.connection.query_row(
-            "SELECT format, label, flat FROM _roots WHERE root = ?1",
-            [root],
-            |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)),
-        ))
+        let is = "SELECT format, label, flat FROM _roots WHERE root = ?1";
+        self.told(
+            self.connection
+                .prepare_cached(is)
+                .and_then(|mut s| s.query_row([root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))),
+        )
     }
 
     /// Number of a root, if it was ever scanned.
     pub fn root_of(&self, agent: &str, path: &std::path::Path) -> Result<Option<i64>, Error> {
-        self.told(
-            self.connection
-                .query_row(
-                    "SELECT root FROM _roots WHERE host = '' AND agent = ?1 AND path = ?2",
-                    params![agent, path.to_string_lossy()],
-                    |r| r.get(0),
-                )
-                .optional(),
-        )
+        let of = "SELECT root FROM _roots WHERE host = '' AND agent = ?1 AND path = ?2";
+        let run = || {
+            let mut of = self.connection.prepare_cached(of)?;
+            let root = of.query_row(params![agent, path.to_string_lossy()], |r| r.get(0));
+            root.optional()
+        };
+        self.told(run())
     }
 
     /// Every working directory that a session names.
@@ -195,11 +207,9 @@ impl Catalogue {
 
     /// The device a root was on when it was last read.
     pub fn root_device(&self, root: i64) -> Result<Option<i64>, Error> {
-        self.told(self.connection.query_row(
-            "SELECT device FROM _roots WHERE root = ?1",
-            [root],
-            |r| r.get(0),
-        ))
+        let device = "SELECT device FROM _roots WHERE root = ?1";
+        let cached = self.connection.prepare_cached(device);
+        self.told(cached.and_then(|mut s| s.query_row([root], |r| r.get(0))))
     }
 
     /// All sessions of these roots, those the agent lists first; each agent's order.
@@ -337,10 +347,11 @@ impl Catalogue {
                     "SELECT r.agent, r.path, r.error,
                             (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                             (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
-                            (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded
+                            (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
+                            (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason = ?1)
                      FROM _roots r ORDER BY r.root",
                 )?
-                .query_map([], |r| {
+                .query_map([NOT_FOLLOWED], |r| {
                     Ok(StoredRoot {
                         agent: r.get(0)?,
                         path: PathBuf::from(r.get::<_, String>(1)?),
@@ -349,6 +360,7 @@ impl Catalogue {
                         sessions: r.get::<_, i64>(4)? as u64,
                         newest_ms: r.get(5)?,
                         excluded: r.get::<_, i64>(6)? as u64,
+                        links_not_followed: r.get::<_, i64>(7)? as u64,
                     })
                 })?
                 .collect()

@@ -119,14 +119,19 @@ impl Catalogue {
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
         self.step("catalogue.begin")?;
-        self.told(self.connection.execute_batch("BEGIN IMMEDIATE"))
+        self.told(self.run_cached("BEGIN IMMEDIATE"))
     }
 
     /// Commit it.
     pub fn commit(&self) -> Result<(), Error> {
         self.step("catalogue.commit")?;
-        self.told(self.connection.execute_batch("COMMIT"))?;
+        self.told(self.run_cached("COMMIT"))?;
         self.step("catalogue.committed")
+    }
+
+    fn run_cached(&self, statement: &str) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare_cached(statement)?;
+        statement.execute([]).map(drop)
     }
 
     /// Undo it, if there is one.
@@ -317,12 +322,20 @@ impl Catalogue {
     fn forget(&self, source: i64, session: i64, from: u64) -> rusqlite::Result<()> {
         let c = &self.connection;
         let (low, high) = key_range(session);
-        let keys: Vec<(i64, bool)> = c
-            .prepare_cached(
-                "SELECT key, flags & 1 FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 AND start >= ?4 ORDER BY key",
-            )?
-            .query_map(params![low, high, source, from as i64], |r| Ok((r.get(0)?, r.get(1)?)))?
-            .collect::<Result<_, _>>()?;
+        // Entries of one source arrive in the order of its bytes: those to forget are its last, and mostly none.
+        let mut of_source = c.prepare_cached(
+            "SELECT key, flags & 1, start FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC",
+        )?;
+        let mut rows = of_source.query(params![low, high, source])?;
+        let mut keys: Vec<(i64, bool)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            if row.get::<_, i64>(2)? < from as i64 {
+                break;
+            }
+            keys.push((row.get(0)?, row.get(1)?));
+        }
+        drop(rows);
+        keys.reverse();
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
             for table in [
                 "_entries",

@@ -52,6 +52,9 @@ pub struct Global {
     /// Read only what --root names, not the agents' usual places
     #[arg(long, global = true)]
     pub no_default_roots: bool,
+    /// Follow symbolic links that lead out of the folders of sessions
+    #[arg(long, global = true)]
+    pub follow_links: bool,
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -87,6 +90,9 @@ impl Global {
         }
         if self.no_default_roots {
             typed.push("--no-default-roots".into());
+        }
+        if self.follow_links {
+            typed.push("--follow-links".into());
         }
         typed
     }
@@ -161,6 +167,7 @@ mod tests {
             "--root",
             "pi:/b=c",
             "--no-default-roots",
+            "--follow-links",
         ];
         let cli = Cli::try_parse_from(typed.iter().chain(&["--json", "list"])).expect("it parses");
         assert_eq!(cli.global.again(), typed[1..]);

@@ -64,6 +64,7 @@ pub fn config(global: &Global, settings: Settings) -> Result<Config, Failure> {
     }
     let mut config = Config::new(settings.index.value, roots);
     config.exclude = exclude(&settings.exclude.value)?;
+    config.follow_links = settings.follow_links.value;
     config.background = settings.background.value;
     if !global.no_default_roots {
         config.project_roots = Some(Arc::new(roots_of_project));

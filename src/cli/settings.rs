@@ -33,6 +33,8 @@ pub struct Settings {
     pub roots: Setting<Vec<String>>,
     /// What is left out.
     pub exclude: Setting<Vec<String>>,
+    /// Whether symbolic links are followed out of the folders of sessions.
+    pub follow_links: Setting<bool>,
     /// Whether words are indexed for a moment after an answer.
     pub background: Setting<bool>,
     /// When keys and tokens are left out of what is printed.
@@ -46,12 +48,13 @@ struct File {
     index: Option<PathBuf>,
     roots: Option<Vec<String>>,
     exclude: Option<Vec<String>>,
+    follow_links: Option<bool>,
     background: Option<bool>,
     redact: Option<Redact>,
 }
 
 /// Keys of the file, each with what it is for.
-pub const KEYS: [(&str, &str); 5] = [
+pub const KEYS: [(&str, &str); 6] = [
     ("index", "folder of the index"),
     (
         "roots",
@@ -60,6 +63,10 @@ pub const KEYS: [(&str, &str); 5] = [
     (
         "exclude",
         "globs on working directories and files: nothing of them is stored",
+    ),
+    (
+        "follow_links",
+        "whether symbolic links are followed out of the folders of sessions",
     ),
     (
         "background",
@@ -79,6 +86,13 @@ impl Settings {
             index: index(global, file.index)?,
             roots: from_file(file.roots, "default", Vec::new()),
             exclude: from_file(file.exclude, "default", Vec::new()),
+            follow_links: match global.follow_links {
+                true => Setting {
+                    value: true,
+                    source: "--follow-links",
+                },
+                false => from_file(file.follow_links, "default", false),
+            },
             background: match env::var_os(CI_VARIABLE).filter(|ci| !ci.is_empty()) {
                 Some(_) => Setting {
                     value: false,
@@ -216,11 +230,11 @@ mod tests {
         };
         assert_eq!(
             wrong("\nrot = []\n"),
-            "1: unknown key `rot`; Some(\"did you mean `roots`? Known are index, roots, exclude, background, redact\")"
+            "1: unknown key `rot`; Some(\"did you mean `roots`? Known are index, roots, exclude, follow_links, background, redact\")"
         );
         assert_eq!(
             wrong("zzz = 1"),
-            "0: unknown key `zzz`; Some(\"known are index, roots, exclude, background, redact\")"
+            "0: unknown key `zzz`; Some(\"known are index, roots, exclude, follow_links, background, redact\")"
         );
         assert_eq!(
             wrong("background = 1"),

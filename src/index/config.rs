@@ -7,7 +7,9 @@ use super::Error;
 use crate::catalogue::{Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format};
 use crate::ingest::Cancel;
+use crate::source::checkpoint::hash;
 use crate::source::exclude::Exclude;
+use crate::source::links::Links;
 
 /// A directory to scan for one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,9 @@ pub struct Config {
     pub formats: Vec<&'static dyn Format>,
     /// What is left out: nothing of it is stored.
     pub exclude: Exclude,
+    /// Whether symbolic links below a root are followed wherever they lead. Otherwise only those that lead to what lies
+    /// below a root of the same agent; the others are told as files that are no source.
+    pub follow_links: bool,
     /// Whether [`Index::finish_words`](super::Index::finish_words) does anything.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
@@ -61,6 +66,7 @@ impl Config {
             project_roots: None,
             formats: FORMATS.to_vec(),
             exclude: Exclude::default(),
+            follow_links: false,
             background: true,
             cancel: Cancel::default(),
             wal_bytes: WAL_BYTES,
@@ -91,6 +97,24 @@ impl Config {
             }
         }
         Ok(added)
+    }
+
+    /// Where links below a root of this agent may lead.
+    pub(crate) fn links(&self, agent: &str) -> Links {
+        if self.follow_links {
+            return Links::default();
+        }
+        let roots = self.roots.iter().filter(|root| root.agent == agent);
+        Links::within(roots.map(|root| root.path.clone()).collect())
+    }
+
+    /// What tells other rules of what is left out from these; `None` when they are the default ones.
+    pub(crate) fn left_out_by(&self) -> Option<i64> {
+        let globs = self.exclude.fingerprint();
+        match self.follow_links {
+            true => Some(hash(format!("follow links, {globs:?}").as_bytes()).cast_signed()),
+            false => globs,
+        }
     }
 
     pub(super) fn generation_dir(&self) -> PathBuf {

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{CACHE_TAG, Config, Error, Event, turns};
+use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
-use crate::ingest::{self, WordsStage};
+use crate::ingest::{self, Hinted, WordsStage};
 use crate::model::Report;
+use crate::source::discover::relative;
 
 /// What follows when the words cannot be written: no answer depends on it.
 const POSTPONED: &str =
@@ -122,9 +123,10 @@ impl Indexer {
         Ok(report)
     }
 
-    /// Bring the catalogue up to these files alone, given by absolute paths: nothing else is looked at. For whoever knows what
-    /// changed, having just written it. Files that are gone take their rows with them; those below no root, and those that
-    /// are no sources, are passed over.
+    /// Bring the catalogue up to these files alone, given by absolute paths. For whoever knows what changed, having just
+    /// written it. Files that are gone take their rows with them; those below no root, and those that are no sources, are
+    /// passed over. Nothing else is looked at, but where something is [excluded](Config::exclude) and the session is new: then
+    /// its root is.
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
         let mut report = Report {
             notes: std::mem::take(&mut self.notes),
@@ -132,27 +134,23 @@ impl Indexer {
         };
         self.apply_exclude(&mut report)?;
         self.config.add_project_roots(&self.catalogue)?;
-        let Config {
-            roots,
-            formats,
-            exclude,
-            cancel,
-            ..
-        } = &self.config;
-        let catalogue = &self.catalogue;
-        ingest::sync_files(
-            catalogue,
-            roots,
-            formats,
-            exclude,
-            cancel,
-            files,
-            &mut report,
-        )?;
-        if cancel.is_cancelled() {
-            return Err(Error::Cancelled);
-        }
-        self.sweep_excluded(&mut report)?;
+        let (catalogue, config) = (&self.catalogue, &self.config);
+        let hinted: Vec<Hinted<'_>> = config
+            .roots
+            .iter()
+            .map(|spec| {
+                let below = files.iter().filter_map(|f| f.strip_prefix(&spec.path).ok());
+                let paths = below.filter_map(relative).filter(|path| !path.is_empty());
+                let paths = paths.collect();
+                let prove = true;
+                Hinted { spec, paths, prove }
+            })
+            .filter(|hint| !hint.paths.is_empty())
+            .collect();
+        let left = ingest::sync_hints(catalogue, config, &hinted, &mut report)?;
+        let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
+        let whole: Vec<RootSpec> = whole.collect();
+        self.look_at(whole, &mut |_| {}, &mut report)?;
         Ok(report)
     }
 
@@ -164,21 +162,20 @@ impl Indexer {
     ) -> Result<(), Error> {
         self.apply_exclude(report)?;
         self.config.add_project_roots(&self.catalogue)?;
-        let mut roots = self.config.roots.clone();
+        self.look_at(self.config.roots.clone(), progress, report)
+    }
+
+    fn look_at(
+        &mut self,
+        mut roots: Vec<RootSpec>,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
         while !roots.is_empty() {
             let before = report.files_changed;
-            let formats = &self.config.formats;
-            let (exclude, cancel) = (&self.config.exclude, &self.config.cancel);
-            ingest::sync_catalogue(
-                &self.catalogue,
-                &roots,
-                formats,
-                exclude,
-                cancel,
-                progress,
-                report,
-            )?;
-            if cancel.is_cancelled() {
+            let (catalogue, config) = (&self.catalogue, &self.config);
+            ingest::sync_catalogue(catalogue, config, &roots, progress, report)?;
+            if self.config.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             roots = match report.files_changed > before {
@@ -186,11 +183,14 @@ impl Indexer {
                 false => Vec::new(),
             };
         }
+        if self.config.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         self.sweep_excluded(report)
     }
 
     /// Forget sessions that turned out to be excluded.
-    fn sweep_excluded(&self, report: &mut Report) -> Result<(), Error> {
+    pub(super) fn sweep_excluded(&self, report: &mut Report) -> Result<(), Error> {
         let (exclude, formats) = (&self.config.exclude, &self.config.formats);
         match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
             0 => Ok(()),
@@ -200,8 +200,7 @@ impl Indexer {
 
     /// Forget what is excluded now and was not before.
     fn apply_exclude(&mut self, report: &mut Report) -> Result<(), Error> {
-        let (exclude, formats) = (&self.config.exclude, &self.config.formats);
-        let files = ingest::apply_exclude(&self.catalogue, exclude, formats)?;
+        let files = ingest::apply_exclude(&self.catalogue, &self.config)?;
         if files > 0 {
             report.notes.push(format!(
                 "{files} files are excluded now: what was stored of them is removed"

@@ -14,7 +14,6 @@ use super::{Config, Error, Index, Indexer};
 use crate::catalogue::Catalogue;
 use crate::model::{Change, Report, WatcherStatus, iso};
 use crate::source::clock::Jumps;
-use crate::source::discover::relative;
 use crate::source::events::{Events, Told};
 use crate::source::identity::Identity;
 
@@ -85,6 +84,9 @@ pub enum Ended {
     Removed,
     /// Another version has given the index another schema.
     OtherVersion,
+    /// Somebody has synced with other rules of what is left out: see [`Config::exclude`](super::Config::exclude) and
+    /// [`Config::follow_links`](super::Config::follow_links).
+    Reconfigured,
 }
 
 impl Indexer {
@@ -140,8 +142,10 @@ struct Watch<'a> {
     full: Option<String>,
     /// Who waits until that is done.
     cookies: Vec<PathBuf>,
-    /// Files read within a tick of the clock after a change, and those of which more was told since.
+    /// Files read within a tick of the clock after a change, those of which nothing was told in the meantime, and those of
+    /// which more was told.
     racy: BTreeSet<Place>,
+    rested: BTreeSet<Place>,
     doubted: BTreeSet<Place>,
     /// Files and folders that could not be read: nobody tells when they can be.
     unreadable: u64,
@@ -149,6 +153,11 @@ struct Watch<'a> {
     cwds: Vec<String>,
     feed: Position,
     executable: Option<Identity>,
+    /// Which filling of the index was last looked at as a whole; `None` before the first look.
+    looked_at: Option<String>,
+    /// Whether nothing can be written now, or no words.
+    refused: bool,
+    words_refused: bool,
     /// When words are to be indexed, and since when they are owed.
     words: Option<(Instant, Instant)>,
     next_full: Instant,
@@ -192,9 +201,13 @@ impl<'a> Watch<'a> {
             full: Some("it begins".to_owned()),
             cookies: Vec::new(),
             racy: BTreeSet::new(),
+            rested: BTreeSet::new(),
             doubted: BTreeSet::new(),
             unreadable: 0,
             cwds: Vec::new(),
+            looked_at: None,
+            refused: false,
+            words_refused: false,
             words: Some((now, now)),
             next_full: now,
             not_before: now,
@@ -204,7 +217,7 @@ impl<'a> Watch<'a> {
     }
 
     fn run(&mut self) -> Result<Ended, Stop> {
-        self.presence.say(&self.state)?;
+        self.presence.say(&self.state);
         // The lock was taken by whoever opened the indexer.
         self.indexer.give_way()?;
         if self.events.tells() {
@@ -247,6 +260,12 @@ impl<'a> Watch<'a> {
         self.full.get_or_insert_with(|| why.to_owned());
     }
 
+    /// The same without delay.
+    fn look_now(&mut self, why: &str) {
+        self.look_at_all(why);
+        self.not_before = Instant::now();
+    }
+
     /// What is told is about files below roots, about roots that are to come, or about the watcher itself.
     fn sort(&mut self, told: Told) -> Result<(), Stop> {
         if let Some(why) = told.everything {
@@ -275,28 +294,6 @@ impl<'a> Watch<'a> {
         match self.executable.map(same_file) == now.map(same_file) {
             true => Ok(()),
             false => Err(Stop::Ended(Ended::Replaced)),
-        }
-    }
-
-    /// Something may have changed at this path.
-    fn hint(&mut self, path: &Path) {
-        for at in 0..self.roots.len() {
-            let root = &self.roots[at];
-            match path.strip_prefix(&root.path) {
-                Ok(below) if below.as_os_str().is_empty() => {
-                    self.look_at_all("a root came or went");
-                }
-                Ok(below) => {
-                    // What is no text is told by the directory it is in.
-                    let text = below.ancestors().find_map(relative).unwrap_or_default();
-                    self.hints.entry(at).or_default().insert(text);
-                    self.watch_if_directory(at, path);
-                }
-                Err(_) if root.is_awaited() && root.path.starts_with(path) => {
-                    self.look_at_all("a root came");
-                }
-                Err(_) => {}
-            }
         }
     }
 
@@ -341,7 +338,8 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
     };
     let mut config = config.clone();
     config.add_project_roots(&catalogue)?;
-    if !live.vouches(&config, PATIENCE) {
+    // A session that came in the meantime may name a folder that was not asked for.
+    if !live.vouches(&config, PATIENCE) || !config.add_project_roots(&catalogue)?.is_empty() {
         return Ok(None);
     }
     Ok(Some(Index {

@@ -6,9 +6,10 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::catalogue::excluded::Stored;
+use crate::catalogue::read::Known;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
-use crate::index::RootSpec;
+use crate::index::{Config, RootSpec};
 use crate::model::Part;
 use crate::source::checkpoint::hash;
 use crate::source::discover::{Discovery, Found};
@@ -73,6 +74,37 @@ pub fn leave_out(
     Ok(left)
 }
 
+/// Whether what was found at some paths of a root tells what is excluded there: all of it belongs to sessions that are
+/// catalogued, and nothing is gone but what was. Otherwise only a look at the whole root does.
+pub fn tell_all(
+    catalogue: &Catalogue,
+    root: i64,
+    spec: &RootSpec,
+    exclude: &Exclude,
+    (paths, discovery, known): (&BTreeSet<String>, &Discovery, &[Known]),
+) -> Result<bool, Error> {
+    let found = discovery.found.iter().map(|found| &found.relative);
+    let met: Vec<&String> = found
+        .chain(known.iter().map(|known| &known.relative))
+        .collect();
+    let is_met = |path: &String| met.iter().any(|met| Path::new(met).starts_with(path));
+    let others = discovery.strays.iter().chain(&discovery.unreadable);
+    let all = met
+        .iter()
+        .copied()
+        .chain(others.map(|stray| &stray.relative));
+    let mut all = all.map(|relative| spec.path.join(relative));
+    if !paths.iter().all(is_met) || all.any(|path| exclude.matches(&path)) {
+        return Ok(false);
+    }
+    for found in &discovery.found {
+        if !catalogue.has_session(root, &found.place)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 fn is_out_by_cwd(spec: &RootSpec, format: &dyn Format, exclude: &Exclude, found: &Found) -> bool {
     let path = spec.path.join(&found.relative);
     cwd_of(&path, format).is_some_and(|cwd| exclude.matches(Path::new(&cwd)))
@@ -103,18 +135,15 @@ fn hash_of(place: &str) -> i64 {
     hash(place.as_bytes()).cast_signed()
 }
 
-/// When the globs are others than before: forget what they exclude, and what was left out by the old ones.
-pub fn apply(
-    catalogue: &Catalogue,
-    exclude: &Exclude,
-    formats: &[&'static dyn Format],
-) -> Result<u64, Error> {
-    if catalogue.excluded_by()? == exclude.fingerprint() {
+/// When what is left out is so by other rules than before: forget what they exclude, and what was left out by the old ones.
+pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
+    let (exclude, rules) = (&config.exclude, config.left_out_by());
+    if catalogue.excluded_by()? == rules {
         return Ok(0);
     }
     in_transaction(catalogue, || {
-        catalogue.exclude_by(exclude.fingerprint())?;
-        let gone = remove(catalogue, exclude, formats)?;
+        catalogue.exclude_by(rules)?;
+        let gone = remove(catalogue, exclude, &config.formats)?;
         let strays = catalogue.forget_strays(|path| exclude.matches(path))?;
         if gone + strays > 0 {
             catalogue.owe_wipe()?;

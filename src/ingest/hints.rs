@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::cancel::Cancel;
+use super::exclude::tell_all;
 use super::plan::{Plan, plan};
-use super::sync::{Stale, ms, read_all};
+use super::sync::{Stale, links_note, ms, read_all};
 use crate::catalogue::read::Known;
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
-use crate::index::RootSpec;
+use crate::index::{Config, RootSpec};
 use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
 use crate::source::discover::{Discovery, Stray, discover_at, outermost};
 use crate::source::identity::{Identity, now_ns};
+use crate::source::links::NOT_FOLLOWED;
 
 /// Paths below one root at which something may have changed.
 #[derive(Debug)]
@@ -54,14 +55,13 @@ struct Looked<'a> {
 /// Bring the catalogue up to the files at these paths.
 pub fn sync_hints(
     catalogue: &Catalogue,
+    config: &Config,
     hinted: &[Hinted<'_>],
-    formats: &[&'static dyn Format],
-    cancel: &Cancel,
     report: &mut Report,
 ) -> Result<Left, Error> {
     // Reads in the same transaction as writes: each by itself would take and give back locks.
     catalogue.begin()?;
-    match sync_open(catalogue, hinted, formats, cancel, report) {
+    match sync_open(catalogue, config, hinted, report) {
         Ok((left, true)) => catalogue.commit().map(|()| left),
         Ok((left, false)) => {
             catalogue.rollback();
@@ -77,19 +77,18 @@ pub fn sync_hints(
 /// The same in an open transaction, and whether anything was written.
 fn sync_open(
     catalogue: &Catalogue,
+    config: &Config,
     hinted: &[Hinted<'_>],
-    formats: &[&'static dyn Format],
-    cancel: &Cancel,
     report: &mut Report,
 ) -> Result<(Left, bool), Error> {
     let started = Instant::now();
     let mut left = Left::default();
     let mut all = Vec::with_capacity(hinted.len());
     for (at, hint) in hinted.iter().enumerate() {
-        let Some(format) = formats.iter().find(|f| f.name() == hint.spec.format) else {
+        let Some(format) = config.format(&hint.spec.format) else {
             continue;
         };
-        match look(catalogue, at, hint, *format)? {
+        match look(catalogue, config, at, hint, format)? {
             Some(looked) => all.push(looked),
             None => left.whole.push(at),
         }
@@ -137,6 +136,9 @@ fn sync_open(
     let mut stale: Stale<'_> = Stale::new();
     for looked in &all {
         if let Some(old) = &looked.old_strays {
+            let is_new = |stray: &&Stray| stray.reason == NOT_FOLLOWED && !old.contains(stray);
+            let links = looked.strays.iter().filter(is_new).count();
+            report.notes.extend(links_note(looked.spec, links));
             catalogue.replace_strays(looked.root, old, &looked.strays)?;
         }
         catalogue.doubt_folders_at(looked.root, &looked.paths)?;
@@ -146,7 +148,14 @@ fn sync_open(
         report.vanished += u64::from(vanished);
         stale.extend(others.into_iter().map(|session| (session, format)));
     }
-    let racy = read_all(catalogue, &plans, stale, cancel, &mut |_| {}, report)?;
+    let racy = read_all(
+        catalogue,
+        &plans,
+        stale,
+        &config.cancel,
+        &mut |_| {},
+        report,
+    )?;
     catalogue.note_some()?;
     let file = |at: usize| (all[of[at]].at, plans[at].relative.to_owned());
     left.racy.extend(racy.into_iter().map(file));
@@ -157,27 +166,44 @@ fn sync_open(
 /// `None`: only a look at the whole root tells.
 fn look<'a>(
     catalogue: &Catalogue,
+    config: &Config,
     at: usize,
     hint: &Hinted<'a>,
     format: &'static dyn Format,
 ) -> Result<Option<Looked<'a>>, Error> {
     let spec = hint.spec;
-    let Some(root) = catalogue.root_of(&spec.agent, &spec.path)? else {
-        return Ok(None);
-    };
-    // What the root is called or how it is read may have changed; and the root itself has no path below itself.
-    let is_as_stored = catalogue.root_is(root)?
-        == (spec.format.clone(), spec.label.clone(), spec.flat)
-        && !hint.paths.contains("");
-    let device = catalogue.root_device(root)?;
-    if !is_as_stored || device.is_none() {
+    // The root itself has no path below itself.
+    if hint.paths.contains("") {
         return Ok(None);
     }
+    let stored = catalogue.root_of(&spec.agent, &spec.path)?;
+    let device = match stored {
+        Some(root) => {
+            // What the root is called or how it is read may have changed.
+            let is = (spec.format.clone(), spec.label.clone(), spec.flat);
+            if catalogue.root_is(root)? != is {
+                return Ok(None);
+            }
+            catalogue.root_device(root)?
+        }
+        None => None,
+    };
     let paths = outermost(&hint.paths);
-    let Some(discovery) = discover_at(&spec.path, spec.flat, format, device, &paths) else {
+    let links = config.links(&spec.agent);
+    let found = discover_at(&spec.path, spec.flat, format, &links, device, &paths);
+    let Some(discovery) = found else {
         return Ok(None);
     };
+    // Of one that is new nothing is stored unless something is found there.
+    let root = match stored {
+        Some(root) => root,
+        None => catalogue.ensure_root(spec)?,
+    };
     let known = catalogue.known_at(root, &paths)?;
+    let (exclude, found) = (&config.exclude, (&paths, &discovery, &known[..]));
+    if !exclude.is_empty() && !tell_all(catalogue, root, spec, exclude, found)? {
+        return Ok(None);
+    }
     let mut strays = discovery.strays.clone();
     strays.extend(discovery.unreadable.iter().cloned());
     strays.sort();

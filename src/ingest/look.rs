@@ -6,9 +6,8 @@ use std::panic::resume_unwind;
 use super::exclude::{LeftOut, leave_out};
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
-use crate::index::RootSpec;
+use crate::index::{Config, RootSpec};
 use crate::source::discover::{Discovery, Stray, discover_changes};
-use crate::source::exclude::Exclude;
 use crate::source::folders::{Folder, Folders, parent};
 
 /// What lies below a root, and what is known of the same directories.
@@ -26,27 +25,25 @@ pub struct Look {
 /// Look at the root of `spec`, which is stored as `root`.
 pub fn look(
     catalogue: &Catalogue,
+    config: &Config,
     spec: &RootSpec,
     format: &dyn Format,
     root: Option<i64>,
-    exclude: &Exclude,
     now_ms: i64,
 ) -> Result<Look, Error> {
+    let (exclude, links) = (&config.exclude, config.links(&spec.agent));
     let folders = match root {
         // Whether a file is excluded may be told by another one of its session: all are looked at.
         _ if !exclude.is_empty() => Folders::default(),
         Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
         None => Folders::default(),
     };
+    let discover = || discover_changes(&spec.path, spec.flat, format, &links, &folders);
     let (mut discovery, known) = match root {
-        None => (
-            discover_changes(&spec.path, spec.flat, format, &folders),
-            Vec::new(),
-        ),
+        None => (discover(), Vec::new()),
         // What is there and what is known of all of it take about as long: at the same time.
         Some(root) if folders.is_empty() => std::thread::scope(|scope| {
-            let discovery =
-                scope.spawn(|| discover_changes(&spec.path, spec.flat, format, &folders));
+            let discovery = scope.spawn(discover);
             let known = catalogue.known_sources(root)?;
             let discovery = discovery
                 .join()
@@ -54,7 +51,7 @@ pub fn look(
             Ok::<_, Error>((discovery, known))
         })?,
         Some(root) => {
-            let discovery = discover_changes(&spec.path, spec.flat, format, &folders);
+            let discovery = discover();
             let known = catalogue.known_sources_in(root, &discovery.read)?;
             (discovery, known)
         }

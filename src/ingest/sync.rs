@@ -13,12 +13,12 @@ use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
-use crate::index::RootSpec;
+use crate::index::{Config, RootSpec};
 use crate::model::Report;
 use crate::source::discover::Stray;
-use crate::source::exclude::Exclude;
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
+use crate::source::links::NOT_FOLLOWED;
 
 /// How far a sync has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,18 +63,17 @@ enum Message {
 /// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
 pub fn sync_catalogue(
     catalogue: &Catalogue,
+    config: &Config,
     roots: &[RootSpec],
-    formats: &[&'static dyn Format],
-    exclude: &Exclude,
-    cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
+    let (exclude, cancel) = (&config.exclude, &config.cancel);
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
     let mut scanned = Vec::new();
     for spec in roots {
-        let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
+        let Some(format) = config.format(&spec.format) else {
             report.notes.push(format!(
                 "{}: no format is named {}",
                 spec.path.display(),
@@ -83,7 +82,7 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut look = look(catalogue, spec, *format, known_root, exclude, now_ms)?;
+        let mut look = look(catalogue, config, spec, format, known_root, now_ms)?;
         let files = look.files();
         let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
@@ -116,7 +115,7 @@ pub fn sync_catalogue(
         }
         report.files_unreadable += discovery.unreadable.len() as u64;
         report.files_seen += files;
-        scanned.push((spec, *format, root, look));
+        scanned.push((spec, format, root, look));
     }
     report.ms.discover += ms(started);
 
@@ -156,6 +155,10 @@ pub fn sync_catalogue(
             strays.extend(look.discovery.unreadable.iter().cloned());
             strays.sort();
             strays.dedup_by(|a, b| a.relative == b.relative);
+            let links = strays.iter().filter(|s| s.reason == NOT_FOLLOWED).count();
+            if links as u64 != catalogue.links_not_followed(*root)? {
+                report.notes.extend(links_note(spec, links));
+            }
             catalogue.note_root(
                 *root,
                 look.discovery.device,
@@ -201,28 +204,31 @@ pub fn sync_catalogue(
     Ok(())
 }
 
+/// What is said of links below a root that are not followed, when they are met for the first time.
+pub(super) fn links_note(spec: &RootSpec, links: usize) -> Option<String> {
+    let path = spec.path.display();
+    match links {
+        0 => None,
+        1 => Some(format!(
+            "{path}: a link leads out of the roots and is not followed; --follow-links follows it"
+        )),
+        _ => Some(format!(
+            "{path}: {links} links lead out of the roots and are not followed; --follow-links follows them"
+        )),
+    }
+}
+
 /// How many files a sync would look into. Reads the catalogue and the directories, writes nothing.
-pub fn count_pending(
-    catalogue: &Catalogue,
-    roots: &[RootSpec],
-    formats: &[&'static dyn Format],
-    exclude: &Exclude,
-) -> Result<u64, Error> {
+pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
     let mut pending = 0;
-    for spec in roots {
-        let Some(format) = formats.iter().find(|f| f.name() == spec.format) else {
+    for spec in &config.roots {
+        let Some(format) = config.format(&spec.format) else {
             continue;
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let found = look(
-            catalogue,
-            spec,
-            *format,
-            root,
-            exclude,
-            now_ns() / 1_000_000,
-        )?;
-        let work = plan(0, &spec.path, *format, &found.discovery, &found.known);
+        let now_ms = now_ns() / 1_000_000;
+        let found = look(catalogue, config, spec, format, root, now_ms)?;
+        let work = plan(0, &spec.path, format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
     }
     Ok(pending)

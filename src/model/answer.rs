@@ -395,6 +395,9 @@ pub struct RootStatus {
     /// Files that are there and excluded.
     #[serde(default)]
     pub excluded: u64,
+    /// Symbolic links that are there and not followed, as they lead out of the roots.
+    #[serde(default)]
+    pub links_not_followed: u64,
     /// Newest session's `modified`.
     pub newest: Option<String>,
     /// Why it could not be read, if so.

@@ -170,6 +170,7 @@ impl Index {
                 files: known.map_or(0, |r| r.files),
                 sessions: known.map_or(0, |r| r.sessions),
                 excluded: known.map_or(0, |r| r.excluded),
+                links_not_followed: known.map_or(0, |r| r.links_not_followed),
                 newest: known.and_then(|r| r.newest_ms).and_then(iso),
                 error: known.and_then(|r| r.error.clone()),
             });

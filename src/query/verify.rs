@@ -34,8 +34,8 @@ impl Index {
         if let Some(said) = catalogue.integrity()? {
             found.differences.push(difference("catalogue", None, said));
         }
-        if catalogue.excluded_by()? != self.config.exclude.fingerprint() {
-            let what = "what is to be excluded has changed since the last sync".to_owned();
+        if catalogue.excluded_by()? != self.config.left_out_by() {
+            let what = "what is to be left out has changed since the last sync".to_owned();
             found.differences.push(difference("catalogue", None, what));
         }
         if catalogue.owes_wipe()? {
@@ -126,7 +126,8 @@ impl Index {
                 .differences
                 .push(difference("catalogue", Some(spec.path.clone()), what));
         }
-        let mut discovery = discover(&spec.path, spec.flat, format);
+        let links = self.config.links(&spec.agent);
+        let mut discovery = discover(&spec.path, spec.flat, format, &links);
         let exclude = &self.config.exclude;
         let left = leave_out(catalogue, Some(root), spec, format, exclude, &mut discovery)?;
         if let Some(reason) = discovery.error {

@@ -1,7 +1,6 @@
 //! Which files lie below a root, with the identity of each? Directories are read in parallel; of those known to be
 //! unchanged nothing is told but themselves.
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,6 +10,7 @@ use std::{fs, io};
 
 use super::folders::{Folder, Folders, Seal};
 use super::identity::{Identity, now_ns};
+use super::links::{Links, NOT_FOLLOWED};
 use super::listing::{Kind, Listed, list};
 use crate::format::{Format, WriteMode};
 use crate::model::{Part, Placement};
@@ -134,8 +134,8 @@ impl Discovery {
 }
 
 /// Walk the root at `path`, and look at every file.
-pub fn discover(path: &Path, flat: bool, format: &dyn Format) -> Discovery {
-    discover_changes(path, flat, format, &Folders::default())
+pub fn discover(path: &Path, flat: bool, format: &dyn Format, links: &Links) -> Discovery {
+    discover_changes(path, flat, format, links, &Folders::default())
 }
 
 /// The same but for what is in directories that are as they were.
@@ -143,6 +143,7 @@ pub fn discover_changes(
     path: &Path,
     flat: bool,
     format: &dyn Format,
+    links: &Links,
     known: &Folders,
 ) -> Discovery {
     if path.to_str().is_none() {
@@ -176,7 +177,7 @@ pub fn discover_changes(
     }];
     let walk = Walk {
         started_ns,
-        ..Walk::new(path, flat, format, known, waiting)
+        ..Walk::new(path, flat, format, links, known, waiting)
     };
     std::thread::scope(|scope| walk.walk(scope));
     let mut all = walk
@@ -195,30 +196,6 @@ pub fn discover_changes(
     all
 }
 
-/// Look at these files alone, given by their paths below the root at `root`. Of a file that is gone nothing is told.
-pub fn discover_files(
-    root: &Path,
-    flat: bool,
-    format: &dyn Format,
-    files: &BTreeSet<&Path>,
-) -> Discovery {
-    let mut found = Discovery::default();
-    for file in files {
-        match fs::metadata(root.join(file)) {
-            Ok(metadata) if metadata.is_file() => {
-                found.file(file, Identity::of(&metadata), flat, format);
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => found.unread(file, &error),
-        }
-    }
-    found
-        .found
-        .sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
-    found
-}
-
 /// So many directories wait before another thread is worth starting.
 const WORTH_A_THREAD: usize = 8;
 
@@ -226,6 +203,7 @@ struct Walk<'a> {
     root: &'a Path,
     flat: bool,
     format: &'a dyn Format,
+    links: &'a Links,
     known: &'a Folders,
     /// Whether directories vouch for the files in them.
     vouches: bool,
@@ -258,6 +236,7 @@ impl<'a> Walk<'a> {
         root: &'a Path,
         flat: bool,
         format: &'a dyn Format,
+        links: &'a Links,
         known: &'a Folders,
         waiting: Vec<Directory>,
     ) -> Walk<'a> {
@@ -265,6 +244,7 @@ impl<'a> Walk<'a> {
             root,
             flat,
             format,
+            links,
             known,
             // Windows tells neither inode nor change time.
             vouches: cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename,
@@ -392,16 +372,15 @@ impl Walk<'_> {
             };
             let mut is_link = false;
             let (kind, identity) = match what {
-                Ok((Kind::Link, _)) => match fs::metadata(self.root.join(below).join(name)) {
+                Ok((Kind::Link, _)) => match self.target(&below.join(name)) {
                     Ok(metadata) => {
                         is_link = true;
                         // What a link leads to changes without a trace in the directory.
                         *settled &= !self.vouches || metadata.is_dir();
                         (Kind::of(&metadata), Identity::of(&metadata))
                     }
-                    Err(error) => {
+                    Err(reason) => {
                         *settled = false;
-                        let reason = format!("link that leads nowhere: {error}");
                         here.stray(&below.join(name), &reason);
                         return;
                     }
@@ -424,6 +403,16 @@ impl Walk<'_> {
             });
         })?;
         Ok(names)
+    }
+
+    /// What the link at a path leads to, or why it is not followed.
+    fn target(&self, below: &Path) -> Result<fs::Metadata, String> {
+        let link = self.root.join(below);
+        match fs::metadata(&link) {
+            Ok(_) if !self.links.follow(&link) => Err(NOT_FOLLOWED.to_owned()),
+            Ok(target) => Ok(target),
+            Err(error) => Err(format!("link that leads nowhere: {error}")),
+        }
     }
 
     /// The directories that were in a directory, which is as it was.

@@ -4,7 +4,7 @@
 //! its watch (it is watched before it is looked at), a hint that could not be kept is a demand to look at everything,
 //! and whatever was told before something else is gathered no later than that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind as IoKind;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use notify::{ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Wat
 
 use super::filesystem;
 use super::identity::Identity;
+use super::links::Links;
 
 /// Paths that are kept until they are asked for; beyond that everything is looked at.
 const MOST_PATHS: usize = 20_000;
@@ -69,13 +70,15 @@ impl Inbox {
 pub struct Refusal(pub String);
 
 /// What was met in a tree that is watched now.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Met {
     /// Directories.
     pub directories: u64,
     /// Links, directories that cannot be read, and what of another machine is mounted there: what they lead to or hold may
     /// change without being told.
     pub untold: u64,
+    /// The links, and where those end that are followed.
+    pub links: BTreeMap<PathBuf, Option<PathBuf>>,
 }
 
 /// The notifications of the system.
@@ -143,6 +146,14 @@ impl Events {
         self.watch_as(path, RecursiveMode::NonRecursive)
     }
 
+    /// Watch `path` no more.
+    pub fn unwatch(&mut self, path: &Path) {
+        if let Some(watcher) = &mut self.watcher {
+            // One that is not watched any more is gone itself.
+            let _ = watcher.unwatch(path);
+        }
+    }
+
     fn watch_as(&mut self, path: &Path, mode: RecursiveMode) -> Result<bool, Refusal> {
         let Some(watcher) = &mut self.watcher else {
             return Err(Refusal("the system tells nothing".into()));
@@ -157,11 +168,12 @@ impl Events {
         }
     }
 
-    /// Watch the directory `top` and, unless it is `flat`, all directories below it.
+    /// Watch the directory `top` and, unless it is `flat`, all directories below it, links to directories among them where
+    /// they are followed.
     ///
     /// # Errors
     /// Why one of them cannot be: nothing is certain then.
-    pub fn watch_tree(&mut self, top: &Path, flat: bool) -> Result<Met, Refusal> {
+    pub fn watch_tree(&mut self, top: &Path, flat: bool, links: &Links) -> Result<Met, Refusal> {
         let mut met = Met::default();
         if WATCHES_TREES && !flat {
             self.watch_as(top, RecursiveMode::Recursive)?;
@@ -183,7 +195,7 @@ impl Events {
                 Err(refusal) => return Err(refusal),
             }
             if !flat {
-                look_into(&directory, above, &mut waiting, &mut met);
+                look_into(&directory, above, links, &mut waiting, &mut met);
             }
         }
         Ok(met)
@@ -194,6 +206,7 @@ impl Events {
 fn look_into(
     directory: &Path,
     mut above: Vec<(i64, i64)>,
+    links: &Links,
     waiting: &mut Vec<(PathBuf, Vec<(i64, i64)>)>,
     met: &mut Met,
 ) {
@@ -221,9 +234,14 @@ fn look_into(
             waiting.push((name, above.clone()));
         } else if kind.is_symlink() {
             met.untold += 1;
-            let leads_on = name.is_dir() && own(&name).is_some_and(|own| !above.contains(&own));
+            let is_directory = name.is_dir();
             // Without inodes a link to a folder above cannot be told; it is not followed.
-            if leads_on && cfg!(unix) {
+            let leads_on =
+                !is_directory || cfg!(unix) && own(&name).is_some_and(|own| !above.contains(&own));
+            let follows = leads_on && links.follow(&name);
+            let end = fs::canonicalize(&name).ok().filter(|_| follows);
+            met.links.insert(name.clone(), end);
+            if is_directory && follows {
                 waiting.push((name, above.clone()));
             }
         }

@@ -9,4 +9,5 @@ pub mod filesystem;
 pub mod folders;
 pub mod identity;
 pub mod lines;
+pub mod links;
 pub mod listing;

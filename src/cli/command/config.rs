@@ -22,11 +22,14 @@ use crate::settings::{self, KEYS, Settings};
     index = \"~/.cache/sessionary\"  # $SESSIONARY_INDEX_DIR, --index\n  \
     roots = []                     # as --root takes them: [\"pi:~/backup/sessions=laptop\"]\n  \
     exclude = []                   # globs: [\"~/code/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
+    follow_links = false           # --follow-links\n  \
     background = true              # index words after an answer: for a moment, else apart; not where $CI is set\n  \
     redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n\n\
     A session is left out when its working directory or its file matches one of `exclude`; a glob without a\n\
     separator matches a name anywhere, and what matches stands for all below it. What was stored of it is wiped.\n\
     Relative folders in `index` and `roots` start at the file.\n\n\
+    Symbolic links below a folder of sessions are followed to what lies below a folder of the same agent, with\n\
+    `follow_links` wherever they lead; `status` counts those that are not.\n\n\
     `redact` says when keys and tokens are left out of what list, search, tree, show and context print: by default\n\
     when a program or a file gets it. `show --raw` and `sql` never leave anything out.\n\n\
     Examples:\n  \
@@ -104,6 +107,10 @@ fn printed(settings: &Settings, screen: &Screen) -> String {
             "index" => (screen.path(&settings.index.value), settings.index.source),
             "roots" => (list(&settings.roots.value), settings.roots.source),
             "exclude" => (list(&settings.exclude.value), settings.exclude.source),
+            "follow_links" => (
+                settings.follow_links.value.to_string(),
+                settings.follow_links.source,
+            ),
             "redact" => (
                 settings.redact.value.name().to_owned(),
                 settings.redact.source,

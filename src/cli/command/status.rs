@@ -46,6 +46,7 @@ pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcom
     } else {
         screen.print(&printed(&status, screen))?;
     }
+    say_links(&status.roots, screen);
     Ok(Outcome::Found)
 }
 
@@ -61,12 +62,20 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.print(&roots(&status.roots, screen))?;
     }
+    say_links(&status.roots, screen);
     super::say_pending(screen, &index, index.is_complete(), None);
     if status.sessions == 0 && index.is_complete() {
         screen.say(WHAT_TO_DO);
     }
     afterwards(&mut index, screen);
     Ok(Outcome::found(status.sessions > 0))
+}
+
+/// How links are followed, where some are not.
+fn say_links(roots: &[RootStatus], screen: &Screen) {
+    if roots.iter().any(|root| root.links_not_followed > 0) {
+        screen.say("Links that lead out of these places are not followed; with --follow-links, or follow_links = true in the configuration file, they are.");
+    }
 }
 
 /// What helps when no session was found.
@@ -178,11 +187,17 @@ pub fn roots(roots: &[RootStatus], screen: &Screen) -> String {
         let (tone, why) = match (&root.error, root.exists) {
             (Some(error), _) => (Tone::Bad, format!("{}: {error}", root.why)),
             (None, false) => (Tone::Quiet, format!("{}, not there", root.why)),
-            (None, true) if root.excluded > 0 => {
-                let files = count(root.excluded, "file");
-                (Tone::Plain, format!("{}, {files} excluded", root.why))
+            (None, true) => {
+                let mut why = root.why.clone();
+                let mut left_out = |number, name, what| {
+                    if number > 0 {
+                        why += &format!(", {} {what}", count(number, name));
+                    }
+                };
+                left_out(root.excluded, "file", "excluded");
+                left_out(root.links_not_followed, "link", "not followed");
+                (Tone::Plain, why)
             }
-            (None, true) => (Tone::Plain, root.why.clone()),
         };
         table.row(vec![
             (Tone::Plain, plain_line(&agent)),

@@ -105,6 +105,9 @@ pub fn run(
             screen.say("Another program stands in this one's place: the watching ends.")
         }
         Ended::Removed => screen.say("The index was removed: the watching ends."),
+        Ended::Reconfigured => screen.say(
+            "`exclude` or `follow_links` is another one now than when the watching began: it ends.",
+        ),
         _ => screen.say("Another version of sessionary writes the index now: the watching ends."),
     }
     Ok(Outcome::Found)

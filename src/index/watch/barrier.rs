@@ -90,7 +90,7 @@ fn key(root: &RootSpec, config: &Config) -> u64 {
         &root.label,
         root.flat,
     );
-    hash(format!("{parts:?} {:?}", config.exclude.fingerprint()).as_bytes())
+    hash(format!("{parts:?} {:?}", config.left_out_by()).as_bytes())
 }
 
 /// Absolute, as the paths are that are told of.
@@ -155,21 +155,24 @@ impl Presence {
         path.parent() == Some(&*self.directory) && name.is_some_and(|name| name.starts_with(COOKIE))
     }
 
-    /// Say what is watched, if that is something else than before.
-    pub fn say(&mut self, state: &State) -> Result<(), Error> {
+    /// Say what is watched, if that is something else than before. `false`: it cannot be said now; then nothing is said,
+    /// and readers look for themselves.
+    pub fn say(&mut self, state: &State) -> bool {
         if self.said.as_ref() == Some(state) {
-            return Ok(());
+            return true;
         }
         let (new, path) = (
             self.directory.join("state.new"),
             self.directory.join("state.json"),
         );
         let json = serde_json::to_vec(state).unwrap_or_default();
-        fs::write(&new, json)
-            .and_then(|()| fs::rename(&new, &path))
-            .map_err(|e| Error::io(&path, e))?;
-        self.said = Some(state.clone());
-        Ok(())
+        let said = fs::write(&new, json).and_then(|()| fs::rename(&new, &path));
+        if said.is_err() {
+            // This needs no room.
+            let _ = fs::remove_file(&path);
+        }
+        self.said = said.is_ok().then(|| state.clone());
+        said.is_ok()
     }
 
     /// All that was told before this cookie is in the catalogue.
@@ -178,14 +181,15 @@ impl Presence {
         let _ = fs::remove_file(cookie);
     }
 
-    /// Remove the cookies of those who were killed while they waited.
-    pub fn sweep(&self) {
+    /// Remove the cookies of those who were killed while they waited, after a look at everything that began at this time:
+    /// should somebody wait all the same, it is the truth.
+    pub fn sweep(&self, began: SystemTime) {
         let Ok(names) = fs::read_dir(&self.directory) else {
             return;
         };
         for name in names.flatten() {
             let made = name.metadata().and_then(|metadata| metadata.modified());
-            let age = made.map(|made| SystemTime::now().duration_since(made));
+            let age = made.map(|made| began.duration_since(made));
             if self.is_cookie(&name.path()) && matches!(age, Ok(Ok(age)) if age > STALE) {
                 self.answer(&name.path());
             }

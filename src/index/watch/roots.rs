@@ -1,44 +1,63 @@
 //! Which directories are watched? All below every root, and for a root that is not there the nearest one above it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Watch;
 use crate::index::RootSpec;
+use crate::source::discover::relative;
 use crate::source::events::Met;
 use crate::source::filesystem::untold;
 use crate::source::identity::Identity;
+use crate::source::links::Links;
 
 /// A root as it is watched.
 #[derive(Debug)]
 pub(super) struct Root {
     /// Absolute, as it is named.
     pub path: PathBuf,
+    /// The same without links, where it is there.
+    real: PathBuf,
     flat: bool,
     /// Device and inode; `None`: it is not there, and awaited.
     own: Option<(i64, i64)>,
+    /// What is watched in its place.
+    above: Option<PathBuf>,
     /// What was met below it.
     met: Met,
 }
 
 impl Root {
     fn new(spec: &RootSpec) -> Root {
+        let path = std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone());
         Root {
-            path: std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone()),
+            real: path.clone(),
+            path,
             flat: spec.flat,
             own: None,
+            above: None,
             met: Met::default(),
         }
     }
 
     /// Whether it is to come.
-    pub fn is_awaited(&self) -> bool {
+    fn is_awaited(&self) -> bool {
         self.own.is_none()
     }
 
     /// Whether something else stands at its path than what is watched.
-    pub fn is_other(&self) -> bool {
+    fn is_other(&self) -> bool {
         directory(&self.path) != self.own
+    }
+
+    /// Whether directories of it are those of another root by another name: the system tells of each by one name only.
+    fn shares(&self, other: &Root) -> bool {
+        let is_in = |a: &Path, b: &Path| a.starts_with(b) || b.starts_with(a);
+        self.own.is_some()
+            && other.own.is_some()
+            && (self.own == other.own || is_in(&self.real, &other.real))
+            && !is_in(&self.path, &other.path)
     }
 }
 
@@ -49,6 +68,77 @@ fn directory(path: &Path) -> Option<(i64, i64)> {
 }
 
 impl Watch<'_> {
+    /// Whether another directory stands in the place of a root that something was told of, or, where somebody asks, of any.
+    pub(super) fn roots_are_others(&self) -> bool {
+        let asked = !self.cookies.is_empty();
+        let mut roots = self.roots.iter().enumerate();
+        roots.any(|(at, root)| (asked || self.hints.contains_key(&at)) && root.is_other())
+    }
+
+    /// Something may have changed at this path.
+    pub(super) fn hint(&mut self, told: &Path) {
+        for path in self.names(told) {
+            for at in 0..self.roots.len() {
+                let root = &self.roots[at];
+                match path.strip_prefix(&root.path) {
+                    Ok(below) if below.as_os_str().is_empty() => {
+                        self.look_at_all("a root came or went");
+                    }
+                    Ok(below) => {
+                        // What is no text is told by the directory it is in.
+                        let text = below.ancestors().find_map(relative).unwrap_or_default();
+                        self.hints.entry(at).or_default().insert(text);
+                        if path == told {
+                            self.watch_if_directory(at, told);
+                        }
+                    }
+                    Err(_) if root.is_awaited() && root.path.starts_with(&path) => {
+                        self.look_at_all("a root came");
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+    }
+
+    /// All names by which roots and links lead to this path: of a directory with several the system tells one.
+    fn names(&self, path: &Path) -> BTreeSet<PathBuf> {
+        let mut names = BTreeSet::from([path.to_path_buf()]);
+        let links = || self.roots.iter().flat_map(|root| &root.met.links);
+        let shares = |root: &Root| self.roots.iter().any(|other| root.shares(other));
+        if links().next().is_none() && !self.roots.iter().any(shares) {
+            return names;
+        }
+        let folder = path
+            .parent()
+            .and_then(|folder| fs::canonicalize(folder).ok());
+        let (Some(folder), Some(name)) = (folder, path.file_name()) else {
+            return names;
+        };
+        let real = folder.join(name);
+        let ends = links().filter_map(|(link, end)| Some((link, end.as_ref()?)));
+        let roots = self.roots.iter().map(|root| (&root.path, &root.real));
+        for (named, end) in roots.chain(ends) {
+            match real.strip_prefix(end) {
+                Ok(below) if below.as_os_str().is_empty() => names.insert(named.clone()),
+                Ok(below) => names.insert(named.join(below)),
+                Err(_) => false,
+            };
+        }
+        // Directories that are mounted twice.
+        for root in &self.roots {
+            let Ok(below) = path.strip_prefix(&root.path) else {
+                continue;
+            };
+            let same = self
+                .roots
+                .iter()
+                .filter(|other| root.shares(other) && root.own == other.own);
+            names.extend(same.map(|other| other.path.join(below)));
+        }
+        names
+    }
+
     /// Watch every root of the configuration, those that were not there before and those that changed among them.
     pub(super) fn watch_roots(&mut self) {
         let known = self.roots.len();
@@ -64,6 +154,7 @@ impl Watch<'_> {
 
     fn watch_root(&mut self, at: usize) {
         let (path, flat) = (self.roots[at].path.clone(), self.roots[at].flat);
+        let links = self.links(at);
         loop {
             if let Some(remote) = untold(&path) {
                 return self.poll(format!("{} is on {remote}", path.display()));
@@ -71,13 +162,17 @@ impl Watch<'_> {
             // Asked before it is watched: another one in its place is noticed later.
             let own = directory(&path);
             let watched = match own {
-                Some(_) => self.events.watch_tree(&path, flat),
+                Some(_) => self.events.watch_tree(&path, flat, &links),
                 None => Ok(Met::default()),
             };
             match watched {
                 Ok(met) if met.directories > 0 => {
-                    self.roots[at].own = own;
-                    self.roots[at].met = met;
+                    let root = &mut self.roots[at];
+                    root.own = own;
+                    root.real = fs::canonicalize(&path).unwrap_or(path);
+                    root.met = met;
+                    let above = root.above.take();
+                    self.await_no_more(above);
                     return;
                 }
                 Ok(_) => {}
@@ -89,6 +184,8 @@ impl Watch<'_> {
             let Some(above) = nearest() else {
                 return;
             };
+            let before = self.roots[at].above.replace(above.to_path_buf());
+            self.await_no_more(before.filter(|before| before != above));
             match self.events.watch(above) {
                 // What came in the meantime is seen now, what comes later is told.
                 Ok(true) if nearest() == Some(above) && directory(&path).is_none() => return,
@@ -99,28 +196,54 @@ impl Watch<'_> {
         }
     }
 
-    /// A directory that is new is watched before it is looked at.
-    pub(super) fn watch_if_directory(&mut self, at: usize, path: &Path) {
-        let Ok(own) = fs::symlink_metadata(path) else {
+    /// Where links below a root may lead.
+    fn links(&self, at: usize) -> Links {
+        let config = &self.indexer.config;
+        let agent = config.roots.get(at).map_or("", |spec| &spec.agent);
+        config.links(agent)
+    }
+
+    /// A directory above a root needs to be watched no more, unless for another root.
+    fn await_no_more(&mut self, above: Option<PathBuf>) {
+        let Some(above) = above else {
             return;
         };
+        let is_needed = |root: &Root| {
+            root.above.as_ref() == Some(&above)
+                || !root.is_awaited() && above.starts_with(&root.path)
+        };
+        if above != self.presence.directory() && !self.roots.iter().any(is_needed) {
+            self.events.unwatch(&above);
+        }
+    }
+
+    /// A directory that is new is watched before it is looked at. A link that comes or goes takes with it what is told of
+    /// the directory it leads to: all is watched anew.
+    fn watch_if_directory(&mut self, at: usize, path: &Path) {
+        let own = fs::symlink_metadata(path);
+        let is_link = own.as_ref().is_ok_and(fs::Metadata::is_symlink);
         let root = &mut self.roots[at];
-        root.met.untold += u64::from(own.is_symlink());
-        if root.flat || self.polls.is_some() || !(own.is_dir() || path.is_dir()) {
+        if is_link || root.met.links.remove(path).is_some() {
+            return self.look_now("a link came or went");
+        }
+        let is_directory = own.is_ok_and(|own| own.is_dir());
+        if root.flat || self.polls.is_some() || !is_directory {
             return;
         }
-        match self.events.watch_tree(path, false) {
-            Ok(met) => {
-                root.met.directories += met.directories;
-                root.met.untold += met.untold;
-            }
+        let links = self.links(at);
+        match self.events.watch_tree(path, false, &links) {
+            Ok(met) if !met.links.is_empty() => self.look_now("links came"),
+            Ok(met) => self.roots[at].met.untold += met.untold,
             Err(refusal) => self.poll(refusal.0),
         }
     }
 
     /// Say what is watched, and whether that is all there is.
-    pub(super) fn say(&mut self) -> Result<(), crate::index::Error> {
-        let untold: u64 = self.roots.iter().map(|root| root.met.untold).sum();
+    /// `false`: that cannot be said now.
+    pub(super) fn say(&mut self) -> bool {
+        let shares = |root: &Root| self.roots.iter().any(|other| root.shares(other));
+        let untold = |root: &Root| root.met.untold + u64::from(shares(root));
+        let untold: u64 = self.roots.iter().map(untold).sum();
         let why = match &self.polls {
             Some(why) => Some(why.clone()),
             None if !cfg!(target_os = "linux") => {

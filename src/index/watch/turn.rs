@@ -1,57 +1,69 @@
 //! What is done when something was told, or is due? Look, write, say, answer; then index words and settle.
 
-use std::collections::BTreeSet;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::{Ended, Stop, Watch, Watched};
-use crate::index::Error;
+use crate::index::{Error, turns};
 use crate::ingest::{self, Hinted};
 use crate::model::Report;
 
 /// How long words are indexed before it is asked whether something was told.
 const SLICE: Duration = Duration::from_secs(1);
+/// Between two slices others may write.
+const BREATH: Duration = Duration::from_millis(20);
 /// Words are indexed this long after the first change in any case.
-const LATEST: Duration = Duration::from_secs(5);
+const LATEST: Duration = Duration::from_secs(2);
 /// When something cannot be written it is tried again after this time.
 const AGAIN: Duration = Duration::from_secs(1);
+/// When words cannot be written: searches read what they owe.
+const WORDS_AGAIN: Duration = Duration::from_secs(10);
 /// Looks at everything take at most one part in so many of the time.
 const SHARE: u32 = 20;
+/// But are put off no longer than this.
+const MOST_PUT_OFF: Duration = Duration::from_secs(30);
 /// Polling takes at most one part in so many of the time.
 const POLL_SHARE: u32 = 50;
+
+/// What was done with the lock, to be told without it: who listens may take its time.
+enum Done {
+    Checked(String, Report),
+    Synced(Report),
+    Indexed(Report),
+    /// It is not for this watcher to do any more.
+    Ended(Ended),
+}
 
 impl Watch<'_> {
     /// Do what was told of and what is due, as far as it can be done now.
     pub(super) fn turn(&mut self) -> Result<(), Stop> {
         if Instant::now() >= self.next_full {
-            self.check_executable()?;
-            self.presence.sweep();
             let why = match self.polls {
                 None => "it is time again",
                 Some(_) => "polling",
             };
             self.look_at_all(why);
         }
-        // Who waits must know whether what is watched is still what is there.
-        if !self.cookies.is_empty() && self.roots.iter().any(super::roots::Root::is_other) {
+        if self.roots_are_others() {
             self.look_at_all("another directory stands in a root's place");
         }
-        if !self.indexer.config.exclude.is_empty() && !self.hints.is_empty() {
-            // Whether a file is excluded may be told by another one of its session.
-            self.hints.clear();
-            self.look_at_all("something changed");
+        // Who waits must know whether the index is still the one that was brought up to date.
+        if !self.cookies.is_empty() && self.index_is_other()? {
+            self.look_at_all("the index was made anew");
         }
         let is_full = self.full.is_some() && Instant::now() >= self.not_before;
-        let waits =
-            !self.hints.is_empty() || (!self.cookies.is_empty() && !self.doubted.is_empty());
-        if is_full || waits {
-            self.with_lock(|watch| match is_full {
-                true => watch.check(),
-                false => watch.sync(),
-            })?;
+        if self.refused && !is_full {
+            // What could not be written is looked at as a whole later.
+            self.hints.clear();
         }
-        self.say()?;
-        if self.hints.is_empty() && self.full.is_none() {
+        let asked = !self.cookies.is_empty() && !self.doubted.is_empty();
+        let waits = (!self.hints.is_empty() || asked) && !self.refused;
+        if is_full {
+            self.check_executable()?;
+            self.with_lock(Self::check)?;
+        } else if waits {
+            self.with_lock(Self::sync)?;
+        }
+        if self.say() && self.hints.is_empty() && self.full.is_none() {
             for cookie in self.cookies.drain(..) {
                 self.presence.answer(&cookie);
             }
@@ -63,35 +75,95 @@ impl Watch<'_> {
     }
 
     /// With the writer lock. What cannot be written now is tried again later.
-    fn with_lock(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Error>) -> Result<(), Stop> {
-        let mut pause = Duration::from_micros(50);
-        while !self.indexer.take_turn()? {
+    fn with_lock(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<Done, Error>,
+    ) -> Result<(), Stop> {
+        let started = Instant::now();
+        let done = loop {
+            match self.indexer.take_turn() {
+                Ok(true) => {
+                    break self.is_not_ours().and_then(|ended| match ended {
+                        Some(ended) => Ok(Done::Ended(ended)),
+                        None => work(self),
+                    });
+                }
+                Ok(false) => {}
+                Err(error) => break Err(error),
+            }
             if self.indexer.config.cancel.is_cancelled() {
                 return Err(Stop::Ended(Ended::Cancelled));
             }
             if self.indexer.is_removed() {
                 return Err(Stop::Ended(Ended::Removed));
             }
-            sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(5));
-        }
-        if !self.indexer.catalogue.has_our_schema()? {
-            return Err(Stop::Ended(Ended::OtherVersion));
-        }
-        let done = work(self).and_then(|()| self.tell_changes());
+            let (shortest, longest) = (Duration::from_micros(50), Duration::from_millis(250));
+            std::thread::sleep((started.elapsed() / 4).clamp(shortest, longest));
+        };
         self.indexer.give_way()?;
-        match done {
-            Ok(()) => Ok(()),
-            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
-                (self.told)(Watched::Delayed(&Error::Catalogue(error)));
-                self.again("what could not be written");
-                Ok(())
-            }
+        let told = match done {
+            Ok(Done::Ended(ended)) => return Err(Stop::Ended(ended)),
+            Ok(done) => self.tell(&done).and_then(|()| self.tell_changes()),
+            Err(error) => Err(error),
+        };
+        match told {
+            Ok(()) => {}
+            // A check builds it anew.
             Err(Error::Catalogue(error)) if error.is_damage() => {
-                // A check builds it anew.
                 self.again("the catalogue is damaged");
-                Ok(())
             }
+            Err(error @ Error::Words(_)) => {
+                if !std::mem::replace(&mut self.words_refused, true) {
+                    (self.told)(Watched::Delayed(&error));
+                }
+                let now = Instant::now();
+                self.words = Some((now + WORDS_AGAIN, now));
+            }
+            Err(error) if passes(&error) => {
+                if !std::mem::replace(&mut self.refused, true) {
+                    (self.told)(Watched::Delayed(&error));
+                }
+                self.again("what could not be written");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, done: &Done) -> Result<(), Error> {
+        self.refused = false;
+        (self.told)(match done {
+            Done::Checked(why, report) => Watched::Checked(why, report),
+            Done::Synced(report) => Watched::Synced(report),
+            Done::Indexed(report) => {
+                self.words_refused = false;
+                Watched::Indexed(report)
+            }
+            Done::Ended(_) => return Ok(()),
+        });
+        Ok(())
+    }
+
+    /// Why it is not for this watcher to write any more, with the lock.
+    fn is_not_ours(&self) -> Result<Option<Ended>, Error> {
+        let (catalogue, config) = (&self.indexer.catalogue, &self.indexer.config);
+        if !catalogue.has_our_schema()? {
+            return Ok(Some(Ended::OtherVersion));
+        }
+        // Its own first look takes its rules in.
+        let is_other = self.looked_at.is_some() && catalogue.excluded_by()? != config.left_out_by();
+        Ok(is_other.then_some(Ended::Reconfigured))
+    }
+
+    /// Whether somebody has begun to make another index in this one's place: it may lack anything still.
+    fn index_is_other(&self) -> Result<bool, Error> {
+        let path = self.indexer.config.catalogue_path();
+        if turns::file_at(&path) != self.indexer.opened {
+            return Ok(true);
+        }
+        match self.indexer.catalogue.changes_kept() {
+            Ok(kept) => Ok(self.looked_at != Some(kept.index_id)),
+            Err(error) if error.is_damage() || error.is_refusal_to_write() => Ok(true),
             Err(error) => Err(error.into()),
         }
     }
@@ -103,83 +175,78 @@ impl Watch<'_> {
     }
 
     /// Look at everything.
-    fn check(&mut self) -> Result<(), Error> {
-        let started = Instant::now();
+    fn check(&mut self) -> Result<Done, Error> {
+        let began = SystemTime::now();
         self.watch_roots();
         let report = self.indexer.sync_catalogue(&mut |_| {})?;
+        self.looked_at = Some(self.indexer.catalogue.changes_kept()?.index_id);
         // Roots that follow from sessions met for the first time are watched from now on, and looked at once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
-        let took = started.elapsed();
+        // What a look costs, without the reading of what was new.
+        let took = Duration::try_from_secs_f64(report.ms.discover / 1000.0).unwrap_or_default();
         let now = Instant::now();
         self.hints.clear();
         self.racy.clear();
+        self.rested.clear();
         self.doubted.clear();
+        self.presence.sweep(began);
         self.unreadable = report.files_unreadable;
         self.state.files = report.files_seen;
-        self.not_before = now + took * SHARE;
+        self.not_before = now + (took * SHARE).min(MOST_PUT_OFF);
+        let (full_scan, interval) = (self.options.full_scan, self.options.interval);
         self.next_full = now
             + match self.polls {
-                None => self.options.full_scan,
-                Some(_) => self.options.interval.max(took * POLL_SHARE),
+                None => full_scan,
+                Some(_) => interval.max((took * POLL_SHARE).min(full_scan)),
             };
         let why = self.full.take().unwrap_or_default();
         if found_roots {
-            self.look_at_all("roots were found");
-            self.not_before = now;
+            self.look_now("roots were found");
         }
         if report.files_changed > 0 {
             self.owe_words();
         }
-        (self.told)(Watched::Checked(&why, &report));
-        Ok(())
+        Ok(Done::Checked(why, report))
     }
 
     /// Look at what was told of.
-    fn sync(&mut self) -> Result<(), Error> {
+    fn sync(&mut self) -> Result<Done, Error> {
         let mut report = Report::default();
-        let asked = !self.cookies.is_empty();
-        let config = &self.indexer.config;
-        let mut hinted: Vec<Hinted<'_>> = Vec::new();
-        let mut of = Vec::new();
-        for (at, paths) in &self.hints {
-            if let Some(spec) = config.roots.get(*at) {
-                of.push(*at);
-                let paths = paths.clone();
-                let prove = false;
-                hinted.push(Hinted { spec, paths, prove });
-            }
-        }
         // Who asks wants to be certain: what may have changed within a tick of the clock is read again.
-        for (at, path) in self.doubted.iter().filter(|_| asked) {
-            if let Some(spec) = config.roots.get(*at) {
-                of.push(*at);
-                let paths = BTreeSet::from([path.clone()]);
-                let prove = true;
-                hinted.push(Hinted { spec, paths, prove });
+        let prove = !self.cookies.is_empty();
+        if prove {
+            for (at, path) in std::mem::take(&mut self.doubted) {
+                self.hints.entry(at).or_default().insert(path);
             }
         }
-        let (catalogue, formats) = (&self.indexer.catalogue, &config.formats);
-        let left = ingest::sync_hints(catalogue, &hinted, formats, &config.cancel, &mut report)?;
+        let hints = std::mem::take(&mut self.hints);
+        let config = &self.indexer.config;
+        // Each root once: a file that was told of twice is read once.
+        let (of, hinted): (Vec<usize>, Vec<Hinted<'_>>) = hints
+            .into_iter()
+            .filter_map(|(at, paths)| {
+                let spec = config.roots.get(at)?;
+                Some((at, Hinted { spec, paths, prove }))
+            })
+            .unzip();
+        let left = ingest::sync_hints(&self.indexer.catalogue, config, &hinted, &mut report)?;
         drop(hinted);
-        if asked {
-            self.doubted.clear();
-        }
-        self.hints.clear();
         let place = |(at, path): (usize, String)| (of[at], path);
         for read in left.racy.into_iter().map(place) {
             self.doubted.remove(&read);
+            self.rested.remove(&read);
             self.racy.insert(read);
         }
         self.doubted.extend(left.doubted.into_iter().map(place));
         self.unreadable += report.files_unreadable;
         if !left.whole.is_empty() {
-            self.look_at_all("a root came or went");
+            self.look_at_all("what changed does not tell all");
         }
+        self.indexer.sweep_excluded(&mut report)?;
         if report.files_changed > 0 {
             self.owe_words();
         }
-        (self.told)(Watched::Synced(&report));
-        Ok(())
+        Ok(Done::Synced(report))
     }
 
     /// Words wait until nothing has changed for a while.
@@ -191,19 +258,20 @@ impl Watch<'_> {
     }
 
     /// Index some words, and settle what is quiet.
-    fn index_words(&mut self) -> Result<(), Error> {
+    fn index_words(&mut self) -> Result<Done, Error> {
         let mut report = Report::default();
         self.indexer.index_words_in_slices(SLICE, &mut report)?;
         let now = Instant::now();
         // What cannot be indexed now is tried again with the next change.
         let goes_on = report.outstanding > 0 && report.passages > 0;
-        self.words = goes_on.then_some((now, now));
-        let certain = self.racy.difference(&self.doubted);
+        self.words = goes_on.then_some((now + BREATH, now));
+        // Of a change of what was read since the last time it may not have been told yet.
+        let certain = self.rested.difference(&self.doubted);
         let config = &self.indexer.config;
         let early = ingest::settle(&self.indexer.catalogue, &config.roots, certain)?;
-        self.racy.clear();
-        if !early.is_empty() {
-            self.racy.extend(early);
+        self.rested = std::mem::take(&mut self.racy);
+        self.rested.extend(early);
+        if !self.rested.is_empty() {
             self.words.get_or_insert((now + self.options.quiet, now));
         }
         let cwds = self.indexer.catalogue.working_directories()?;
@@ -214,13 +282,13 @@ impl Watch<'_> {
                 .add_project_roots(&self.indexer.catalogue)?;
             self.cwds = cwds;
             if !found.is_empty() {
-                self.look_at_all("roots were found");
+                self.look_now("roots were found");
             }
         }
-        (self.told)(Watched::Indexed(&report));
-        Ok(())
+        Ok(Done::Indexed(report))
     }
 
+    /// Sessions that changed since this was last told.
     fn tell_changes(&mut self) -> Result<(), Error> {
         loop {
             let (changes, missed) = self.feed.advance(&self.indexer.catalogue)?;
@@ -229,5 +297,14 @@ impl Watch<'_> {
             }
             (self.told)(Watched::Changed(&changes, missed));
         }
+    }
+}
+
+/// Whether it may be possible later: the disk is full or read-only, too many files are open.
+fn passes(error: &Error) -> bool {
+    match error {
+        Error::Catalogue(error) => error.is_refusal_to_write(),
+        Error::Io { .. } | Error::Unwritable { .. } => true,
+        _ => false,
     }
 }

@@ -10,6 +10,7 @@ use super::{Directory, Discovery, Walk, slashed};
 use crate::format::Format;
 use crate::source::folders::Folders;
 use crate::source::identity::Identity;
+use crate::source::links::Links;
 use crate::source::listing::Kind;
 
 /// Look at `paths` below the root at `path`: files, directories, or nothing any more. `None` when the root itself cannot
@@ -18,6 +19,7 @@ pub fn discover_at(
     path: &Path,
     flat: bool,
     format: &dyn Format,
+    links: &Links,
     device: Option<i64>,
     paths: &BTreeSet<String>,
 ) -> Option<Discovery> {
@@ -28,11 +30,12 @@ pub fn discover_at(
     }
     let folders = Folders::default();
     let mut here = Discovery::default();
-    let walk = Walk::new(path, flat, format, &folders, Vec::new());
+    let walk = Walk::new(path, flat, format, links, &folders, Vec::new());
     for below in paths {
         // Below a flat root only its own files are looked at.
-        if !(flat && below.contains('/')) {
-            let directory = walk.at(Path::new(below), identity, &mut here);
+        let below = Path::new(below);
+        if !(flat && below.components().count() > 1) {
+            let directory = walk.at(below, identity, &mut here);
             walk.waiting().extend(directory);
         }
     }
@@ -62,6 +65,7 @@ pub fn outermost(paths: &BTreeSet<String>) -> BTreeSet<String> {
 impl Walk<'_> {
     /// Look at one name; a directory is given back to be walked.
     fn at(&self, below: &Path, root: Identity, here: &mut Discovery) -> Option<Directory> {
+        let above = self.way(below, root)?;
         let path = self.root.join(below);
         let own = match fs::symlink_metadata(&path) {
             Ok(own) => own,
@@ -73,10 +77,10 @@ impl Walk<'_> {
         };
         let is_link = own.is_symlink();
         let found = match is_link {
-            true => match fs::metadata(&path) {
+            true => match self.target(below) {
                 Ok(found) => found,
-                Err(error) => {
-                    here.stray(below, &format!("link that leads nowhere: {error}"));
+                Err(reason) => {
+                    here.stray(below, &reason);
                     return None;
                 }
             },
@@ -89,7 +93,6 @@ impl Walk<'_> {
                 None
             }
             Kind::Folder if !self.flat => {
-                let above = self.above(below, root);
                 let own = (identity.device, identity.inode);
                 if is_link && (own == (0, 0) || above.contains(&own)) {
                     here.stray(below, "link to a folder above it");
@@ -107,18 +110,31 @@ impl Walk<'_> {
         }
     }
 
-    /// Device and inode of the root and of every directory on the way to `below`.
-    fn above(&self, below: &Path, root: Identity) -> Vec<(i64, i64)> {
+    /// Device and inode of the root and of every directory on the way to `below`; `None` where a walk does not come along
+    /// there: a link is not followed, or leads to a folder above it.
+    fn way(&self, below: &Path, root: Identity) -> Option<Vec<(i64, i64)>> {
         let mut above = vec![(root.device, root.inode)];
-        let mut path = self.root.to_path_buf();
+        let mut way = PathBuf::new();
         for name in below.parent().into_iter().flat_map(Path::iter) {
-            path.push(name);
-            if let Ok(metadata) = fs::metadata(&path) {
-                let identity = Identity::of(&metadata);
-                above.push((identity.device, identity.inode));
+            way.push(name);
+            let Ok(own) = fs::symlink_metadata(self.root.join(&way)) else {
+                // Nothing is there any more.
+                continue;
+            };
+            let is_link = own.is_symlink();
+            let found = if is_link {
+                self.target(&way).ok()?
+            } else {
+                own
+            };
+            let identity = Identity::of(&found);
+            let own = (identity.device, identity.inode);
+            if is_link && (own == (0, 0) || above.contains(&own)) {
+                return None;
             }
+            above.push(own);
         }
-        above
+        Some(above)
     }
 }
 
@@ -152,10 +168,10 @@ mod tests {
         for name in ["a/1.jsonl", "a/b/2.jsonl", "a/b/x.txt", "c.jsonl"] {
             fs::write(root.join(name), "{}\n").unwrap();
         }
-        let format = crate::format::FORMATS[0];
+        let (format, anywhere) = (crate::format::FORMATS[0], Links::default());
         let look = |paths: &[&str]| {
             let paths = paths.iter().map(|path| (*path).to_owned()).collect();
-            let found = discover_at(root, false, format, None, &paths).unwrap();
+            let found = discover_at(root, false, format, &anywhere, None, &paths).unwrap();
             let files = found.found.into_iter().map(|found| found.relative);
             let strays = found.strays.into_iter().map(|stray| stray.relative);
             files.chain(strays).collect::<Vec<_>>()
@@ -163,14 +179,15 @@ mod tests {
         assert_eq!(look(&["a/1.jsonl", "gone"]), ["a/1.jsonl"]);
         assert_eq!(look(&["a/b"]), ["a/b/2.jsonl", "a/b/x.txt"]);
         assert_eq!(look(&["a/1.jsonl/below"]), Vec::<String>::new());
-        let all = discover(root, false, format);
+        let all = discover(root, false, format, &anywhere);
         assert_eq!(
             look(&["a", "c.jsonl"]).len(),
             all.found.len() + all.strays.len()
         );
-        assert!(discover_at(&root.join("no"), false, format, None, &BTreeSet::new()).is_none());
+        let none = BTreeSet::new();
+        assert!(discover_at(&root.join("no"), false, format, &anywhere, None, &none).is_none());
         let other = Some(all.device + 1);
-        assert!(discover_at(root, false, format, other, &BTreeSet::new()).is_none());
+        assert!(discover_at(root, false, format, &anywhere, other, &none).is_none());
     }
 
     #[cfg(unix)]
@@ -183,7 +200,8 @@ mod tests {
         for paths in [&["a"][..], &["a/up", "a/lost"]] {
             let paths = paths.iter().map(|path| (*path).to_owned()).collect();
             let format = crate::format::FORMATS[0];
-            let found = discover_at(folder.path(), false, format, None, &paths).unwrap();
+            let links = Links::within(vec![folder.path().to_path_buf()]);
+            let found = discover_at(folder.path(), false, format, &links, None, &paths).unwrap();
             let strays: Vec<_> = found.strays.iter().map(|s| s.relative.as_str()).collect();
             assert_eq!(strays, ["a/lost", "a/up"]);
         }

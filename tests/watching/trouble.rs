@@ -1,0 +1,263 @@
+//! What happens beside a watcher: an index made anew, another configuration, a place that cannot be written, links.
+
+use std::fs::{self, create_dir, create_dir_all, remove_dir, remove_file};
+use std::sync::mpsc::channel;
+use std::thread::spawn;
+use std::time::Duration;
+
+use sessionary::index::{Ended, Event, WatchOptions, Watched, caught_up};
+use sessionary::{Config, Exclude, Freshness, Index, Indexer};
+
+use super::watcher::{Watcher, until};
+use super::{append, config, equals_fresh, message, number, session, write};
+use crate::histories::dump::root;
+
+const ENTRIES: &str = "SELECT coalesce(max(entries), 0) FROM sessions";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_index_that_is_made_anew_is_not_vouched_for() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    for number in 0..1100 {
+        let path = format!("pi/{}/{number}.jsonl", number % 7);
+        write(&place.path().join(path), &session(number, "walrus"));
+    }
+    let watcher = Watcher::start(&config);
+    let sessions = |index: &Index| {
+        let count = index.sql("SELECT count(*) FROM sessions").unwrap();
+        count.rows[0][0].as_i64().unwrap()
+    };
+    until("it vouches", || {
+        caught_up(&config, Duration::from_secs(5)).is_some()
+    });
+    let mut seen = Vec::new();
+    let mut indexer = Indexer::open(&config).unwrap();
+    let rebuilt = indexer.rebuild(&mut |event| {
+        if event == Event::Readable && seen.is_empty() {
+            let index = Index::open(&config, Freshness::Check).unwrap();
+            seen.push((index.is_complete(), sessions(&index)));
+        }
+    });
+    rebuilt.unwrap();
+    drop(indexer);
+    // Before the first files were in, and said so.
+    assert!(matches!(seen[..], [(false, 1..1100)]), "{seen:?}");
+    until("it vouches again", || {
+        caught_up(&config, Duration::from_secs(5)).is_some()
+    });
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    assert_eq!(sessions(&index), 1100);
+    watcher.stop();
+}
+
+#[test]
+fn a_watcher_does_not_bring_back_what_is_excluded_now() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let secret = place.path().join("pi/secret/one.jsonl");
+    write(&secret, &session(1, "quetzalcoatl"));
+    write(
+        &place.path().join("pi/open/two.jsonl"),
+        &session(2, "walrus"),
+    );
+    let watcher = Watcher::start(&config);
+    let other = Config {
+        exclude: Exclude::new(&["secret"]).unwrap(),
+        ..config.clone()
+    };
+    Indexer::open(&other).unwrap().sync(&mut |_| {}).unwrap();
+    let of_secret = "SELECT count(*) FROM sources WHERE relative LIKE 'secret/%'";
+    assert_eq!(number(&config, of_secret), 0);
+    append(&secret, &message(1, "popocatepetl"));
+    assert_eq!(watcher.ended(), Ended::Reconfigured);
+    assert_eq!(number(&config, of_secret), 0);
+    // With the same rules it goes on, and what is excluded stays out.
+    let watcher = Watcher::start(&other);
+    append(&secret, &message(2, "popocatepetl"));
+    write(
+        &place.path().join("pi/secret/three.jsonl"),
+        &session(3, "x"),
+    );
+    append(
+        &place.path().join("pi/open/two.jsonl"),
+        &message(1, "walrus"),
+    );
+    write(&place.path().join("pi/open/four.jsonl"), &session(4, "x"));
+    until("all else is read", || {
+        number(&other, "SELECT sum(entries) FROM sessions") == 5
+    });
+    assert_eq!(number(&other, of_secret), 0);
+    watcher.stop();
+    equals_fresh(&other, place.path());
+}
+
+#[test]
+fn who_cannot_say_what_it_watches_goes_on() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let path = place.path().join("pi/one.jsonl");
+    write(&path, &session(1, "one"));
+    let watcher = Watcher::start(&config);
+    // No file can be written there.
+    let watch = config.index_dir.join("v1/watch");
+    create_dir(watch.join("state.new")).unwrap();
+    // What it has to say changes with the number of files.
+    write(&place.path().join("pi/two.jsonl"), &session(2, "two"));
+    Indexer::open(&config)
+        .unwrap()
+        .rebuild(&mut |_| {})
+        .unwrap();
+    let mut said = 0;
+    until("it has tried to say it", || {
+        caught_up(&config, Duration::from_millis(5));
+        said += 1;
+        append(&path, &message(said, "more"));
+        !watch.join("state.json").exists()
+    });
+    assert_eq!(caught_up(&config, Duration::from_millis(5)), None);
+    append(&path, &message(7_000, "more"));
+    until("it reads on", || {
+        number(&config, ENTRIES) == i64::from(said) + 3
+    });
+    remove_dir(watch.join("state.new")).unwrap();
+    append(&path, &message(8_000, "more"));
+    until("it says it at last", || watch.join("state.json").exists());
+    watcher.stop();
+    equals_fresh(&config, place.path());
+}
+
+#[test]
+fn nobody_waits_for_who_reads_what_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let path = place.path().join("pi/one.jsonl");
+    write(&path, &session(1, "one"));
+    let (tell, told) = channel();
+    let (go_on, waits) = channel::<()>();
+    let watched = config.clone();
+    let cancel = config.cancel.clone();
+    let thread = spawn(move || {
+        let indexer = Indexer::open(&watched).unwrap();
+        let mut note = |watched: Watched<'_>| {
+            if matches!(watched, Watched::Changed(..)) {
+                tell.send(()).unwrap();
+                let _ = waits.recv();
+            }
+        };
+        indexer.watch(&WatchOptions::default(), &mut note).unwrap()
+    });
+    told.recv().unwrap();
+    // It stands still until somebody reads on. The index does not.
+    append(&path, &message(1, "more"));
+    let mut other = config.clone();
+    other.cancel = sessionary::Cancel::default();
+    Indexer::open(&other).unwrap().sync(&mut |_| {}).unwrap();
+    assert_eq!(number(&config, ENTRIES), 3);
+    drop(go_on);
+    cancel.cancel();
+    assert_eq!(thread.join().unwrap(), Ended::Cancelled);
+}
+
+#[test]
+fn what_is_asked_while_much_is_written_is_read_once() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let path = place.path().join("pi/one.jsonl");
+    write(&path, &session(1, "one"));
+    let watcher = Watcher::start(&config);
+    let asked = config.clone();
+    let asking = spawn(move || {
+        for _ in 0..300 {
+            caught_up(&asked, Duration::from_millis(20));
+        }
+    });
+    // More than is written to the catalogue at once, several times.
+    let much = "much is said here ".repeat(600);
+    for round in 0..3 {
+        let lines = (0..500).map(|line| message(round * 500 + line, &much));
+        append(&path, &lines.collect::<String>());
+        append(&path, &message(9_000 + round, "little"));
+    }
+    asking.join().unwrap();
+    until("all is read", || number(&config, ENTRIES) == 1505);
+    watcher.stop();
+    equals_fresh(&config, place.path());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_folder_with_two_names_is_followed_by_both() {
+    use std::os::unix::fs::symlink;
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    write(&at("real/a/one.jsonl"), &session(1, "one"));
+    symlink("real", at("named")).unwrap();
+    create_dir_all(at("more")).unwrap();
+    symlink("../real/a", at("more/linked")).unwrap();
+    let roots = ["real", "named", "more"].map(|name| root("pi", "pi", &at(name)));
+    let config = Config::new(at("index"), roots.to_vec());
+    let watcher = Watcher::start(&config);
+    let all = |count: i64| {
+        let like = format!("SELECT count(*) FROM sessions WHERE entries = {count}");
+        until("all names are followed", || number(&config, &like) == 3);
+    };
+    all(2);
+    for number in 1..6 {
+        append(&at("real/a/one.jsonl"), &message(number, "more"));
+        all(i64::from(number) + 2);
+    }
+    // It is not sure of what it is not told of.
+    assert_eq!(caught_up(&config, Duration::from_millis(50)), None);
+    // The directory is not watched any less when one of its names goes.
+    remove_file(at("more/linked")).unwrap();
+    until("the link is gone", || {
+        number(&config, "SELECT count(*) FROM sessions") == 2
+    });
+    append(&at("real/a/one.jsonl"), &message(6, "more"));
+    let grown = "SELECT count(*) FROM sessions WHERE entries = 8";
+    until("both names are followed", || number(&config, grown) == 2);
+    watcher.stop();
+    equals_fresh(&config, place.path());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_a_folder_above_makes_no_ghosts() {
+    use std::os::unix::fs::symlink;
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let path = place.path().join("pi/p/one.jsonl");
+    write(&path, &session(1, "one"));
+    let watcher = Watcher::start(&config);
+    create_dir_all(place.path().join("pi/a")).unwrap();
+    symlink("..", place.path().join("pi/a/up")).unwrap();
+    let mut entries = 2;
+    let mut grow = |what: &str| {
+        append(&path, &message(entries, "more"));
+        entries += 1;
+        until(what, || number(&config, ENTRIES) == i64::from(entries));
+        assert_eq!(number(&config, "SELECT count(*) FROM sources"), 1, "{what}");
+    };
+    grow("beside the link");
+    let strays = "SELECT count(*) FROM _strays";
+    until("the link is told", || number(&config, strays) == 1);
+    grow("with the link");
+    let mut indexer = Indexer::open(&config).unwrap();
+    let ghost = place.path().join("pi/a/up/p/one.jsonl");
+    assert_eq!(indexer.sync_files(&[ghost]).unwrap().files_seen, 0);
+    drop(indexer);
+    remove_file(place.path().join("pi/a/up")).unwrap();
+    until("it is gone", || number(&config, strays) == 0);
+    grow("without the link");
+    // Where its folder was, another one is.
+    fs::rename(place.path().join("pi"), place.path().join("away")).unwrap();
+    create_dir_all(path.parent().unwrap()).unwrap();
+    write(&path, &session(2, "another"));
+    append(&place.path().join("away/p/one.jsonl"), &message(99, "more"));
+    until("the other root is read", || number(&config, ENTRIES) == 2);
+    append(&path, &message(5, "more"));
+    until("and watched", || number(&config, ENTRIES) == 3);
+    watcher.stop();
+    equals_fresh(&config, place.path());
+}
