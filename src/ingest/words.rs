@@ -118,8 +118,9 @@ fn add_owed(
         return Ok(());
     }
     let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
-    if budget.is_some() {
-        writer.merge_small_segments_only();
+    match budget {
+        Some(_) => writer.merge_small_segments_only(),
+        None => writer.merge_at_the_end(),
     }
     if anew {
         writer.commit(&payload(&epoch, 0))?;

@@ -5,11 +5,9 @@ use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::Index;
 use tantivy::index::{SegmentComponent, SegmentMeta};
-use tantivy::merge_policy::{LogMergePolicy, MergeCandidate, MergePolicy};
 
 use super::{Words, WordsError};
 
@@ -75,7 +73,7 @@ impl Words {
 }
 
 /// The parts of a segment that are files, always or when passages of it were deleted.
-const FILES: [SegmentComponent; 6] = [
+pub(super) const FILES: [SegmentComponent; 6] = [
     SegmentComponent::Terms,
     SegmentComponent::Postings,
     SegmentComponent::Positions,
@@ -85,7 +83,7 @@ const FILES: [SegmentComponent; 6] = [
 ];
 
 /// The first of these parts of a segment whose checksum is wrong, or that cannot be read.
-fn damaged_part(
+pub(super) fn damaged_part(
     index: &Index,
     segment: &SegmentMeta,
     parts: &[SegmentComponent],
@@ -105,63 +103,5 @@ pub(super) fn may_delete(index: &Index, segments: &[SegmentMeta]) -> Result<(), 
     match segments.iter().find_map(damaged) {
         Some(path) => Err(WordsError::damaged(&path)),
         None => Ok(()),
-    }
-}
-
-/// Merges only segments whose files are as they were written: what is wrong in them would be right by its checksum in
-/// the merged one, and nobody could tell any more.
-#[derive(Debug, Clone)]
-pub(super) struct WholeSegments {
-    policy: Arc<LogMergePolicy>,
-    index: Index,
-    found: Arc<Mutex<Option<PathBuf>>>,
-}
-
-impl WholeSegments {
-    pub fn new(policy: LogMergePolicy, index: Index) -> Self {
-        Self {
-            policy: Arc::new(policy),
-            index,
-            found: Arc::default(),
-        }
-    }
-
-    /// The same with another policy.
-    pub fn with(&self, policy: LogMergePolicy) -> Self {
-        Self {
-            policy: Arc::new(policy),
-            ..self.clone()
-        }
-    }
-
-    /// Whether a segment was not merged because it is damaged.
-    pub fn check(&self) -> Result<(), WordsError> {
-        match &*self.found.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(path) => Err(WordsError::damaged(path)),
-            None => Ok(()),
-        }
-    }
-
-    /// Whether the files of a segment are as they were written; if not, [`check`](Self::check) tells.
-    pub fn is_whole(&self, segment: &SegmentMeta) -> bool {
-        let damaged = damaged_part(&self.index, segment, &FILES);
-        let is_whole = damaged.is_none();
-        if !is_whole {
-            *self.found.lock().unwrap_or_else(PoisonError::into_inner) = damaged;
-        }
-        is_whole
-    }
-}
-
-impl MergePolicy for WholeSegments {
-    fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
-        let mut candidates = self.policy.compute_merge_candidates(segments);
-        candidates.retain(|candidate| {
-            segments
-                .iter()
-                .filter(|segment| candidate.0.contains(&segment.id()))
-                .all(|segment| self.is_whole(segment))
-        });
-        candidates
     }
 }

@@ -15,6 +15,7 @@ mod excluded;
 mod hash;
 mod literal;
 mod matcher;
+mod merging;
 mod overlay;
 mod pattern;
 mod postings;

@@ -5,32 +5,20 @@ use std::path::Path;
 
 use tantivy::index::SegmentMeta;
 use tantivy::indexer::IndexWriterOptions;
-use tantivy::merge_policy::LogMergePolicy;
+use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::RangeQuery;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
 use super::WordsError;
-use super::damage::{WholeSegments, may_delete, reading};
+use super::damage::{may_delete, reading};
 use super::directory::IndexDirectory;
+use super::merging::{SEGMENTS_MERGED, WholeSegments, by_size, small_ones};
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
 use super::segment::Draft;
 use crate::failpoint::reach;
 
 /// tantivy's own indexing threads are never given a document; this is the least it takes for one.
 const LEAST_MEMORY: usize = 15_000_000;
-
-/// Segments of about one size that are merged into one, at least. Merging costs as much as half
-/// of the indexing did; a search is through a segment more in a few microseconds.
-const SEGMENTS_MERGED: usize = 16;
-
-/// Passages of a segment that is merged even when time is short, at most: so many of them are done in a tenth of a second.
-const SMALL_SEGMENT: usize = 1_000;
-
-fn policy() -> LogMergePolicy {
-    let mut policy = LogMergePolicy::default();
-    policy.set_min_num_segments(SEGMENTS_MERGED);
-    policy
-}
 
 /// The one writer of a word index.
 ///
@@ -43,6 +31,7 @@ pub struct WordsWriter {
     /// `None` only while being dropped, or when a rollback has failed.
     writer: Option<IndexWriter>,
     whole: WholeSegments,
+    merges_at_the_end: bool,
     /// Memory of an adder.
     memory: usize,
     fields: Fields,
@@ -83,11 +72,12 @@ impl WordsWriter {
         let writer = index
             .writer_with_options(options)
             .map_err(WordsError::of_reading)?;
-        let whole = WholeSegments::new(policy(), index);
+        let whole = WholeSegments::new(by_size(), index);
         writer.set_merge_policy(Box::new(whole.clone()));
         Ok(Self {
             writer: Some(writer),
             whole,
+            merges_at_the_end: false,
             memory: memory / adders.max(1),
             fields,
             payload,
@@ -97,11 +87,17 @@ impl WordsWriter {
 
     /// Time is short: leave large segments to a writer that has more of it. Whoever closes this one waits for merges.
     pub fn merge_small_segments_only(&mut self) {
-        let mut small = policy();
-        small.set_max_docs_before_merge(SMALL_SEGMENT);
-        self.whole = self.whole.with(small);
+        self.whole = self.whole.with(small_ones());
         if let Some(writer) = &self.writer {
             writer.set_merge_policy(Box::new(self.whole.clone()));
+        }
+    }
+
+    /// There is much to add: merge when that is done and its memory is free again, on [`close`](Self::close).
+    pub fn merge_at_the_end(&mut self) {
+        self.merges_at_the_end = true;
+        if let Some(writer) = &self.writer {
+            writer.set_merge_policy(Box::new(NoMergePolicy));
         }
     }
 
@@ -228,12 +224,30 @@ impl WordsWriter {
         Ok(())
     }
 
-    /// Discard what is not committed and wait for running merges.
+    /// Discard what is not committed, merge what is to be merged now, and wait for that.
     ///
     /// # Errors
     /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged.
     pub fn close(mut self) -> Result<(), WordsError> {
-        self.finish()
+        let merged = self.merge_now();
+        self.finish().and(merged)
+    }
+
+    /// What was left to the end: a commit has the policy asked.
+    fn merge_now(&mut self) -> Result<(), WordsError> {
+        if !self.merges_at_the_end || self.uncommitted {
+            return Ok(());
+        }
+        let whole = self.whole.clone();
+        let writer = self.writer()?;
+        if writer.index().searchable_segment_metas()?.len() < SEGMENTS_MERGED {
+            return Ok(());
+        }
+        writer.set_merge_policy(Box::new(whole));
+        match self.payload.clone() {
+            Some(payload) => self.commit(&payload),
+            None => Ok(()),
+        }
     }
 
     fn finish(&mut self) -> Result<(), WordsError> {

@@ -183,8 +183,10 @@ fn secret(text: &str, begins: usize, behind: usize, rule: usize) -> Option<Range
 
 /// Whether there is a digit in it, or so many letters in a row.
 fn is_no_word(text: &str, letters: usize) -> bool {
-    let mut runs = text.split(|c: char| !c.is_ascii_alphabetic());
-    text.bytes().any(|byte| byte.is_ascii_digit()) || runs.any(|run| run.len() >= letters)
+    let text = text.as_bytes();
+    let mut runs = text.split(|byte| !byte.is_ascii_alphabetic());
+    text.iter().any(u8::is_ascii_digit)
+        || letters <= text.len() && runs.any(|run| run.len() >= letters)
 }
 
 /// The last letter of an escape is no letter of the text: `\n`, `\x1b`, `\u003e`, `%3D`, and a terminal's `ESC [ 3 2 m`.
