@@ -42,6 +42,7 @@ pub(super) struct WholeSegments {
     policy: Arc<LogMergePolicy>,
     index: Index,
     found: Arc<Mutex<Option<PathBuf>>>,
+    most_bytes: u64,
 }
 
 impl WholeSegments {
@@ -50,6 +51,16 @@ impl WholeSegments {
             policy: Arc::new(policy),
             index,
             found: Arc::default(),
+            most_bytes: MOST_BYTES,
+        }
+    }
+
+    /// The same for fewer bytes at once.
+    #[cfg(test)]
+    pub fn at_most(&self, most_bytes: u64) -> Self {
+        Self {
+            most_bytes,
+            ..self.clone()
         }
     }
 
@@ -95,11 +106,11 @@ impl WholeSegments {
         let is_asked = |segment: &&SegmentMeta| candidate.0.contains(&segment.id());
         for segment in segments.iter().filter(is_asked) {
             let bytes = self.bytes(segment);
-            if bytes > MOST_BYTES / 2 {
+            if bytes > self.most_bytes / 2 {
                 continue;
             }
             match parts.last_mut() {
-                Some((all, part)) if *all + bytes <= MOST_BYTES => {
+                Some((all, part)) if *all + bytes <= self.most_bytes => {
                     *all += bytes;
                     part.push(segment.id());
                 }
@@ -108,7 +119,7 @@ impl WholeSegments {
         }
         // What is left over is merged when it has become more.
         let is_worth = |(bytes, part): &(u64, Vec<SegmentId>)| {
-            part.len() >= SEGMENTS_MERGED || part.len() > 1 && *bytes > MOST_BYTES / 2
+            part.len() >= SEGMENTS_MERGED || part.len() > 1 && *bytes > self.most_bytes / 2
         };
         parts.retain(is_worth);
         parts

@@ -233,6 +233,12 @@ impl WordsWriter {
         self.finish().and(merged)
     }
 
+    /// Merge no more bytes at once.
+    #[cfg(test)]
+    pub fn merge_at_most(&mut self, bytes: u64) {
+        self.whole = self.whole.at_most(bytes);
+    }
+
     /// What was left to the end: a commit has the policy asked.
     fn merge_now(&mut self) -> Result<(), WordsError> {
         if !self.merges_at_the_end || self.uncommitted {
