@@ -34,7 +34,7 @@ mod world;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -108,19 +108,24 @@ fn a_history_leaves_the_index_that_its_end_would_make() {
 /// Thrown through a sync to stop it where it is.
 struct Stop;
 
-fn history(seed: u64, log: &mut Vec<String>) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let place = tempfile::tempdir().unwrap();
-    let mut world = World::new(place.path());
-    let mut folders = Folders::new(&place.path().join("agentuse"));
+/// An index of what a history writes.
+fn config_of(place: &Path) -> Config {
     let roots = [
         ("pi", "pi"),
         ("indusagi", "pi"),
         ("clido", "clido"),
         ("agentuse", "agentuse"),
     ]
-    .map(|(agent, format)| root(agent, format, &place.path().join(agent)));
-    let config = Config::new(place.path().join("index"), roots.to_vec());
+    .map(|(agent, format)| root(agent, format, &place.join(agent)));
+    Config::new(place.join("index"), roots.to_vec())
+}
+
+fn history(seed: u64, log: &mut Vec<String>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let place = tempfile::tempdir().unwrap();
+    let mut world = World::new(place.path());
+    let mut folders = Folders::new(&place.path().join("agentuse"));
+    let config = config_of(place.path());
     let mut indexer = Indexer::open(&config).unwrap();
     let silent = &mut |_| {};
     // Every file there ever was, sorted.

@@ -126,7 +126,7 @@ fn a_secret_that_only_its_name_tells_is_found_in_arguments() {
     let home = Sandbox::new();
     let secret = format!("{}x", "Q1w2E3r4".repeat(3));
     let lines = [
-        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/work/parser"}"#.to_owned(),
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#.to_owned(),
         format!(r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"t1","name":"deploy","arguments":{{"n":1.50,"to":"walrus","login":{{"user":"ada","password":"{secret}"}},"api_key":["{secret}"]}}}}],"timestamp":1767603602000}}}}"#),
         format!(r#"{{"type":"message","id":"a2","parentId":"a1","timestamp":"2026-01-05T09:00:02.000Z","message":{{"role":"toolResult","toolCallId":"t1","toolName":"deploy","content":[{{"type":"text","text":"heron"}}],"details":{{"client_secret":"{secret}"}},"isError":false,"timestamp":1767603603000}}}}"#),
     ];

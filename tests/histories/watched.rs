@@ -5,12 +5,12 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sessionary::index::caught_up;
-use sessionary::{Config, Freshness, Index, Indexer};
+use sessionary::{Freshness, Index, Indexer};
 
-use super::dump::{catalogue, clean, dump, fresh, root, same};
+use super::dump::{catalogue, clean, dump, fresh, same};
 use super::folders::Folders;
-use super::seeds;
 use super::world::World;
+use super::{config_of, seeds};
 use crate::watching::watcher::Watcher;
 
 #[test]
@@ -28,14 +28,7 @@ fn history(seed: u64) -> u32 {
     let place = tempfile::tempdir().unwrap();
     let mut world = World::new(place.path());
     let mut folders = Folders::new(&place.path().join("agentuse"));
-    let roots = [
-        ("pi", "pi"),
-        ("indusagi", "pi"),
-        ("clido", "clido"),
-        ("agentuse", "agentuse"),
-    ]
-    .map(|(agent, format)| root(agent, format, &place.path().join(agent)));
-    let config = Config::new(place.path().join("index"), roots.to_vec());
+    let config = config_of(place.path());
     let watcher = Watcher::start(&config);
     let mut unanswered = 0;
     // The watcher has seen all that was written.

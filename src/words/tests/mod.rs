@@ -1,6 +1,7 @@
 //! The words room against an oracle that shares no code with it.
 
 mod index;
+mod many;
 mod oracle;
 mod queued;
 mod random;
