@@ -10,7 +10,7 @@ use sessionary::model::SessionRow;
 use sessionary::session::clido::{self, SessionLine, SessionReader, SessionWriter};
 use sessionary::session::{Ids, Json, RandomIds};
 
-use super::writing::{Copy, DryRun, Moment, Said, catalogued, said};
+use super::writing::{self, Copy, DryRun, Moment, Said, catalogued, said};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -84,11 +84,8 @@ pub fn fork(
         None => target.clone(),
     };
     clido::fork(&row.path, &path, &id, cwd, &Moment(screen.now_ms))?;
-    if !dry_run {
-        catalogued(std::slice::from_ref(&target), config, screen);
-    }
     let new = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    said(
+    writing::copied(
         &Said {
             dry_run,
             session: &id,
@@ -97,9 +94,9 @@ pub fn fork(
             rewritten: false,
             new: &new,
         },
+        config,
         screen,
-    )?;
-    Ok(Outcome::Found)
+    )
 }
 
 /// Says what was written, and whether something was left out of it.

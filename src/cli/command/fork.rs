@@ -10,7 +10,7 @@ use sessionary::model::SessionRow;
 use sessionary::session::{SessionManager, Setup};
 
 use super::clido;
-use super::writing::{Copy, DryRun, Said, catalogued, directory, entry_id, said, setup_of};
+use super::writing::{self, Copy, DryRun, Said, directory, entry_id, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -118,10 +118,7 @@ fn copied(
     let target = real
         .session_dir(session.cwd())
         .join(path.file_name().unwrap_or_default());
-    if !dry_run {
-        catalogued(std::slice::from_ref(&target), config, screen);
-    }
-    said(
+    writing::copied(
         &Said {
             dry_run,
             session: session.session_id(),
@@ -130,7 +127,7 @@ fn copied(
             rewritten: false,
             new: &new,
         },
+        config,
         screen,
-    )?;
-    Ok(Outcome::Found)
+    )
 }

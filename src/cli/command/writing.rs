@@ -206,6 +206,15 @@ pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
     }
 }
 
+/// Has the index take in the file of a new session, and says what was written.
+pub fn copied(what: &Said<'_>, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    if !what.dry_run {
+        catalogued(&[what.path.to_path_buf()], config, screen);
+    }
+    said(what, screen)?;
+    Ok(Outcome::Found)
+}
+
 /// What came of it.
 pub struct Said<'a> {
     pub dry_run: bool,
