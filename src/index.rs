@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest;
-use crate::model::Report;
+use crate::model::{Expr, Report};
+use crate::query::looked_for;
 
 mod agent_list;
 mod config;
@@ -55,6 +56,8 @@ pub struct Index {
     pub(crate) obstacle: Option<Error>,
     /// The words of the last search.
     pub(crate) words: RefCell<ingest::Kept>,
+    /// Where the files may hold what is searched for first, noted when the check on opening read them all.
+    pub(crate) sighted: Option<ingest::Sighted>,
 }
 
 impl Index {
@@ -70,6 +73,15 @@ impl Index {
         freshness: Freshness,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
+        Index::open_looking_for(config, freshness, None, progress)
+    }
+
+    fn open_looking_for(
+        config: &Config,
+        freshness: Freshness,
+        expr: Option<&Expr>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Index, Error> {
         let mut obstacle = None;
         if freshness == Freshness::Check
             && let Some(index) = watch::vouched_for(config)?
@@ -78,8 +90,8 @@ impl Index {
         }
         if freshness == Freshness::Check {
             match Indexer::open_within(config, turns::MOMENT) {
-                Ok(mut indexer) => match indexer.sync_catalogue(progress) {
-                    Ok(report) => {
+                Ok(mut indexer) => match indexer.sync_looking_for(expr, progress) {
+                    Ok((report, sighted)) => {
                         return Ok(Index {
                             config: indexer.config,
                             // The lock is given up here, the open catalogue is not: opening takes as long as looking.
@@ -89,6 +101,7 @@ impl Index {
                             report: Some(report),
                             obstacle: None,
                             words: RefCell::default(),
+                            sighted,
                         });
                     }
                     // The disk is full, or went read-only: answer from what is there.
@@ -136,19 +149,26 @@ impl Index {
             report: None,
             obstacle,
             words: RefCell::default(),
+            sighted: None,
         })
     }
 
-    /// The same for a search: the words are opened meanwhile.
+    /// The same for a search: the words are opened meanwhile, and where all files are read for the first time, it is noted
+    /// where they may hold what `query` asks for.
+    ///
+    /// # Errors
+    /// [`Error::Query`] when the query cannot be read.
     pub fn open_to_search(
         config: &Config,
         freshness: Freshness,
+        (query, scope): (&str, &SearchScope),
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
+        let expr = looked_for(query, scope)?;
         let directory = config.words_dir();
         std::thread::scope(|scope| {
             let words = scope.spawn(|| ingest::Kept::ahead(&directory));
-            let mut index = Index::open_with(config, freshness, progress)?;
+            let mut index = Index::open_looking_for(config, freshness, expr.as_ref(), progress)?;
             index.words = RefCell::new(words.join().unwrap_or_default());
             Ok(index)
         })
@@ -176,6 +196,7 @@ impl Index {
             report: None,
             obstacle: None,
             words: RefCell::default(),
+            sighted: None,
         })
     }
 

@@ -21,5 +21,6 @@ pub use list::ListScope;
 pub use list_json::WrittenList;
 pub use listed::Listed;
 pub use search::SearchScope;
+pub(crate) use search::looked_for;
 pub use show::{ShowScope, ShownPart};
 pub use tree::{TreeFilter, TreePart, TreeScope};

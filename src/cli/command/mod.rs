@@ -31,6 +31,7 @@ pub mod writing;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
+use sessionary::index::SearchScope;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index};
 
@@ -114,10 +115,14 @@ fn no_index(index: &Index) -> Option<Failure> {
 }
 
 /// The same for a search.
-fn open_to_search(config: &Config, screen: &Screen) -> Result<Index, Failure> {
+fn open_to_search(
+    config: &Config,
+    screen: &Screen,
+    asked: (&str, &SearchScope),
+) -> Result<Index, Failure> {
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
-    let index = Index::open_to_search(config, Freshness::Check, event)?;
+    let index = Index::open_to_search(config, Freshness::Check, asked, event)?;
     drop(progress);
     Ok(opened(index, screen))
 }

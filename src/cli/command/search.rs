@@ -90,7 +90,6 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         None
     };
     let query = args.query.join(" ");
-    let mut index = super::answerable(super::open_to_search(config, screen)?)?;
     let scope = SearchScope {
         cwd: cwd.clone(),
         newest_first: args.newest,
@@ -107,6 +106,8 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         cursor: args.cursor.clone(),
         mask: screen.mask(),
     };
+    let asked = (query.as_str(), &scope);
+    let mut index = super::answerable(super::open_to_search(config, screen, asked)?)?;
     let mut progress = Progress::new();
     let answer = index.search_with(&query, &scope, &mut |event| progress.event(event))?;
     drop(progress);
