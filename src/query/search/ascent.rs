@@ -27,7 +27,7 @@ pub(super) struct Ascent {
     places: HashMap<i64, Place>,
     /// Ids that were met, hashed: a number too many costs an outline, not an answer.
     met: HashSet<u64, FxBuildHasher>,
-    /// One of them was not on the branch when it was met.
+    /// One of them, or what a compaction kept, was not on the branch when it was met.
     abandoned: bool,
     /// The entry met last.
     last: Option<i64>,
@@ -98,6 +98,8 @@ impl Ascent {
                 true => Place::Active,
                 false => Place::Compacted,
             });
+            // What was told of all above it rests on that.
+            self.abandoned |= !is_next;
         }
         while self.asked.next_if(|asked| *asked > key).is_some() {}
         if self.asked.next_if_eq(&key).is_some() {
