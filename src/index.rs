@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest;
-use crate::model::{Expr, Report};
-use crate::query::looked_for;
+use crate::model::Report;
 
 mod agent_list;
+mod asked;
 mod config;
 mod debt;
 mod error;
@@ -29,8 +29,8 @@ pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
-    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, TreeScope,
-    WrittenList,
+    ListPage, ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart,
+    TreeScope, WrittenList,
 };
 
 /// How current an [`Index`] must be.
@@ -58,6 +58,8 @@ pub struct Index {
     pub(crate) words: RefCell<ingest::Kept>,
     /// Where the files may hold what is searched for first, noted when the check on opening read them all.
     pub(crate) sighted: Option<ingest::Sighted>,
+    /// The files are looked at meanwhile: what takes long is done afterwards, if at all.
+    pub(crate) is_early: bool,
 }
 
 impl Index {
@@ -73,14 +75,17 @@ impl Index {
         freshness: Freshness,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
-        Index::open_looking_for(config, freshness, None, progress)
+        Index::open_by(config, freshness, &mut |mut indexer| {
+            let report = indexer.sync_catalogue(progress)?;
+            Ok((indexer, report))
+        })
     }
 
-    fn open_looking_for(
+    /// The same where the files are looked at by `look`.
+    fn open_by(
         config: &Config,
         freshness: Freshness,
-        expr: Option<&Expr>,
-        progress: &mut dyn FnMut(Event),
+        look: &mut dyn FnMut(Indexer) -> Result<(Indexer, Report), Error>,
     ) -> Result<Index, Error> {
         let mut obstacle = None;
         if freshness == Freshness::Check
@@ -90,8 +95,8 @@ impl Index {
         }
         if freshness == Freshness::Check {
             match Indexer::open_within(config, turns::MOMENT) {
-                Ok(mut indexer) => match indexer.sync_looking_for(expr, progress) {
-                    Ok((report, sighted)) => {
+                Ok(indexer) => match look(indexer) {
+                    Ok((indexer, report)) => {
                         return Ok(Index {
                             config: indexer.config,
                             // The lock is given up here, the open catalogue is not: opening takes as long as looking.
@@ -101,7 +106,8 @@ impl Index {
                             report: Some(report),
                             obstacle: None,
                             words: RefCell::default(),
-                            sighted,
+                            sighted: indexer.sighted,
+                            is_early: false,
                         });
                     }
                     // The disk is full, or went read-only: answer from what is there.
@@ -150,27 +156,7 @@ impl Index {
             obstacle,
             words: RefCell::default(),
             sighted: None,
-        })
-    }
-
-    /// The same for a search: the words are opened meanwhile, and where all files are read for the first time, it is noted
-    /// where they may hold what `query` asks for.
-    ///
-    /// # Errors
-    /// [`Error::Query`] when the query cannot be read.
-    pub fn open_to_search(
-        config: &Config,
-        freshness: Freshness,
-        (query, scope): (&str, &SearchScope),
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<Index, Error> {
-        let expr = looked_for(query, scope)?;
-        let directory = config.words_dir();
-        std::thread::scope(|scope| {
-            let words = scope.spawn(|| ingest::Kept::ahead(&directory));
-            let mut index = Index::open_looking_for(config, freshness, expr.as_ref(), progress)?;
-            index.words = RefCell::new(words.join().unwrap_or_default());
-            Ok(index)
+            is_early: false,
         })
     }
 
@@ -197,6 +183,7 @@ impl Index {
             obstacle: None,
             words: RefCell::default(),
             sighted: None,
+            is_early: false,
         })
     }
 

@@ -183,7 +183,12 @@ impl Catalogue {
     /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has left a WAL to be emptied.
     pub fn is_clean(&self) -> bool {
         let wal = super::wal::beside(&self.path, "-wal");
-        self.connection.total_changes() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
+        self.rows_written() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
+    }
+
+    /// Rows written by this connection so far.
+    pub fn rows_written(&self) -> u64 {
+        self.connection.total_changes()
     }
 
     /// Keep as many pages as who writes much needs.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::cancel::Cancel;
-use super::look::look;
+use super::look::{Seen, look};
 use super::plan::{Plan, Work, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use super::sought::{Sighted, Sightings, Span};
@@ -16,7 +16,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::{Config, RootSpec};
 use crate::model::Report;
-use crate::source::discover::Stray;
+use crate::source::discover::{Discovery, Stray};
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 use crate::source::links::NOT_FOLLOWED;
@@ -61,12 +61,13 @@ enum Message {
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
-/// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off. Where it is filled for
-/// the first time, `sighted` notes what is looked for.
+/// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off. Of each root what was
+/// `seen` before is not looked at again. Where the catalogue is filled for the first time, `sighted` notes what is looked for.
 pub fn sync_catalogue(
     catalogue: &Catalogue,
     config: &Config,
     roots: &[RootSpec],
+    seen: Vec<Option<Seen>>,
     mut sighted: Option<&mut Sighted>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -75,7 +76,8 @@ pub fn sync_catalogue(
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
     let mut scanned = Vec::new();
-    for spec in roots {
+    let seen = seen.into_iter().chain(std::iter::repeat_with(|| None));
+    for (spec, seen) in roots.iter().zip(seen) {
         let Some(format) = config.format(&spec.format) else {
             report.notes.push(format!(
                 "{}: no format is named {}",
@@ -85,7 +87,7 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut look = look(catalogue, config, spec, format, known_root, now_ms)?;
+        let mut look = look(catalogue, config, spec, format, known_root, now_ms, seen)?;
         let files = look.files();
         let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
@@ -107,8 +109,6 @@ pub fn sync_catalogue(
                 "{}: {error}; what is known of it is kept",
                 spec.path.display()
             ));
-            // A place that is gone holds nothing; one that is there may.
-            report.files_unreadable += u64::from(!matches!(spec.path.try_exists(), Ok(false)));
         }
         for unread in &discovery.unreadable {
             let path = spec.path.join(&unread.relative);
@@ -116,7 +116,7 @@ pub fn sync_catalogue(
                 .notes
                 .push(format!("{}: {}", path.display(), unread.reason));
         }
-        report.files_unreadable += discovery.unreadable.len() as u64;
+        report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
         scanned.push((spec, format, root, look));
     }
@@ -226,6 +226,13 @@ pub fn sync_catalogue(
     Ok(())
 }
 
+/// How much of a root could not be looked at: files, folders, or the root itself. A place that is gone holds nothing; one
+/// that is there may.
+fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
+    let root = discovery.error.is_some() && !matches!(spec.path.try_exists(), Ok(false));
+    discovery.unreadable.len() as u64 + u64::from(root)
+}
+
 /// What is said of links below a root that are not followed, when they are met for the first time.
 pub(super) fn links_note(spec: &RootSpec, links: usize) -> Option<String> {
     let path = spec.path.display();
@@ -249,9 +256,10 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
         let now_ms = now_ns() / 1_000_000;
-        let found = look(catalogue, config, spec, format, root, now_ms)?;
+        let found = look(catalogue, config, spec, format, root, now_ms, None)?;
         let work = plan(0, &spec.path, format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
+        pending += unreadable(spec, &found.discovery);
     }
     Ok(pending)
 }
@@ -375,6 +383,7 @@ impl Writer<'_> {
                 match self.catalogue.apply(&chunk, self.plans[at].format) {
                     Err(Error::Full { relative }) => {
                         self.report.notes.push(Error::Full { relative }.to_string());
+                        self.report.files_unreadable += 1;
                         self.full.insert(at);
                         self.doubtful.insert(at);
                         return Ok(());

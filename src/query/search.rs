@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
-use crate::index::{Error, Index};
+use crate::index::{Debt, Error, Index};
 use crate::ingest::{Event, Found};
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Order, Words};
@@ -117,6 +117,9 @@ impl Index {
         let Some(catalogue) = &self.catalogue else {
             return Ok(answer);
         };
+        if self.is_early && self.words_debt()? != Debt::Little {
+            return Err(Error::Cancelled);
+        }
         catalogue.snapshot()?;
         let mut ask = |found| -> Result<Option<String>, Error> {
             let search = Search::new(self, catalogue, &query, scope, &shown, progress, found);

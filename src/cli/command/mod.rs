@@ -31,7 +31,6 @@ pub mod writing;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use sessionary::index::SearchScope;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index};
 
@@ -112,19 +111,6 @@ fn answerable(index: Index) -> Result<Index, Failure> {
 fn no_index(index: &Index) -> Option<Failure> {
     let obstacle = index.obstacle().filter(|_| !index.is_made())?;
     (!matches!(obstacle, Error::Busy { .. })).then(|| Failure::told(obstacle))
-}
-
-/// The same for a search.
-fn open_to_search(
-    config: &Config,
-    screen: &Screen,
-    asked: (&str, &SearchScope),
-) -> Result<Index, Failure> {
-    let mut progress = Progress::new();
-    let event = &mut |event| progress.event(event);
-    let index = Index::open_to_search(config, Freshness::Check, asked, event)?;
-    drop(progress);
-    Ok(opened(index, screen))
 }
 
 /// Says what was noticed on the way.
