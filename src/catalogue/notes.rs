@@ -94,6 +94,13 @@ impl Catalogue {
         self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
     }
 
+    /// Whether any session is known.
+    pub fn has_sessions(&self) -> Result<bool, Error> {
+        let any = "SELECT EXISTS (SELECT 1 FROM _sessions)";
+        let cached = self.connection.prepare_cached(any);
+        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
+    }
+
     /// Note that a full scan ended.
     ///
     /// A scan that changed nothing moves the time by whole hours only: a look must not cost a write, for which a disk is waited.

@@ -351,6 +351,7 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
         obstacle: None,
         words: std::cell::RefCell::default(),
         is_early: false,
+        sighted: None,
     }))
 }
 

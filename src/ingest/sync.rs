@@ -10,6 +10,7 @@ use super::cancel::Cancel;
 use super::look::{Seen, look};
 use super::plan::{Plan, Work, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
+use super::sought::{Sighted, Sightings, Span};
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -56,17 +57,18 @@ pub fn catalogue_batch() -> u64 {
 }
 
 enum Message {
-    Chunk(usize, Box<Chunk<Inserts>>),
+    Chunk(usize, Box<Chunk<Inserts>>, Vec<Span>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
 /// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off. Of each root what was
-/// `seen` before is not looked at again.
+/// `seen` before is not looked at again. Where the catalogue is filled for the first time, `sighted` notes what is looked for.
 pub fn sync_catalogue(
     catalogue: &Catalogue,
     config: &Config,
     roots: &[RootSpec],
     seen: Vec<Option<Seen>>,
+    mut sighted: Option<&mut Sighted>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -139,12 +141,20 @@ pub fn sync_catalogue(
     let gone: usize = gone_by_root.iter().map(Vec::len).sum();
     let changed = (work.plans.len() + gone) as u64;
     report.files_changed += changed;
+    let bytes = work.plans.iter().map(|p| p.size).sum();
     progress(Event::Discovered {
         files: work.plans.len() as u64,
-        bytes: work.plans.iter().map(|p| p.size).sum(),
+        bytes,
     });
+    if let Some(sighted) = &mut sighted {
+        sighted.expect(bytes);
+    }
     if changed > 0 {
         catalogue.keep_more_pages()?;
+    }
+    let fills = !catalogue.was_scanned()?;
+    if fills {
+        catalogue.checkpoint_seldom(true)?;
     }
     catalogue.begin()?;
     let result = (|| {
@@ -180,7 +190,15 @@ pub fn sync_catalogue(
                 stale.extend(left.into_iter().map(|session| (session, *format)));
             }
         }
-        let doubtful = read_all(catalogue, &work.plans, stale, cancel, progress, report)?;
+        let doubtful = read_all(
+            catalogue,
+            &work.plans,
+            stale,
+            cancel,
+            sighted,
+            progress,
+            report,
+        )?;
         if cancel.is_cancelled() {
             return Ok(());
         }
@@ -201,6 +219,9 @@ pub fn sync_catalogue(
         return Err(error);
     }
     catalogue.commit()?;
+    if fills {
+        catalogue.checkpoint_seldom(false)?;
+    }
     report.ms.catalogue += ms(started);
     Ok(())
 }
@@ -249,9 +270,11 @@ pub(super) fn read_all(
     plans: &[Plan<'_>],
     stale: Stale<'_>,
     cancel: &Cancel,
+    sighted: Option<&mut Sighted>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<usize>, Error> {
+    let (sought, sightings) = sighted.map(Sighted::split).unzip();
     let mut writer = Writer {
         catalogue,
         report,
@@ -268,17 +291,19 @@ pub(super) fn read_all(
         open_bytes: 0,
         full: HashSet::new(),
         stale,
+        sightings,
         doubtful: BTreeSet::new(),
     };
     // For one file, and above all for none, no thread is worth starting.
     if plans.len() < 2 {
         if let Some(plan) = plans.first() {
             let (mut written, mut cost) = (Ok(()), Cost::default());
-            let outcome = read_source(plan, &mut Vec::new(), &mut cost, &mut |chunk| {
+            let emit = &mut |chunk, spans| {
                 if written.is_ok() {
-                    written = writer.take(Message::Chunk(0, Box::new(chunk)));
+                    written = writer.take(Message::Chunk(0, Box::new(chunk), spans));
                 }
-            });
+            };
+            let outcome = read_source(plan, sought, &mut Vec::new(), &mut cost, emit);
             written?;
             writer.take(Message::Done(0, outcome, cost))?;
         }
@@ -299,9 +324,10 @@ pub(super) fn read_all(
                     }
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
-                    let outcome = read_source(plan, buffer, &mut cost, &mut |chunk| {
-                        let _ = send.send(Message::Chunk(at, Box::new(chunk)));
-                    });
+                    let emit = &mut |chunk, spans| {
+                        let _ = send.send(Message::Chunk(at, Box::new(chunk), spans));
+                    };
+                    let outcome = read_source(plan, sought, buffer, &mut cost, emit);
                     let _ = send.send(Message::Done(at, outcome, cost));
                 });
         });
@@ -327,6 +353,7 @@ struct Writer<'a> {
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
+    sightings: Option<Sightings<'a>>,
     /// Plans whose file was racy or could not be read.
     doubtful: BTreeSet<usize>,
 }
@@ -349,7 +376,7 @@ impl Writer<'_> {
             return Ok(());
         }
         match message {
-            Message::Chunk(at, chunk) => {
+            Message::Chunk(at, chunk, spans) => {
                 if self.full.contains(&at) {
                     return Ok(());
                 }
@@ -362,9 +389,12 @@ impl Writer<'_> {
                         return Ok(());
                     }
                     applied => {
-                        let session = applied?;
-                        let format = self.plans[at].format;
-                        self.stale.extend(session.map(|session| (session, format)));
+                        let (applied, plan) = (applied?, &self.plans[at]);
+                        if let Some(sightings) = &mut self.sightings {
+                            sightings.add(plan, &chunk, &applied, &spans);
+                        }
+                        let stale = applied.stale.map(|session| (session, plan.format));
+                        self.stale.extend(stale);
                     }
                 }
                 if chunk.last && chunk.racy {

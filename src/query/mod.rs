@@ -22,5 +22,6 @@ pub use list_json::WrittenList;
 pub use listed::Listed;
 pub use page::ListPage;
 pub use search::SearchScope;
+pub(crate) use search::looked_for;
 pub use show::{ShowScope, ShownPart};
 pub use tree::{TreeFilter, TreePart, TreeScope};
