@@ -187,6 +187,12 @@ impl Catalogue {
         self.told(self.connection.pragma_update(None, "cache_size", size))
     }
 
+    /// Keep no more pages than who reads, and give back what is kept beyond that: for who stays open when the work is done.
+    pub fn keep_few_pages(&self) -> Result<(), Error> {
+        let size = -READING_CACHE_KIB;
+        self.told(self.connection.pragma_update(None, "cache_size", size))
+    }
+
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock. `wal_bytes` is how
     /// long the WAL may become while somebody reads.
     pub fn open_writable(path: &Path, wal_bytes: u64) -> Result<Catalogue, Error> {

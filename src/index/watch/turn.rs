@@ -179,6 +179,7 @@ impl Watch<'_> {
         let began = SystemTime::now();
         self.watch_roots();
         let report = self.indexer.sync_catalogue(&mut |_| {})?;
+        self.indexer.catalogue.keep_few_pages()?;
         self.looked_at = Some(self.indexer.catalogue.changes_kept()?.index_id);
         // Roots that follow from sessions met for the first time are watched from now on, and looked at once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
@@ -261,6 +262,8 @@ impl Watch<'_> {
     fn index_words(&mut self) -> Result<Done, Error> {
         let mut report = Report::default();
         self.indexer.index_words_in_slices(SLICE, &mut report)?;
+        // Hints touch few pages. Without this a watcher's memory grows with the index.
+        self.indexer.catalogue.keep_few_pages()?;
         let now = Instant::now();
         // What cannot be indexed now is tried again with the next change.
         let goes_on = report.outstanding > 0 && report.passages > 0;
