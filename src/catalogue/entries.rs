@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::open::{Catalogue, Error};
-use super::write::key_range;
+use super::write::{flag, key_range};
 use crate::model::{Call, Compaction, Facts, FileTouch, Label, Run, Usage};
 
 /// An entry as stored.
@@ -346,21 +346,35 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// Entries of these sessions that are provisional: they live in the overlay only.
+    /// Entries that are provisional: they live in the overlay only.
     pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
+        let c = &self.connection;
         let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            // A provisional entry is the last of a source whose end is not consumed; one that grew while it was read is
-            // racy. CROSS JOIN keeps this order: the planner would begin with all entries.
-            self.connection
-                .prepare_cached(
-                    "SELECT e.key, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role, e.id, e.parent, e.time_ms, e.agent_sees, e.flags, e.stop_reason
-                     FROM _sources s CROSS JOIN _session_sources ss USING (source)
-                       CROSS JOIN _entries e ON e.key BETWEEN ss.session << 24 AND (ss.session << 24) + 16777215
-                         AND e.source = s.source AND e.flags & 1
-                     WHERE s.consumed < s.size OR s.racy",
-                )?
-                .query_map([], stored_entry)?
-                .collect()
+            // They are of the last line of a source whose end is not consumed; one that grew while it was read is racy.
+            let mut unfinished = c.prepare_cached(
+                "SELECT source, session FROM _sources CROSS JOIN _session_sources USING (source)
+                 WHERE consumed < size OR racy",
+            )?;
+            // Entries of one source arrive in the order of its bytes: from the last one on until one is not provisional. By
+            // any other way a search would read the whole session, or, as the planner would have it, all entries.
+            let mut last_of_source = c.prepare_cached(&format!(
+                "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC"
+            ))?;
+            let mut provisional = Vec::new();
+            let mut sources = unfinished.query([])?;
+            while let Some(row) = sources.next()? {
+                let (source, session): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let (first, last) = key_range(session);
+                let entries = last_of_source.query_map([first, last, source], stored_entry)?;
+                for entry in entries {
+                    let entry = entry?;
+                    if entry.flags & flag::PROVISIONAL == 0 {
+                        break;
+                    }
+                    provisional.push(entry);
+                }
+            }
+            Ok(provisional)
         };
         self.told(run())
     }

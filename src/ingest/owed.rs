@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,10 +22,12 @@ use crate::words::{Facts, Owed, Part, Scan, Scope};
 
 mod reader;
 
-use reader::{Entry, Place, Range, Reader, Request};
+use reader::{Entry, Place, Range, Reader};
 
 /// Bytes of entries that are read whatever they say, about: the sample that scores rest on.
 const SAMPLE_BYTES: u64 = 512 << 10;
+/// So much is read sooner than threads are started for it.
+const LITTLE_BYTES: u64 = 64 << 10;
 /// A larger file is read in parts of about so many bytes.
 const PART_BYTES: u64 = 4 << 20;
 /// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
@@ -50,12 +52,25 @@ pub fn scan_owed<'a>(
         Some(done) => lacking(catalogue, formats, done)?,
         None => everything(catalogue, formats, scope)?,
     };
-    // Nothing is owed: to ask for their number already starts the threads.
+    let of: u64 = ranges.iter().map(|range| range.bytes).sum();
+    let step = of / SAMPLE_BYTES + 1;
+    let entries = |number: usize| entries(catalogue, &ranges[number], step, scope);
     if ranges.is_empty() {
         return Ok((Vec::new(), failed));
     }
-    let of: u64 = ranges.iter().map(|range| range.bytes).sum();
-    let step = of / SAMPLE_BYTES + 1;
+    // To ask for their number already starts the threads.
+    if of <= LITTLE_BYTES {
+        let (mut error, large) = (None, Mutex::new(()));
+        let entries = |number| entries(number).map_err(|e| error = Some(e)).ok();
+        let mut reader = Reader::new(scan.part(), entries, &large);
+        for (number, range) in ranges.iter().enumerate() {
+            if !reader.read(number, range) {
+                failed.insert(range.source);
+            }
+        }
+        let part = reader.part;
+        return error.map_or(Ok((vec![part], failed)), Err);
+    }
     // One more than there are cores, for one may wait for the catalogue.
     let threads = (rayon::current_num_threads() + 1).min(ranges.len());
     let (next, read, large) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(()));
@@ -63,7 +78,7 @@ pub fn scan_owed<'a>(
         let (ask, asked) = channel();
         let readers: Vec<_> = (0..threads)
             .map(|_| {
-                let mut reader = Reader::new(scan.part(), ask.clone(), &large);
+                let mut reader = Reader::new(scan.part(), asking(ask.clone()), &large);
                 let (ranges, next, read) = (&ranges, &next, &read);
                 threads_of.spawn(move || {
                     let mut failed = BTreeSet::new();
@@ -81,14 +96,10 @@ pub fn scan_owed<'a>(
             })
             .collect();
         drop(ask);
-        let served = serve(
-            asked,
-            |number| entries(catalogue, &ranges[number], step, scope),
-            || {
-                let bytes = read.load(Ordering::Relaxed);
-                progress(Event::Scanned { bytes, of });
-            },
-        );
+        let served = serve(asked, entries, || {
+            let bytes = read.load(Ordering::Relaxed);
+            progress(Event::Scanned { bytes, of });
+        });
         let mut parts = Vec::with_capacity(readers.len());
         for reader in readers {
             match reader.join() {
@@ -101,6 +112,21 @@ pub fn scan_owed<'a>(
         }
         served.map(|()| (parts, failed))
     })
+}
+
+/// A thread asks for the entries of a range.
+struct Request {
+    range: usize,
+    answer: SyncSender<Vec<Entry>>,
+}
+
+/// How a thread asks; `None` when the catalogue cannot tell, which ends the search.
+fn asking(ask: Sender<Request>) -> impl FnMut(usize) -> Option<Vec<Entry>> {
+    move |range| {
+        let (answer, answered) = sync_channel(1);
+        ask.send(Request { range, answer }).ok()?;
+        answered.recv().ok()
+    }
 }
 
 /// Answer requests until nobody is left to ask. An error ends it, and with it all threads that wait.
