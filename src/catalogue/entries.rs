@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::open::{Catalogue, Error};
-use super::write::{flag, key_range};
+use super::write::key_range;
 use crate::model::{Call, Compaction, Facts, FileTouch, Label, Run, Usage};
 
 /// An entry as stored.
@@ -108,7 +108,7 @@ impl Children {
     }
 }
 
-const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
+pub(super) const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
 
 impl Catalogue {
     /// Entries of a session in file order, source by source.
@@ -346,39 +346,6 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// Entries that are provisional: they live in the overlay only.
-    pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
-        let c = &self.connection;
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            // They are of the last line of a source whose end is not consumed; one that grew while it was read is racy.
-            let mut unfinished = c.prepare_cached(
-                "SELECT source, session FROM _sources CROSS JOIN _session_sources USING (source)
-                 WHERE consumed < size OR racy",
-            )?;
-            // Entries of one source arrive in the order of its bytes: from the last one on until one is not provisional. By
-            // any other way a search would read the whole session, or, as the planner would have it, all entries.
-            let mut last_of_source = c.prepare_cached(&format!(
-                "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC"
-            ))?;
-            let mut provisional = Vec::new();
-            let mut sources = unfinished.query([])?;
-            while let Some(row) = sources.next()? {
-                let (source, session): (i64, i64) = (row.get(0)?, row.get(1)?);
-                let (first, last) = key_range(session);
-                let entries = last_of_source.query_map([first, last, source], stored_entry)?;
-                for entry in entries {
-                    let entry = entry?;
-                    if entry.flags & flag::PROVISIONAL == 0 {
-                        break;
-                    }
-                    provisional.push(entry);
-                }
-            }
-            Ok(provisional)
-        };
-        self.told(run())
-    }
-
     /// Entries that hold a system prompt or tool schemas, those of the newest sessions first.
     pub fn entries_with_prompts(&self) -> Result<Vec<StoredEntry>, Error> {
         let run = || -> rusqlite::Result<Vec<StoredEntry>> {
@@ -449,7 +416,7 @@ impl Catalogue {
     }
 }
 
-fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
+pub(super) fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
     Ok(StoredEntry {
         key: r.get(0)?,
         source: r.get(1)?,
