@@ -123,8 +123,10 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
         wakes_after - wakes
     );
 
-    println!("memory, RSS in MB after so many appended lines:");
-    println!("  {:>8}  {:.1}", 0, watcher.rss());
+    println!(
+        "memory in MB after so many appended lines: RSS, anonymous and of files that are mapped"
+    );
+    println!("  {:>8}  {}", 0, watcher.memory());
     let started = Instant::now();
     for part in 1..=4 {
         for number in 0..appends / 4 {
@@ -136,9 +138,9 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
         let rate = f64::from(part * (appends / 4)) / started.elapsed().as_secs_f64();
         settled(&index)?;
         println!(
-            "  {:>8}  {:.1}  ({rate:.0} lines/s)",
+            "  {:>8}  {}  ({rate:.0} lines/s)",
             part * (appends / 4),
-            watcher.rss()
+            watcher.memory()
         );
     }
     Ok(())
@@ -215,11 +217,15 @@ impl Watcher {
         (number(&self.status("io"), "rchar:"), wakes.sum())
     }
 
-    fn rss(&self) -> f64 {
+    fn memory(&self) -> String {
         let status = self.status("status");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kb = line.and_then(|value| value.trim().trim_end_matches(" kB").parse::<f64>().ok());
-        kb.unwrap_or(0.0) / 1000.0
+        let mb = |name: &str| -> f64 {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let kb = line.and_then(|value| value.trim().trim_end_matches(" kB").parse().ok());
+            kb.unwrap_or(0.0) / 1000.0
+        };
+        let [all, anonymous, mapped] = ["VmRSS:", "RssAnon:", "RssFile:"].map(mb);
+        format!("{all:.1} = {anonymous:.1} + {mapped:.1}")
     }
 }
 

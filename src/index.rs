@@ -20,6 +20,7 @@ mod indexer;
 mod turns;
 mod watch;
 
+use self::asked::Looked;
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;
 pub use self::error::Error;
@@ -56,10 +57,10 @@ pub struct Index {
     pub(crate) obstacle: Option<Error>,
     /// The words of the last search.
     pub(crate) words: RefCell<ingest::Kept>,
-    /// Where the files may hold what is searched for first, noted when the check on opening read them all.
-    pub(crate) sighted: Option<ingest::Sighted>,
     /// The files are looked at meanwhile: what takes long is done afterwards, if at all.
     pub(crate) is_early: bool,
+    /// Where the files may hold what is searched for first, noted when the check on opening read them all.
+    pub(crate) sighted: Option<ingest::Sighted>,
 }
 
 impl Index {
@@ -77,7 +78,11 @@ impl Index {
     ) -> Result<Index, Error> {
         Index::open_by(config, freshness, &mut |mut indexer| {
             let report = indexer.sync_catalogue(progress)?;
-            Ok((indexer, report))
+            Ok(Looked {
+                indexer,
+                report,
+                sighted: None,
+            })
         })
     }
 
@@ -85,7 +90,7 @@ impl Index {
     fn open_by(
         config: &Config,
         freshness: Freshness,
-        look: &mut dyn FnMut(Indexer) -> Result<(Indexer, Report), Error>,
+        look: &mut dyn FnMut(Indexer) -> Result<Looked, Error>,
     ) -> Result<Index, Error> {
         let mut obstacle = None;
         if freshness == Freshness::Check
@@ -96,7 +101,11 @@ impl Index {
         if freshness == Freshness::Check {
             match Indexer::open_within(config, turns::MOMENT) {
                 Ok(indexer) => match look(indexer) {
-                    Ok((indexer, report)) => {
+                    Ok(Looked {
+                        indexer,
+                        report,
+                        sighted,
+                    }) => {
                         return Ok(Index {
                             config: indexer.config,
                             // The lock is given up here, the open catalogue is not: opening takes as long as looking.
@@ -106,8 +115,8 @@ impl Index {
                             report: Some(report),
                             obstacle: None,
                             words: RefCell::default(),
-                            sighted: indexer.sighted,
                             is_early: false,
+                            sighted,
                         });
                     }
                     // The disk is full, or went read-only: answer from what is there.
@@ -155,8 +164,8 @@ impl Index {
             report: None,
             obstacle,
             words: RefCell::default(),
-            sighted: None,
             is_early: false,
+            sighted: None,
         })
     }
 
@@ -182,8 +191,8 @@ impl Index {
             report: None,
             obstacle: None,
             words: RefCell::default(),
-            sighted: None,
             is_early: false,
+            sighted: None,
         })
     }
 

@@ -108,7 +108,7 @@ impl Children {
     }
 }
 
-const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
+pub(super) const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
 
 impl Catalogue {
     /// Entries of a session in file order, source by source.
@@ -346,25 +346,6 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// Entries of these sessions that are provisional: they live in the overlay only.
-    pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            // A provisional entry is the last of a source whose end is not consumed; one that grew while it was read is
-            // racy. CROSS JOIN keeps this order: the planner would begin with all entries.
-            self.connection
-                .prepare_cached(
-                    "SELECT e.key, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role, e.id, e.parent, e.time_ms, e.agent_sees, e.flags, e.stop_reason
-                     FROM _sources s CROSS JOIN _session_sources ss USING (source)
-                       CROSS JOIN _entries e ON e.key BETWEEN ss.session << 24 AND (ss.session << 24) + 16777215
-                         AND e.source = s.source AND e.flags & 1
-                     WHERE s.consumed < s.size OR s.racy",
-                )?
-                .query_map([], stored_entry)?
-                .collect()
-        };
-        self.told(run())
-    }
-
     /// Entries that hold a system prompt or tool schemas, those of the newest sessions first.
     pub fn entries_with_prompts(&self) -> Result<Vec<StoredEntry>, Error> {
         let run = || -> rusqlite::Result<Vec<StoredEntry>> {
@@ -435,7 +416,7 @@ impl Catalogue {
     }
 }
 
-fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
+pub(super) fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
     Ok(StoredEntry {
         key: r.get(0)?,
         source: r.get(1)?,

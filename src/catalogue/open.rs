@@ -207,6 +207,21 @@ impl Catalogue {
         self.told(self.connection.pragma_update(None, pragma, pages))
     }
 
+    /// Keep no more pages than who reads, and give back what is kept beyond that: for who stays open when the work is done.
+    pub fn keep_few_pages(&self) -> Result<(), Error> {
+        let size = -READING_CACHE_KIB;
+        self.told(self.connection.pragma_update(None, "cache_size", size))
+    }
+
+    /// Whether that is so.
+    #[cfg(test)]
+    pub fn keeps_few_pages(&self) -> bool {
+        let size = self
+            .connection
+            .pragma_query_value(None, "cache_size", |r| r.get::<_, i32>(0));
+        size == Ok(-READING_CACHE_KIB)
+    }
+
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock. `wal_bytes` is how
     /// long the WAL may become while somebody reads.
     pub fn open_writable(path: &Path, wal_bytes: u64) -> Result<Catalogue, Error> {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use rusqlite::params;
 
+use super::entries::{ENTRY, StoredEntry, stored_entry};
 use super::open::{Catalogue, Error};
-use super::write::ARRIVAL_BITS;
+use super::write::{ARRIVAL_BITS, flag, key_range};
 use crate::source::identity::Identity;
 
 /// Entries of one session in one source that lie near each other, keys `first..=last`, all within the bytes `start..end`.
@@ -68,6 +69,39 @@ impl Catalogue {
                 });
             }
             Ok(())
+        };
+        self.told(run())
+    }
+
+    /// Entries that are provisional: they live in the overlay only.
+    pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
+        let c = &self.connection;
+        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+            // They are of the last line of a source whose end is not consumed; one that grew while it was read is racy.
+            let mut unfinished = c.prepare_cached(
+                "SELECT source, session FROM _sources CROSS JOIN _session_sources USING (source)
+                 WHERE consumed < size OR racy",
+            )?;
+            // Entries of one source arrive in the order of its bytes: from the last one on until one is not provisional. By
+            // any other way a search would read the whole session, or, as the planner would have it, all entries.
+            let mut last_of_source = c.prepare_cached(&format!(
+                "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC"
+            ))?;
+            let mut provisional = Vec::new();
+            let mut sources = unfinished.query([])?;
+            while let Some(row) = sources.next()? {
+                let (source, session): (i64, i64) = (row.get(0)?, row.get(1)?);
+                let (first, last) = key_range(session);
+                let entries = last_of_source.query_map([first, last, source], stored_entry)?;
+                for entry in entries {
+                    let entry = entry?;
+                    if entry.flags & flag::PROVISIONAL == 0 {
+                        break;
+                    }
+                    provisional.push(entry);
+                }
+            }
+            Ok(provisional)
         };
         self.told(run())
     }
@@ -158,6 +192,8 @@ impl Catalogue {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use crate::format::FORMATS;
     use crate::ingest::catalogue_file;
@@ -202,5 +238,44 @@ mod tests {
         }
         assert_eq!(entries, 2_001);
         assert!(stretches.len() < 120, "{}", stretches.len());
+    }
+
+    #[test]
+    fn a_provisional_last_line_is_found_without_a_look_at_all_others() {
+        const LINES: u32 = 5_000;
+        let mut file = tempfile::NamedTempFile::with_suffix(".jsonl").unwrap();
+        writeln!(file, r#"{{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}}"#).unwrap();
+        let line = |id: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"x"}}}}"#
+            )
+        };
+        for at in 0..LINES {
+            writeln!(file, "{}", line(&format!("e{at}"))).unwrap();
+        }
+        // Two records in one line, and no end of it.
+        write!(file, "{}{}", line("one"), line("two")).unwrap();
+        let (mut catalogue, _) = catalogue_file(file.path(), FORMATS)
+            .unwrap()
+            .unwrap()
+            .unwrap();
+        let steps = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&steps);
+        let count = move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            false
+        };
+        catalogue
+            .connection
+            .progress_handler(1, Some(count))
+            .unwrap();
+        let found = catalogue.provisional_entries().unwrap();
+        let ids: Vec<_> = found
+            .iter()
+            .filter_map(|entry| entry.id.as_deref())
+            .collect();
+        assert_eq!(ids, ["two", "one"]);
+        let steps = steps.load(Ordering::Relaxed);
+        assert!(steps < LINES / 10, "{steps} steps");
     }
 }

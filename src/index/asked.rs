@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::thread::Builder;
 
 use super::{Config, Error, Event, Freshness, Index, Indexer};
-use crate::ingest::{self, Kept, Seen};
+use crate::ingest::{self, Kept, Seen, Sighted};
 use crate::model::{Expr, Report, SearchAnswer};
 use crate::query::{ListPage, ListScope, SearchScope, looked_for};
 
@@ -19,14 +19,13 @@ impl Index {
         progress: &mut dyn FnMut(Event),
     ) -> Result<(Index, ListPage), Error> {
         let page = |index: &Index| index.page(scope);
-        let (index, early) = Index::ask(config, progress, None, Kept::default, page)?;
+        let (index, early) = Index::ask(config, None, progress, Kept::default, page)?;
         let page = early.map_or_else(|| index.page(scope), Ok)?;
         Ok((index, page))
     }
 
     /// Open the index brought up to the files, with what [`Index::search_with`] finds in it: searched while they are looked
-    /// at, unless text must be read through for it. Where all files are read for the first time, it is noted where they may
-    /// hold what is asked for, and nothing else is read again.
+    /// at, unless text must be read through for it.
     ///
     /// # Errors
     /// As [`Index::search`].
@@ -36,7 +35,7 @@ impl Index {
         scope: &SearchScope,
         progress: &mut dyn FnMut(Event),
     ) -> Result<(Index, SearchAnswer), Error> {
-        let sought = looked_for(query, scope)?;
+        let expr = looked_for(query, scope)?;
         let directory = config.words_dir();
         let search = |index: &Index| index.search(query, scope);
         let (index, early) = std::thread::scope(|threads| {
@@ -46,29 +45,30 @@ impl Index {
                 Ok(opening) => opening.join().unwrap_or_default(),
                 Err(_) => Kept::default(),
             };
-            Index::ask(config, progress, sought.as_ref(), words, search)
+            Index::ask(config, expr.as_ref(), progress, words, search)
         })?;
         let answer = early.map_or_else(|| index.search_with(query, scope, progress), Ok)?;
         Ok((index, answer))
     }
 
-    /// Open the index brought up to the files, and the answer that was found meanwhile, if it stands.
+    /// Open the index brought up to the files, and the answer that was found meanwhile, if it stands. Where nothing is indexed
+    /// yet it is noted instead where the files may hold what `expr` looks for.
     fn ask<T>(
         config: &Config,
+        expr: Option<&Expr>,
         progress: &mut dyn FnMut(Event),
-        sought: Option<&Expr>,
         words: impl FnOnce() -> Kept,
         question: impl FnOnce(&Index) -> Result<T, Error>,
     ) -> Result<(Index, Option<T>), Error> {
         let (mut words, mut question) = (Some(words), Some(question));
         let (mut opened, mut early) = (None, None);
-        let mut index = Index::open_by(config, Freshness::Check, &mut |mut indexer| {
-            indexer.look_for(sought)?;
+        let mut index = Index::open_by(config, Freshness::Check, &mut |indexer| {
             // What is excluded is wiped first, and nobody may read meanwhile.
-            let (Some(question), true) = (question.take(), config.exclude.is_empty()) else {
-                return looked(indexer, Vec::new(), progress);
+            let may_read = config.exclude.is_empty() && indexer.catalogue.has_sessions()?;
+            let Some(question) = question.take_if(|_| may_read) else {
+                return looked(indexer, expr, progress);
             };
-            let (indexer, told) = indexer.look_beside(|index| {
+            let (mut indexer, told) = indexer.look_beside(|index| {
                 index
                     .words
                     .replace(words.take().map(|words| words()).unwrap_or_default());
@@ -78,13 +78,17 @@ impl Index {
             });
             let Ok((seen, answer)) = told else {
                 // What is wrong is mended, or told, by looking.
-                return looked(indexer, Vec::new(), progress);
+                return looked(indexer, None, progress);
             };
             let before = mark(&indexer);
-            let (indexer, report) = looked(indexer, seen, progress)?;
+            let report = indexer.sync_seen(seen, progress)?;
             let stands = report.files_unreadable == 0 && mark(&indexer) == before;
             early = answer.ok().filter(|_| stands);
-            Ok((indexer, report))
+            Ok(Looked {
+                indexer,
+                report,
+                sighted: None,
+            })
         })?;
         index.words = opened
             .or_else(|| words.map(|words| words()))
@@ -115,8 +119,8 @@ impl Indexer {
                 report: None,
                 obstacle: None,
                 words: RefCell::default(),
-                sighted: None,
                 is_early: true,
+                sighted: None,
             };
             let told = ask(&index);
             match index.catalogue {
@@ -134,14 +138,25 @@ impl Indexer {
     }
 }
 
-/// Look at the files that were not seen yet, and catalogue what is new.
+/// What a look at all files leaves.
+pub(super) struct Looked {
+    pub indexer: Indexer,
+    pub report: Report,
+    pub sighted: Option<Sighted>,
+}
+
+/// Look at all files, and note where those that are new may hold what `expr` looks for.
 fn looked(
     mut indexer: Indexer,
-    seen: Vec<Option<Seen>>,
+    expr: Option<&Expr>,
     progress: &mut dyn FnMut(Event),
-) -> Result<(Indexer, Report), Error> {
-    let report = indexer.sync_catalogue_seen(seen, progress)?;
-    Ok((indexer, report))
+) -> Result<Looked, Error> {
+    let (report, sighted) = indexer.sync_looking_for(expr, progress)?;
+    Ok(Looked {
+        indexer,
+        report,
+        sighted,
+    })
 }
 
 /// What is another one after whatever is written.

@@ -26,8 +26,6 @@ pub struct Indexer {
     pub(super) lock: File,
     /// The catalogue's file when it was opened.
     pub(super) opened: Option<(i64, i64)>,
-    /// Where may stand what is about to be searched for, while an empty catalogue is filled.
-    pub(super) sighted: Option<Sighted>,
 }
 
 impl Indexer {
@@ -75,7 +73,6 @@ impl Indexer {
             catalogue,
             notes,
             lock,
-            sighted: None,
         })
     }
 
@@ -102,30 +99,47 @@ impl Indexer {
         reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
     }
 
-    /// While the catalogue is brought up to the files for the first time, note where in them may stand what a search is
-    /// about to look for. Not where sessions are left out: they may be taken out again at the end.
-    pub(super) fn look_for(&mut self, expr: Option<&Expr>) -> Result<(), Error> {
-        let all_is_new = self.config.exclude.is_empty() && !self.catalogue.has_sessions()?;
-        self.sighted = expr.filter(|_| all_is_new).and_then(Sighted::new);
-        Ok(())
-    }
-
     /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
     pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        self.sync_catalogue_seen(Vec::new(), progress)
+        self.sync_looking(Vec::new(), None, progress)
     }
 
     /// The same where the roots that are configured were looked at by [`Indexer::look_beside`].
-    pub(super) fn sync_catalogue_seen(
+    pub(super) fn sync_seen(
         &mut self,
         seen: Vec<Option<Seen>>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Report, Error> {
+        self.sync_looking(seen, None, progress)
+    }
+
+    /// The same, and on the way it is noted where in the files that may stand which a search is about to look for: where
+    /// the catalogue is empty before, and nothing is taken out of it again.
+    pub(super) fn sync_looking_for(
+        &mut self,
+        expr: Option<&Expr>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<(Report, Option<Sighted>), Error> {
+        let all_is_new = self.config.exclude.is_empty() && !self.catalogue.has_sessions()?;
+        let mut sighted = expr.filter(|_| all_is_new).and_then(Sighted::new);
+        let report = self.sync_looking(Vec::new(), sighted.as_mut(), progress)?;
+        if let Some(sighted) = &mut sighted {
+            sighted.close(&self.catalogue)?;
+        }
+        Ok((report, sighted))
+    }
+
+    fn sync_looking(
+        &mut self,
+        seen: Vec<Option<Seen>>,
+        mut sighted: Option<&mut Sighted>,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Report, Error> {
         let mut report = Report {
             notes: std::mem::take(&mut self.notes),
             ..Report::default()
         };
-        match self.sync_roots(seen, progress, &mut report) {
+        match self.sync_roots(seen, sighted.as_deref_mut(), progress, &mut report) {
             Ok(()) => {}
             Err(Error::Catalogue(error)) if error.is_damage() => {
                 let path = self.config.catalogue_path();
@@ -136,15 +150,12 @@ impl Indexer {
                 remove_catalogue(&path)?;
                 self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
                 self.opened = turns::file_at(&path);
-                if let Some(sighted) = &mut self.sighted {
+                if let Some(sighted) = &mut sighted {
                     sighted.forget();
                 }
-                self.sync_roots(Vec::new(), progress, &mut report)?;
+                self.sync_roots(Vec::new(), sighted, progress, &mut report)?;
             }
             Err(error) => return Err(error),
-        }
-        if let Some(sighted) = &mut self.sighted {
-            sighted.close(&self.catalogue)?;
         }
         Ok(report)
     }
@@ -176,7 +187,7 @@ impl Indexer {
         let left = ingest::sync_hints(catalogue, config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
-        self.look_at(whole, Vec::new(), &mut |_| {}, &mut report)?;
+        self.look_at(whole, Vec::new(), None, &mut |_| {}, &mut report)?;
         Ok(report)
     }
 
@@ -191,26 +202,28 @@ impl Indexer {
     fn sync_roots(
         &mut self,
         seen: Vec<Option<Seen>>,
+        sighted: Option<&mut Sighted>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
         if seen.is_empty() {
             self.prepare(report)?;
         }
-        self.look_at(self.config.roots.clone(), seen, progress, report)
+        self.look_at(self.config.roots.clone(), seen, sighted, progress, report)
     }
 
     fn look_at(
         &mut self,
         mut roots: Vec<RootSpec>,
         mut seen: Vec<Option<Seen>>,
+        mut sighted: Option<&mut Sighted>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
         while !roots.is_empty() {
             let before = report.files_changed;
             let (catalogue, config) = (&self.catalogue, &self.config);
-            let (seen, sighted) = (std::mem::take(&mut seen), self.sighted.as_mut());
+            let (seen, sighted) = (std::mem::take(&mut seen), sighted.as_deref_mut());
             ingest::sync_catalogue(catalogue, config, &roots, seen, sighted, progress, report)?;
             if self.config.cancel.is_cancelled() {
                 return Err(Error::Cancelled);

@@ -350,8 +350,8 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
         report: None,
         obstacle: None,
         words: std::cell::RefCell::default(),
-        sighted: None,
         is_early: false,
+        sighted: None,
     }))
 }
 

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -24,8 +24,10 @@ use crate::words::{Facts, Owed, Part, Scan, Scope};
 
 mod reader;
 
-use reader::{Entry, Place, Range, Reader, Request};
+use reader::{Entry, Place, Range, Reader};
 
+/// So much is read sooner than threads are started for it.
+const LITTLE_BYTES: u64 = 64 << 10;
 /// A larger file is read in parts of about so many bytes.
 const PART_BYTES: u64 = 4 << 20;
 /// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
@@ -68,12 +70,25 @@ pub fn scan_owed<'a>(
         part.pass(entries, bytes);
         parts.push(part);
     }
-    // Nothing is owed: to ask for their number already starts the threads.
     if ranges.is_empty() {
         return Ok((parts, failed));
     }
     let of: u64 = ranges.iter().map(|range| range.bytes).sum();
     let step = sighted.map_or_else(|| sample_step(of), Sighted::step);
+    let entries = |number: usize| entries(catalogue, &ranges[number], step, scope);
+    // To ask for their number already starts the threads.
+    if of <= LITTLE_BYTES {
+        let (mut error, large) = (None, Mutex::new(()));
+        let entries = |number| entries(number).map_err(|e| error = Some(e)).ok();
+        let mut reader = Reader::new(scan.part(), entries, &large);
+        for (number, range) in ranges.iter().enumerate() {
+            if !reader.read(number, range) {
+                failed.insert(range.source);
+            }
+        }
+        parts.push(reader.part);
+        return error.map_or(Ok((parts, failed)), Err);
+    }
     // One more than there are cores, for one may wait for the catalogue.
     let threads = (rayon::current_num_threads() + 1).min(ranges.len());
     let (next, read, large) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(()));
@@ -81,7 +96,7 @@ pub fn scan_owed<'a>(
         let (ask, asked) = channel();
         let readers: Vec<_> = (0..threads)
             .map(|_| {
-                let mut reader = Reader::new(scan.part(), ask.clone(), &large);
+                let mut reader = Reader::new(scan.part(), asking(ask.clone()), &large);
                 let (ranges, next, read) = (&ranges, &next, &read);
                 threads_of.spawn(move || {
                     let mut failed = BTreeSet::new();
@@ -99,14 +114,10 @@ pub fn scan_owed<'a>(
             })
             .collect();
         drop(ask);
-        let served = serve(
-            asked,
-            |number| entries(catalogue, &ranges[number], step, scope),
-            || {
-                let bytes = read.load(Ordering::Relaxed);
-                progress(Event::Scanned { bytes, of });
-            },
-        );
+        let served = serve(asked, entries, || {
+            let bytes = read.load(Ordering::Relaxed);
+            progress(Event::Scanned { bytes, of });
+        });
         for reader in readers {
             match reader.join() {
                 Ok((part, changed)) => {
@@ -118,6 +129,21 @@ pub fn scan_owed<'a>(
         }
         served.map(|()| (parts, failed))
     })
+}
+
+/// A thread asks for the entries of a range.
+struct Request {
+    range: usize,
+    answer: SyncSender<Vec<Entry>>,
+}
+
+/// How a thread asks; `None` when the catalogue cannot tell, which ends the search.
+fn asking(ask: Sender<Request>) -> impl FnMut(usize) -> Option<Vec<Entry>> {
+    move |range| {
+        let (answer, answered) = sync_channel(1);
+        ask.send(Request { range, answer }).ok()?;
+        answered.recv().ok()
+    }
 }
 
 /// Answer requests until nobody is left to ask. An error ends it, and with it all threads that wait.

@@ -58,7 +58,9 @@ pub fn index_words(
         report.notes.push(why);
         return Ok(());
     }
-    catalogue.keep_more_pages()?;
+    if budget.is_none() {
+        catalogue.keep_more_pages()?;
+    }
     let mut add = |done, report: &mut Report| {
         add_owed(
             catalogue,

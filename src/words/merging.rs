@@ -17,9 +17,12 @@ pub(super) const SEGMENTS_MERGED: usize = 16;
 /// Passages of a segment that is merged even when time is short, at most: so many of them are done in a tenth of a second.
 const SMALL_SEGMENT: usize = 1_000;
 
+/// Merges that run at a time. After a large first index nothing else does, and merging is a quarter of all its work.
+pub(super) const MERGES_AT_ONCE: usize = 2;
+
 /// Bytes that are merged into one segment, at most: all of them are mapped meanwhile. A segment of more than half of that is
 /// left as it is, so every byte is merged a few times, however many there are.
-const MOST_BYTES: u64 = 192 << 20;
+const MOST_BYTES: u64 = (192 << 20) / MERGES_AT_ONCE as u64;
 
 /// By size, as [`LogMergePolicy`] groups them.
 pub(super) fn by_size() -> LogMergePolicy {

@@ -12,7 +12,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 use super::WordsError;
 use super::damage::{may_delete, reading};
 use super::directory::IndexDirectory;
-use super::merging::{SEGMENTS_MERGED, WholeSegments, by_size, small_ones};
+use super::merging::{MERGES_AT_ONCE, SEGMENTS_MERGED, WholeSegments, by_size, small_ones};
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
 use super::segment::Draft;
 use crate::failpoint::reach;
@@ -66,8 +66,7 @@ impl WordsWriter {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .memory_budget_per_thread(LEAST_MEMORY)
-            // Each maps the segments that it merges.
-            .num_merge_threads(1)
+            .num_merge_threads(MERGES_AT_ONCE)
             .build();
         let writer = index
             .writer_with_options(options)

@@ -3,20 +3,21 @@
 
 use serde_json::Value;
 use sessionary::index::SearchScope;
+use sessionary::model::SearchAnswer;
 use sessionary::{Event, Freshness, Index};
 
 use super::{Place, copy_fixtures};
 use crate::corpus::{self, RARE};
 
-/// The answer, and of how many bytes it was read.
-fn ask(index: &Index, query: &str, scope: &SearchScope) -> (Value, u64) {
+/// The answer as JSON, and of how many bytes it was read.
+fn read_by(search: impl FnOnce(&mut dyn FnMut(Event)) -> SearchAnswer) -> (Value, u64) {
     let mut read = 0;
-    let answer = index.search_with(query, scope, &mut |event| {
+    let answer = search(&mut |event| {
         if let Event::Scanned { of, .. } = event {
             read = of.max(read);
         }
     });
-    (serde_json::to_value(answer.unwrap()).unwrap(), read)
+    (serde_json::to_value(answer).unwrap(), read)
 }
 
 #[test]
@@ -56,12 +57,12 @@ fn a_first_search_answers_as_a_later_one_and_reads_less() {
         };
         let _ = std::fs::remove_dir_all(place.index_dir());
         let config = place.config();
-        let opened = Index::open_and_search(&config, query, &scope, &mut |_| {});
-        let (index, answer) = opened.unwrap();
-        let (first, little) = ask(&index, query, &scope);
-        assert_eq!(serde_json::to_value(answer).unwrap(), first, "{query}");
+        let (first, little) = read_by(|progress| {
+            let first = Index::open_and_search(&config, query, &scope, progress);
+            first.unwrap().1
+        });
         let later = Index::open(&config, Freshness::AsCommitted).unwrap();
-        let (later, all) = ask(&later, query, &scope);
+        let (later, all) = read_by(|progress| later.search_with(query, &scope, progress).unwrap());
         assert_eq!(first, later, "{query}");
         assert!(little <= all, "{query}: {little} of {all}");
         if query == RARE {

@@ -230,7 +230,7 @@ pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
         let lines = said.new.lines();
         let lines = lines.filter_map(|line| screen.masked_json(line));
-        return screen.json(&Answer {
+        screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             dry_run: said.dry_run,
             session: said.session,
@@ -238,7 +238,9 @@ pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
             entry: said.entry,
             rewritten: said.rewritten,
             lines: lines.collect(),
-        });
+        })?;
+        screen.say_redacted();
+        return Ok(());
     }
     let path = screen.path(said.path);
     if said.dry_run {
@@ -253,7 +255,9 @@ pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
             Some(json) => format!("{json}\n"),
             None => format!("{}\n", screen.masked(line.to_owned())),
         });
-        return Ok(screen.print(&plain_lines(&lines.collect::<String>()))?);
+        screen.print(&plain_lines(&lines.collect::<String>()))?;
+        screen.say_redacted();
+        return Ok(());
     }
     match said.new.is_empty() {
         true => screen.say(&format!("Nothing was to be done: {path} is as it was")),

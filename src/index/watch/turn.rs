@@ -179,6 +179,8 @@ impl Watch<'_> {
         let began = SystemTime::now();
         self.watch_roots();
         let report = self.indexer.sync_catalogue(&mut |_| {})?;
+        // What follows touches few pages; without this memory would grow with the index.
+        self.indexer.catalogue.keep_few_pages()?;
         self.looked_at = Some(self.indexer.catalogue.changes_kept()?.index_id);
         // Roots that follow from sessions met for the first time are watched from now on, and looked at once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
@@ -306,5 +308,54 @@ fn passes(error: &Error) -> bool {
         Error::Catalogue(error) => error.is_refusal_to_write(),
         Error::Io { .. } | Error::Unwritable { .. } => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+
+    use crate::index::watch::{Presence, Watch};
+    use crate::index::{Config, Indexer, RootSpec, WatchOptions};
+
+    #[test]
+    fn memory_for_much_work_is_given_back() {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap().join("sessions");
+        fs::create_dir(&root).unwrap();
+        let path = root.join("one.jsonl");
+        let line = r#"{"type":"message","id":"one","message":{"role":"user","content":"said"}}"#;
+        fs::write(
+            &path,
+            format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{line}\n"),
+        )
+        .unwrap();
+        let spec = RootSpec {
+            agent: "pi".into(),
+            format: "pi".into(),
+            path: root,
+            label: None,
+            flat: false,
+            why: "the test".into(),
+        };
+        let config = Config::new(place.path().join("index"), vec![spec]);
+        let (options, mut told) = (WatchOptions::default(), |_: crate::index::Watched<'_>| {});
+        let presence = Presence::new(&config).unwrap();
+        let indexer = Indexer::open(&config).unwrap();
+        let mut watch = Watch::new(indexer, &options, presence, &mut told)
+            .unwrap_or_else(|error| panic!("{error}"));
+        // The look at everything.
+        assert!(watch.turn().is_ok());
+        assert!(watch.indexer.catalogue.keeps_few_pages());
+        // A hint.
+        let mut file = fs::File::options().append(true).open(&path).unwrap();
+        writeln!(file, "{line}").unwrap();
+        watch.hint(&path);
+        assert!(watch.turn().is_ok());
+        assert!(watch.index_words().is_ok());
+        let catalogue = &watch.indexer.catalogue;
+        assert_eq!(catalogue.outstanding(0).unwrap().1, 0);
+        assert!(catalogue.keeps_few_pages());
     }
 }

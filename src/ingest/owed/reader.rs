@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::mpsc::{Sender, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Shares;
@@ -45,25 +44,20 @@ pub(super) struct Entry {
     pub hash: u64,
 }
 
-/// A thread asks for the entries of a range.
-pub(super) struct Request {
-    pub range: usize,
-    pub answer: SyncSender<Vec<Entry>>,
-}
-
 /// What a thread has.
-pub(super) struct Reader<'a, 'l> {
+pub(super) struct Reader<'a, 'l, E> {
     pub part: Part<'a>,
-    ask: Sender<Request>,
+    /// The entries of the range of this number; `None`: the catalogue cannot tell.
+    entries: E,
     large: &'l Mutex<()>,
     buffer: Vec<u8>,
 }
 
-impl<'a, 'l> Reader<'a, 'l> {
-    pub fn new(part: Part<'a>, ask: Sender<Request>, large: &'l Mutex<()>) -> Self {
+impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> Reader<'a, 'l, E> {
+    pub fn new(part: Part<'a>, entries: E, large: &'l Mutex<()>) -> Self {
         Self {
             part,
-            ask,
+            entries,
             large,
             buffer: Vec::new(),
         }
@@ -104,7 +98,7 @@ impl<'a, 'l> Reader<'a, 'l> {
                 return Some(());
             }
         }
-        let mut entries = self.entries(number)?;
+        let mut entries = (self.entries)(number)?;
         let all = entries.len();
         let start = entries.iter().map(|entry| entry.start).min().unwrap_or(0);
         let end = entries.iter().map(Entry::end).max().unwrap_or(0);
@@ -138,13 +132,6 @@ impl<'a, 'l> Reader<'a, 'l> {
             }
         }
         (entries.len() == all).then_some(())
-    }
-
-    /// The entries of a range; `None` when the catalogue cannot tell, which ends the search.
-    fn entries(&self, range: usize) -> Option<Vec<Entry>> {
-        let (answer, answered) = sync_channel(1);
-        self.ask.send(Request { range, answer }).ok()?;
-        answered.recv().ok()
     }
 
     fn fill(&mut self, file: &mut File, start: u64, end: u64) -> Option<()> {
