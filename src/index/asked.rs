@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::thread::Builder;
 
 use super::{Config, Error, Event, Freshness, Index, Indexer};
-use crate::ingest::{self, Kept, Seen, Sighted};
+use crate::ingest::{self, AllSeen, Kept, Sighted};
 use crate::model::{Expr, Report, SearchAnswer};
 use crate::query::{ListPage, ListScope, SearchScope, looked_for};
 
@@ -103,7 +103,7 @@ impl Indexer {
     fn look_beside<T>(
         mut self,
         ask: impl FnOnce(&Index) -> T,
-    ) -> (Indexer, Result<(Vec<Option<Seen>>, T), Error>) {
+    ) -> (Indexer, Result<(AllSeen, T), Error>) {
         if let Err(error) = self.prepare(&mut Report::default()) {
             return (self, Err(error));
         }

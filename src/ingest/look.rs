@@ -48,12 +48,15 @@ fn folders(
     })
 }
 
+/// What was seen of each root that is configured, in that order; `None` of one with a format that is not known.
+pub type AllSeen = Vec<Option<Seen>>;
+
 /// Look at all roots on another thread while the catalogue is `ask`ed something else: when it ends, both have.
 pub fn look_beside<T>(
     catalogue: Catalogue,
     config: &Config,
     ask: impl FnOnce(Catalogue) -> (Catalogue, T),
-) -> (Catalogue, Result<(Vec<Option<Seen>>, T), Error>) {
+) -> (Catalogue, Result<(AllSeen, T), Error>) {
     let now_ms = now_ns() / 1_000_000;
     let known = |spec: &RootSpec| -> Result<_, Error> {
         let Some(format) = config.format(&spec.format) else {
@@ -72,7 +75,7 @@ pub fn look_beside<T>(
         Ok(known) => known,
         Err(error) => return (catalogue, Err(error)),
     };
-    let see = || -> Vec<Option<Seen>> {
+    let see = || -> AllSeen {
         let each = config.roots.iter().zip(known);
         let seen = each.map(|(spec, known)| {
             known.map(|(format, folders)| Seen::of(config, spec, format, folders))

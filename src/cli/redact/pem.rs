@@ -39,7 +39,7 @@ fn is_near(between: &[u8]) -> bool {
     };
     match between.len() {
         0..=GAP => true,
-        ..=LONG_GAP => (1..=ENDS).contains(&ends().count()),
+        gap if gap <= LONG_GAP => (1..=ENDS).contains(&ends().count()),
         _ => false,
     }
 }
