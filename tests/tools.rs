@@ -245,7 +245,7 @@ fn the_sqlite3_shell_reads_while_it_is_written() {
         let text = "SELECT json_extract(CAST(substr(readfile(s.root || '/' || s.relative), e.start + 1, e.length) AS TEXT), '$.type')
                     FROM entries e JOIN sources s USING (source) WHERE e.line = 1 LIMIT 1";
         let output = Command::new("sqlite3")
-            .args([&uri, text])
+            .args(["-cmd", ".timeout 5000", &uri, text])
             .output()
             .expect("it");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "session\n");
