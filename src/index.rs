@@ -11,6 +11,7 @@ use crate::ingest;
 use crate::model::Report;
 
 mod agent_list;
+mod asked;
 mod config;
 mod debt;
 mod error;
@@ -19,6 +20,7 @@ mod indexer;
 mod turns;
 mod watch;
 
+use self::asked::Looked;
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;
 pub use self::error::Error;
@@ -28,8 +30,8 @@ pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
-    ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart, TreeScope,
-    WrittenList,
+    ListPage, ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart,
+    TreeScope, WrittenList,
 };
 
 /// How current an [`Index`] must be.
@@ -55,6 +57,10 @@ pub struct Index {
     pub(crate) obstacle: Option<Error>,
     /// The words of the last search.
     pub(crate) words: RefCell<ingest::Kept>,
+    /// The files are looked at meanwhile: what takes long is done afterwards, if at all.
+    pub(crate) is_early: bool,
+    /// Where the files may hold what is searched for first, noted when the check on opening read them all.
+    pub(crate) sighted: Option<ingest::Sighted>,
 }
 
 impl Index {
@@ -70,6 +76,22 @@ impl Index {
         freshness: Freshness,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
+        Index::open_by(config, freshness, &mut |mut indexer| {
+            let report = indexer.sync_catalogue(progress)?;
+            Ok(Looked {
+                indexer,
+                report,
+                sighted: None,
+            })
+        })
+    }
+
+    /// The same where the files are looked at by `look`.
+    fn open_by(
+        config: &Config,
+        freshness: Freshness,
+        look: &mut dyn FnMut(Indexer) -> Result<Looked, Error>,
+    ) -> Result<Index, Error> {
         let mut obstacle = None;
         if freshness == Freshness::Check
             && let Some(index) = watch::vouched_for(config)?
@@ -77,9 +99,13 @@ impl Index {
             return Ok(index);
         }
         if freshness == Freshness::Check {
-            match Indexer::open_within(config, turns::MOMENT, progress) {
-                Ok(mut indexer) => match indexer.sync_catalogue(progress) {
-                    Ok(report) => {
+            match Indexer::open_within(config, turns::MOMENT, &mut |_| {}) {
+                Ok(indexer) => match look(indexer) {
+                    Ok(Looked {
+                        indexer,
+                        report,
+                        sighted,
+                    }) => {
                         return Ok(Index {
                             config: indexer.config,
                             // The lock is given up here, the open catalogue is not: opening takes as long as looking.
@@ -89,6 +115,8 @@ impl Index {
                             report: Some(report),
                             obstacle: None,
                             words: RefCell::default(),
+                            is_early: false,
+                            sighted,
                         });
                     }
                     // The disk is full, or went read-only: answer from what is there.
@@ -136,21 +164,8 @@ impl Index {
             report: None,
             obstacle,
             words: RefCell::default(),
-        })
-    }
-
-    /// The same for a search: the words are opened meanwhile.
-    pub fn open_to_search(
-        config: &Config,
-        freshness: Freshness,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<Index, Error> {
-        let directory = config.words_dir();
-        std::thread::scope(|scope| {
-            let words = scope.spawn(|| ingest::Kept::ahead(&directory));
-            let mut index = Index::open_with(config, freshness, progress)?;
-            index.words = RefCell::new(words.join().unwrap_or_default());
-            Ok(index)
+            is_early: false,
+            sighted: None,
         })
     }
 
@@ -176,6 +191,8 @@ impl Index {
             report: None,
             obstacle: None,
             words: RefCell::default(),
+            is_early: false,
+            sighted: None,
         })
     }
 

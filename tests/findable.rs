@@ -4,6 +4,7 @@
 //! (`rules`) and looks words up in plain maps (`oracle`). Nothing of it is the library's own code.
 
 mod draw;
+mod first;
 mod keys;
 pub mod long_line;
 mod oracle;

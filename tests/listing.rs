@@ -221,3 +221,74 @@ fn a_row_says_how_its_agent_takes_it_up_again() {
     let found = home.json(&["search", "tokenizer", "--json"]);
     assert_eq!(found["sessions"][0]["session"], list["sessions"][0]);
 }
+
+/// Sixty sessions that begin with a hundred thousand letters each: more than is kept of a list until it is written.
+#[test]
+fn a_list_of_any_length_is_the_sum_of_its_pages() {
+    let home = Sandbox::new();
+    for number in 0..60 {
+        let lines = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{number:08}\",\"timestamp\":\"2026-01-01T09:00:00.000Z\",\"cwd\":\"/c\"}}\n\
+             {{\"type\":\"message\",\"id\":\"m\",\"parentId\":null,\"timestamp\":\"2026-01-01T09:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{number} ghp_{}{}\"}}}}\n",
+            "a1".repeat(18),
+            " and".repeat(25_000),
+        );
+        let path = home.write(&format!(".pi/agent/sessions/--x--/{number}.jsonl"), &lines);
+        home.touch(&path, 1_767_222_000 + number);
+    }
+    let sessions = |arguments: &[&str]| {
+        let mut answer = home.json(&[&["list", "--all", "--json"][..], arguments].concat());
+        match answer["sessions"].take() {
+            Value::Array(sessions) => sessions,
+            other => panic!("{other}"),
+        }
+    };
+    let all = sessions(&[]);
+    assert_eq!(all.len(), 60);
+    assert!(serde_json::to_string(&all).unwrap().len() > 5 << 20);
+    let pages = (1..=6).flat_map(|page| sessions(&["--limit", "10", "--page", &page.to_string()]));
+    assert_eq!(all, pages.collect::<Vec<_>>());
+    let numbers = all
+        .iter()
+        .map(|row| row["id"].as_str().unwrap().parse::<u64>().unwrap());
+    assert_eq!(
+        numbers.collect::<Vec<_>>(),
+        (0..60).rev().collect::<Vec<_>>()
+    );
+    let is_masked = |row: &Value| {
+        row["firstMessage"]
+            .as_str()
+            .unwrap()
+            .contains("ghp_[redacted]")
+    };
+    assert!(all.iter().all(is_masked));
+
+    // Whoever writes it later reads each row once more, and has read it once before.
+    #[cfg(target_os = "linux")]
+    {
+        let read = || {
+            let io = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+            let read = io.lines().find_map(|line| line.strip_prefix("rchar: "));
+            read.unwrap().parse::<u64>().unwrap()
+        };
+        let root = crate::histories::dump::root("pi", "pi", &home.home.join(".pi/agent/sessions"));
+        let config = sessionary::Config::new(home.home.join("index"), vec![root]);
+        let synced =
+            sessionary::Indexer::open(&config).and_then(|mut index| index.sync(&mut |_| {}));
+        assert_eq!(synced.unwrap().files_changed, 60);
+        // What was changed just now is looked into once more.
+        home.settle();
+        drop(sessionary::Index::open(&config, sessionary::Freshness::Check).unwrap());
+        let scope = sessionary::index::ListScope::default();
+        let before = read();
+        let (index, page) = sessionary::Index::open_and_page(&config, &scope, &mut |_| {}).unwrap();
+        let opened = read() - before;
+        assert!((5_500_000..9_000_000).contains(&opened), "{opened} bytes read");
+        index.write_page(&page, &mut std::io::sink()).unwrap();
+        let written = read() - before - opened;
+        assert!(
+            (5_500_000..9_000_000).contains(&written),
+            "{written} bytes read"
+        );
+    }
+}

@@ -189,6 +189,15 @@ fn a_name_that_is_not_utf8_is_said() {
     let status = home.run(&["status"]);
     let unread = status.lines().find(|line| line.starts_with("unread"));
     assert_snapshot!(unread.unwrap_or_default(), @r#"unread    2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them"#);
+    // The same where somebody else writes: what cannot be looked at is not there for a reader either.
+    let lock = fs::File::options()
+        .write(true)
+        .open(home.home.join(".cache/sessionary/v1/lock"))
+        .expect("the lock");
+    lock.lock().expect("held");
+    let list = home.json(&["list", "--json"]);
+    assert_eq!(list["complete"], false);
+    assert_eq!(list["pending_files"], 2);
 }
 
 #[test]

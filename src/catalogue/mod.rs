@@ -11,7 +11,7 @@ pub mod marks;
 mod notes;
 mod open;
 pub mod outbox;
-mod owed;
+pub mod owed;
 mod raw;
 pub mod read;
 pub mod rows;

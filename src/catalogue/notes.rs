@@ -6,6 +6,9 @@ use super::open::{Catalogue, Error};
 use crate::source::discover::Stray;
 use crate::source::identity::Identity;
 
+/// How old the time of the last scan becomes before a scan that changed nothing moves it, in ms.
+const SCAN_NOTED_MS: i64 = 3_600_000;
+
 impl Catalogue {
     /// The row of a root, made or brought up to date.
     pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
@@ -91,14 +94,21 @@ impl Catalogue {
         self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
     }
 
+    /// Whether any session is known.
+    pub fn has_sessions(&self) -> Result<bool, Error> {
+        let any = "SELECT EXISTS (SELECT 1 FROM _sessions)";
+        let cached = self.connection.prepare_cached(any);
+        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
+    }
+
     /// Note that a full scan ended.
     ///
-    /// A scan that changed nothing moves the time by whole minutes only: a look must not cost a write.
+    /// A scan that changed nothing moves the time by whole hours only: a look must not cost a write, for which a disk is waited.
     pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
         let run = || -> rusqlite::Result<()> {
             self.connection.execute(
-                "UPDATE _store SET last_scan_ms = ?1 WHERE ?2 OR last_scan_ms IS NULL OR last_scan_ms < ?1 - 60000",
-                params![now_ms, changed],
+                "UPDATE _store SET last_scan_ms = ?1 WHERE ?2 OR last_scan_ms IS NULL OR last_scan_ms < ?1 - ?3",
+                params![now_ms, changed, SCAN_NOTED_MS],
             )?;
             match changed {
                 true => self.trim_changes(),

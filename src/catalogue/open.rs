@@ -174,17 +174,37 @@ const READING_CACHE_KIB: i32 = 1_000;
 /// Pages kept by who writes: rows go to the ends of a dozen trees.
 const WRITING_CACHE_KIB: i32 = 16_000;
 
+/// Pages in the WAL from which on each commit copies them into the database, and waits for the disk twice.
+const CHECKPOINT_PAGES: i32 = 2_000;
+/// The same while an empty catalogue is filled: some 50 MB, within [`WAL_BYTES`].
+const FILLING_CHECKPOINT_PAGES: i32 = 12_000;
+
 impl Catalogue {
     /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has left a WAL to be emptied.
     pub fn is_clean(&self) -> bool {
         let wal = super::wal::beside(&self.path, "-wal");
-        self.connection.total_changes() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
+        self.rows_written() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
+    }
+
+    /// Rows written by this connection so far.
+    pub fn rows_written(&self) -> u64 {
+        self.connection.total_changes()
     }
 
     /// Keep as many pages as who writes much needs.
     pub fn keep_more_pages(&self) -> Result<(), Error> {
         let size = -WRITING_CACHE_KIB;
         self.told(self.connection.pragma_update(None, "cache_size", size))
+    }
+
+    /// Copy the WAL into the database seldom, while an empty catalogue is filled, or often again.
+    pub fn checkpoint_seldom(&self, seldom: bool) -> Result<(), Error> {
+        let pages = match seldom {
+            true => FILLING_CHECKPOINT_PAGES,
+            false => CHECKPOINT_PAGES,
+        };
+        let pragma = "wal_autocheckpoint";
+        self.told(self.connection.pragma_update(None, pragma, pages))
     }
 
     /// Keep no more pages than who reads, and give back what is kept beyond that: for who stays open when the work is done.
@@ -270,7 +290,7 @@ impl Catalogue {
         c.pragma_update(None, "journal_mode", "WAL").map_err(err)?;
         c.pragma_update(None, "synchronous", "NORMAL")
             .map_err(err)?;
-        c.pragma_update(None, "wal_autocheckpoint", 2000)
+        c.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)
             .map_err(err)?;
         c.pragma_update(None, "cache_size", -READING_CACHE_KIB)
             .map_err(err)?;

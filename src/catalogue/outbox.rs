@@ -73,6 +73,12 @@ impl Catalogue {
 
     /// The words are built anew: everything is owed again, under a new epoch.
     pub fn owe_everything(&self) -> Result<(), Error> {
+        if self.epoch()?.1 == 0 {
+            // No batch ever came into the words: all of it is owed still.
+            let anew = "UPDATE _store SET epoch = lower(hex(randomblob(8))); DELETE FROM _dead;
+                        UPDATE _outbox SET batch = NULL WHERE batch IS NOT NULL;";
+            return self.told(self.connection.execute_batch(anew));
+        }
         self.told(self.connection.execute_batch(
             "UPDATE _store SET epoch = lower(hex(randomblob(8))), last_batch = 0;
              DELETE FROM _dead; DELETE FROM _outbox;

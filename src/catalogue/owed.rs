@@ -11,7 +11,7 @@ use super::write::{ARRIVAL_BITS, flag, key_range};
 use crate::source::identity::Identity;
 
 /// Entries of one session in one source that lie near each other, keys `first..=last`, all within the bytes `start..end`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct Stretch {
     pub source: i64,

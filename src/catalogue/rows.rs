@@ -1,8 +1,10 @@
 //! What does `list --json` print of each session? Its row as JSON, made when the session changes, beside what a list
 //! sorts by: a list of thousands is then hardly more than copying.
 
+use std::path::PathBuf;
+
 use rusqlite::types::Value;
-use rusqlite::{params, params_from_iter};
+use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, stored_session};
@@ -191,6 +193,24 @@ impl Catalogue {
             Ok(())
         };
         self.told(run())
+    }
+
+    /// The JSON of a session's row without its head; `None` when the session is gone.
+    pub fn ready_row(&self, session: i64) -> Result<Option<String>, Error> {
+        let cached = self
+            .connection
+            .prepare_cached("SELECT json FROM _rows WHERE session = ?1");
+        self.told(cached.and_then(|mut s| s.query_row([session], |r| r.get(0)).optional()))
+    }
+
+    /// The path in a session's row; empty when the session is gone.
+    pub fn row_path(&self, session: i64) -> Result<PathBuf, Error> {
+        let sql = "SELECT path FROM _sessions WHERE session = ?1";
+        let path = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut s| s.query_row([session], |r| r.get::<_, String>(0)).optional());
+        self.told(path).map(|path| path.unwrap_or_default().into())
     }
 
     /// The row whose JSON this is.

@@ -111,6 +111,17 @@ pub struct Chunk<E> {
     pub source_bytes: u64,
 }
 
+/// What a chunk has become.
+#[derive(Debug, Clone, Copy)]
+pub struct Applied {
+    /// Number of its source.
+    pub source: i64,
+    /// Key of its first entry.
+    pub first: i64,
+    /// A session of many files: its row is made once, by [`Catalogue::refold_session`], before the commit.
+    pub stale: Option<i64>,
+}
+
 impl Catalogue {
     /// Begin the one write transaction.
     ///
@@ -142,12 +153,11 @@ impl Catalogue {
         }
     }
 
-    /// Add a chunk. Within the transaction. A session of many files is given back: its row is made once, by
-    /// [`Catalogue::refold_session`], before the commit.
+    /// Add a chunk. Within the transaction.
     ///
     /// # Errors
     /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
-    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<Option<i64>, Error> {
+    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<Applied, Error> {
         let arrivals = self.told(self.arrivals(chunk))?;
         if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
@@ -191,11 +201,7 @@ impl Catalogue {
         Ok(0)
     }
 
-    fn apply_rows(
-        &self,
-        chunk: &Chunk<Inserts>,
-        format: &dyn Format,
-    ) -> rusqlite::Result<Option<i64>> {
+    fn apply_rows(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> rusqlite::Result<Applied> {
         let c = &self.connection;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
         let identity = if chunk.last {
@@ -256,13 +262,15 @@ impl Catalogue {
         self.queue(source, first_key, chunk)?;
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
-        if format.shape() == Shape::Document {
-            return Ok(Some(session));
-        }
-        if chunk.last {
+        let of_many = format.shape() == Shape::Document;
+        if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
-        Ok(None)
+        Ok(Applied {
+            source,
+            first: first_key,
+            stale: of_many.then_some(session),
+        })
     }
 
     /// The session's row and its next arrival.

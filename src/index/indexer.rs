@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
-use crate::ingest::{self, Hinted, WordsStage};
-use crate::model::Report;
+use crate::ingest::{self, Hinted, Seen, Sighted, WordsStage};
+use crate::model::{Expr, Report};
 use crate::source::discover::relative;
 
 /// What follows when the words cannot be written: no answer depends on it.
@@ -115,11 +115,45 @@ impl Indexer {
 
     /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
     pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        self.sync_looking(Vec::new(), None, progress)
+    }
+
+    /// The same where the roots that are configured were looked at by [`Indexer::look_beside`].
+    pub(super) fn sync_seen(
+        &mut self,
+        seen: Vec<Option<Seen>>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Report, Error> {
+        self.sync_looking(seen, None, progress)
+    }
+
+    /// The same, and on the way it is noted where in the files that may stand which a search is about to look for: where
+    /// the catalogue is empty before, and nothing is taken out of it again.
+    pub(super) fn sync_looking_for(
+        &mut self,
+        expr: Option<&Expr>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<(Report, Option<Sighted>), Error> {
+        let all_is_new = self.config.exclude.is_empty() && !self.catalogue.has_sessions()?;
+        let mut sighted = expr.filter(|_| all_is_new).and_then(Sighted::new);
+        let report = self.sync_looking(Vec::new(), sighted.as_mut(), progress)?;
+        if let Some(sighted) = &mut sighted {
+            sighted.close(&self.catalogue)?;
+        }
+        Ok((report, sighted))
+    }
+
+    fn sync_looking(
+        &mut self,
+        seen: Vec<Option<Seen>>,
+        mut sighted: Option<&mut Sighted>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Report, Error> {
         let mut report = Report {
             notes: std::mem::take(&mut self.notes),
             ..Report::default()
         };
-        match self.sync_roots(progress, &mut report) {
+        match self.sync_roots(seen, sighted.as_deref_mut(), progress, &mut report) {
             Ok(()) => {}
             Err(Error::Catalogue(error)) if error.is_damage() => {
                 let path = self.config.catalogue_path();
@@ -130,7 +164,10 @@ impl Indexer {
                 remove_catalogue(&path)?;
                 self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
                 self.opened = turns::file_at(&path);
-                self.sync_roots(progress, &mut report)?;
+                if let Some(sighted) = &mut sighted {
+                    sighted.forget();
+                }
+                self.sync_roots(Vec::new(), sighted, progress, &mut report)?;
             }
             Err(error) => return Err(error),
         }
@@ -164,31 +201,44 @@ impl Indexer {
         let left = ingest::sync_hints(catalogue, config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
-        self.look_at(whole, &mut |_| {}, &mut report)?;
+        self.look_at(whole, Vec::new(), None, &mut |_| {}, &mut report)?;
         Ok(report)
+    }
+
+    /// What must be so before anything is looked at: nothing is stored of what is excluded, and all roots are known.
+    pub(super) fn prepare(&mut self, report: &mut Report) -> Result<(), Error> {
+        self.apply_exclude(report)?;
+        self.config.add_project_roots(&self.catalogue)?;
+        Ok(())
     }
 
     /// All roots, then those that follow from sessions met for the first time.
     fn sync_roots(
         &mut self,
+        seen: Vec<Option<Seen>>,
+        sighted: Option<&mut Sighted>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
-        self.apply_exclude(report)?;
-        self.config.add_project_roots(&self.catalogue)?;
-        self.look_at(self.config.roots.clone(), progress, report)
+        if seen.is_empty() {
+            self.prepare(report)?;
+        }
+        self.look_at(self.config.roots.clone(), seen, sighted, progress, report)
     }
 
     fn look_at(
         &mut self,
         mut roots: Vec<RootSpec>,
+        mut seen: Vec<Option<Seen>>,
+        mut sighted: Option<&mut Sighted>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
         while !roots.is_empty() {
             let before = report.files_changed;
             let (catalogue, config) = (&self.catalogue, &self.config);
-            ingest::sync_catalogue(catalogue, config, &roots, progress, report)?;
+            let (seen, sighted) = (std::mem::take(&mut seen), sighted.as_deref_mut());
+            ingest::sync_catalogue(catalogue, config, &roots, seen, sighted, progress, report)?;
             if self.config.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }

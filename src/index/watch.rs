@@ -353,6 +353,8 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
         report: None,
         obstacle: None,
         words: std::cell::RefCell::default(),
+        is_early: false,
+        sighted: None,
     }))
 }
 

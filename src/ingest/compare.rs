@@ -51,7 +51,7 @@ pub fn compare_source(
     };
     let mut chunks: Vec<Chunk<Vec<EntryRow>>> = Vec::new();
     let mut cost = Cost::default();
-    match read_source(&plan, &mut Vec::new(), &mut cost, &mut |chunk| {
+    match read_source(&plan, None, &mut Vec::new(), &mut cost, &mut |chunk, _| {
         chunks.push(chunk)
     }) {
         Ok(_) => {}

@@ -153,6 +153,7 @@ fn sync_open(
         &plans,
         stale,
         &config.cancel,
+        None,
         &mut |_| {},
         report,
     )?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
+use std::thread::Builder;
 
 use super::exclude::{LeftOut, leave_out};
 use crate::catalogue::{Catalogue, Error, read::Known};
@@ -9,6 +10,7 @@ use crate::format::Format;
 use crate::index::{Config, RootSpec};
 use crate::source::discover::{Discovery, Stray, discover_changes};
 use crate::source::folders::{Folder, Folders, parent};
+use crate::source::identity::now_ns;
 
 /// What lies below a root, and what is known of the same directories.
 pub struct Look {
@@ -22,7 +24,83 @@ pub struct Look {
     folders: Folders,
 }
 
-/// Look at the root of `spec`, which is stored as `root`.
+/// What was seen of a root by who does not need the catalogue for it.
+#[derive(Default)]
+pub struct Seen {
+    /// The directories as they were.
+    folders: Folders,
+    discovery: Discovery,
+}
+
+/// The directories of the root that is stored as `root`, as they were.
+fn folders(
+    catalogue: &Catalogue,
+    config: &Config,
+    format: &dyn Format,
+    root: Option<i64>,
+    now_ms: i64,
+) -> Result<Folders, Error> {
+    Ok(match root {
+        // Whether a file is excluded may be told by another one of its session: all are looked at.
+        _ if !config.exclude.is_empty() => Folders::default(),
+        Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
+        None => Folders::default(),
+    })
+}
+
+/// Look at all roots on another thread while the catalogue is `ask`ed something else: when it ends, both have.
+pub fn look_beside<T>(
+    catalogue: Catalogue,
+    config: &Config,
+    ask: impl FnOnce(Catalogue) -> (Catalogue, T),
+) -> (Catalogue, Result<(Vec<Option<Seen>>, T), Error>) {
+    let now_ms = now_ns() / 1_000_000;
+    let known = |spec: &RootSpec| -> Result<_, Error> {
+        let Some(format) = config.format(&spec.format) else {
+            return Ok(None);
+        };
+        let root = catalogue.root_of(&spec.agent, &spec.path)?;
+        let folders = folders(&catalogue, config, format, root, now_ms)?;
+        Ok(Some((format, folders)))
+    };
+    let known = match config
+        .roots
+        .iter()
+        .map(known)
+        .collect::<Result<Vec<_>, _>>()
+    {
+        Ok(known) => known,
+        Err(error) => return (catalogue, Err(error)),
+    };
+    let see = || -> Vec<Option<Seen>> {
+        let each = config.roots.iter().zip(known);
+        let seen = each.map(|(spec, known)| {
+            known.map(|(format, folders)| Seen::of(config, spec, format, folders))
+        });
+        seen.collect()
+    };
+    std::thread::scope(|threads| {
+        // Without a thread for it they are looked at afterwards.
+        let seeing = Builder::new().spawn_scoped(threads, see);
+        let (catalogue, told) = ask(catalogue);
+        let seen = seeing.map_or_else(
+            |_| Vec::new(),
+            |seeing| seeing.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        );
+        (catalogue, Ok((seen, told)))
+    })
+}
+
+impl Seen {
+    /// Look at the root of `spec`, where the directories were these.
+    pub fn of(config: &Config, spec: &RootSpec, format: &dyn Format, folders: Folders) -> Seen {
+        let links = config.links(&spec.agent);
+        let discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
+        Seen { folders, discovery }
+    }
+}
+
+/// Look at the root of `spec`, which is stored as `root`, where it was not `seen` yet.
 pub fn look(
     catalogue: &Catalogue,
     config: &Config,
@@ -30,33 +108,46 @@ pub fn look(
     format: &dyn Format,
     root: Option<i64>,
     now_ms: i64,
+    seen: Option<Seen>,
 ) -> Result<Look, Error> {
-    let (exclude, links) = (&config.exclude, config.links(&spec.agent));
-    let folders = match root {
-        // Whether a file is excluded may be told by another one of its session: all are looked at.
-        _ if !exclude.is_empty() => Folders::default(),
-        Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
-        None => Folders::default(),
+    let known = |seen: &Seen| match root {
+        Some(root) if seen.folders.is_empty() => catalogue.known_sources(root),
+        Some(root) => catalogue.known_sources_in(root, &seen.discovery.read),
+        None => Ok(Vec::new()),
     };
-    let discover = || discover_changes(&spec.path, spec.flat, format, &links, &folders);
-    let (mut discovery, known) = match root {
-        None => (discover(), Vec::new()),
-        // What is there and what is known of all of it take about as long: at the same time.
-        Some(root) if folders.is_empty() => std::thread::scope(|scope| {
-            let discovery = scope.spawn(discover);
-            let known = catalogue.known_sources(root)?;
-            let discovery = discovery
-                .join()
-                .unwrap_or_else(|panic| resume_unwind(panic));
-            Ok::<_, Error>((discovery, known))
-        })?,
-        Some(root) => {
-            let discovery = discover();
-            let known = catalogue.known_sources_in(root, &discovery.read)?;
-            (discovery, known)
+    let see = |folders| Seen::of(config, spec, format, folders);
+    let (seen, known) = match seen {
+        Some(seen) => {
+            let known = known(&seen)?;
+            (seen, known)
         }
+        None => match (root, folders(catalogue, config, format, root, now_ms)?) {
+            // What is there and what is known of all of it take about as long: at the same time.
+            (Some(root), folders) if folders.is_empty() => std::thread::scope(|scope| {
+                let seen = scope.spawn(|| see(folders));
+                let known = catalogue.known_sources(root)?;
+                let seen = seen.join().unwrap_or_else(|panic| resume_unwind(panic));
+                Ok::<_, Error>((seen, known))
+            })?,
+            (_, folders) => {
+                let seen = see(folders);
+                let known = known(&seen)?;
+                (seen, known)
+            }
+        },
     };
-    let left_out = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
+    let Seen {
+        folders,
+        mut discovery,
+    } = seen;
+    let left_out = leave_out(
+        catalogue,
+        root,
+        spec,
+        format,
+        &config.exclude,
+        &mut discovery,
+    )?;
     Ok(Look {
         discovery,
         known,

@@ -12,8 +12,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::sought::{Sighted, is_sampled, sample_step};
 use super::sync::Event;
 use crate::catalogue::outbox::Item;
+use crate::catalogue::owed::Stretch;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
@@ -24,8 +26,6 @@ mod reader;
 
 use reader::{Entry, Place, Range, Reader};
 
-/// Bytes of entries that are read whatever they say, about: the sample that scores rest on.
-const SAMPLE_BYTES: u64 = 512 << 10;
 /// So much is read sooner than threads are started for it.
 const LITTLE_BYTES: u64 = 64 << 10;
 /// A larger file is read in parts of about so many bytes.
@@ -38,26 +38,44 @@ const TELL: Duration = Duration::from_millis(100);
 /// Whether the conversation is owed, and whether the answers of tools are.
 type Shares = [bool; 2];
 
-/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Also returns the
+/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Where it was noted
+/// what may match while the catalogue was made, nothing else is read. Also returns the
 /// sources that hold bytes that changed since they were catalogued, or cannot be read.
 pub fn scan_owed<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
-    done: Option<i64>,
+    (done, sighted): (Option<i64>, Option<&Sighted>),
     scan: &'a Scan,
     scope: &Scope<'_>,
     progress: &mut dyn FnMut(Event),
 ) -> Result<(Vec<Part<'a>>, BTreeSet<i64>), catalogue::Error> {
-    let (ranges, mut failed) = match done {
-        Some(done) => lacking(catalogue, formats, done)?,
-        None => everything(catalogue, formats, scope)?,
+    let sighted = sighted.filter(|_| done.is_none());
+    let (ranges, mut failed) = match (done, sighted) {
+        (Some(done), _) => lacking(catalogue, formats, done)?,
+        (None, Some(sighted)) => {
+            let mut all = Everything::new(formats, scope);
+            sighted.stretches().cloned().for_each(|one| all.add(one));
+            (all.ranges, all.failed)
+        }
+        (None, None) => {
+            let mut all = Everything::new(formats, scope);
+            catalogue.stretches(PART_BYTES, |one| all.add(one))?;
+            (all.ranges, all.failed)
+        }
     };
-    let of: u64 = ranges.iter().map(|range| range.bytes).sum();
-    let step = of / SAMPLE_BYTES + 1;
-    let entries = |number: usize| entries(catalogue, &ranges[number], step, scope);
-    if ranges.is_empty() {
-        return Ok((Vec::new(), failed));
+    let mut parts = Vec::new();
+    if let Some(sighted) = sighted {
+        let (entries, bytes) = sighted.passed(|session| admits(scope, session));
+        let mut part = scan.part();
+        part.pass(entries, bytes);
+        parts.push(part);
     }
+    if ranges.is_empty() {
+        return Ok((parts, failed));
+    }
+    let of: u64 = ranges.iter().map(|range| range.bytes).sum();
+    let step = sighted.map_or_else(|| sample_step(of), Sighted::step);
+    let entries = |number: usize| entries(catalogue, &ranges[number], step, scope);
     // To ask for their number already starts the threads.
     if of <= LITTLE_BYTES {
         let (mut error, large) = (None, Mutex::new(()));
@@ -68,8 +86,8 @@ pub fn scan_owed<'a>(
                 failed.insert(range.source);
             }
         }
-        let part = reader.part;
-        return error.map_or(Ok((vec![part], failed)), Err);
+        parts.push(reader.part);
+        return error.map_or(Ok((parts, failed)), Err);
     }
     // One more than there are cores, for one may wait for the catalogue.
     let threads = (rayon::current_num_threads() + 1).min(ranges.len());
@@ -100,7 +118,6 @@ pub fn scan_owed<'a>(
             let bytes = read.load(Ordering::Relaxed);
             progress(Event::Scanned { bytes, of });
         });
-        let mut parts = Vec::with_capacity(readers.len());
         for reader in readers {
             match reader.join() {
                 Ok((part, changed)) => {
@@ -217,23 +234,40 @@ fn lacking(
     Ok((ranges, failed))
 }
 
+/// Whether entries of a session may be asked for.
+fn admits(scope: &Scope<'_>, session: i64) -> bool {
+    scope.sessions.is_none_or(|may_be| may_be(session))
+}
+
 /// All text of the sessions that the scope may leave.
-fn everything(
-    catalogue: &Catalogue,
-    formats: &[&'static dyn Format],
-    scope: &Scope<'_>,
-) -> Result<(Vec<Range>, BTreeSet<i64>), catalogue::Error> {
-    let (mut ranges, mut failed) = (Vec::new(), BTreeSet::new());
-    catalogue.stretches(PART_BYTES, |stretch| {
-        let session = stretch.first >> ARRIVAL_BITS;
-        if scope.sessions.is_some_and(|may_be| !may_be(session)) {
+struct Everything<'s> {
+    formats: &'s [&'static dyn Format],
+    scope: &'s Scope<'s>,
+    ranges: Vec<Range>,
+    /// Sources whose formats are not known here.
+    failed: BTreeSet<i64>,
+}
+
+impl<'s> Everything<'s> {
+    fn new(formats: &'s [&'static dyn Format], scope: &'s Scope<'s>) -> Self {
+        Self {
+            formats,
+            scope,
+            ranges: Vec::new(),
+            failed: BTreeSet::new(),
+        }
+    }
+
+    fn add(&mut self, stretch: Stretch) {
+        if !admits(self.scope, stretch.first >> ARRIVAL_BITS) {
             return;
         }
-        let Some(format) = formats.iter().find(|f| f.name() == stretch.format) else {
-            failed.insert(stretch.source);
+        let mut formats = self.formats.iter();
+        let Some(format) = formats.find(|f| f.name() == stretch.format) else {
+            self.failed.insert(stretch.source);
             return;
         };
-        ranges.push(Range {
+        self.ranges.push(Range {
             source: stretch.source,
             first: stretch.first,
             last: stretch.last,
@@ -247,8 +281,7 @@ fn everything(
                 identity: stretch.identity,
             }),
         });
-    })?;
-    Ok((ranges, failed))
+    }
 }
 
 /// Ranges of entries that follow each other in one source are read together: appends are owed one by one.
@@ -304,8 +337,7 @@ fn entries(
                 time_ms: row.time_ms,
                 standing: Standing::of(Class::Prose, facts.kind, facts.role),
                 admitted: scope.admits(&facts) && scope.allow.is_none_or(|allow| allow(key)),
-                // The hash knows nothing of the text: any share of its values is a fair sample.
-                sampled: row.hash % step == 0,
+                sampled: is_sampled(row.hash, step),
             },
             start: row.start,
             length: row.length,

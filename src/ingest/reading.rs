@@ -5,9 +5,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::plan::Plan;
+use super::sought::{Notes, Sought, Span};
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
+use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, split};
-use crate::format::{Format, Shape};
 use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
@@ -39,12 +40,13 @@ pub enum Outcome {
     Read,
 }
 
-/// Read the source of `plan`, giving each chunk to `emit` in order.
+/// Read the source of `plan`, giving each chunk to `emit` in order, and where in it may stand what is `sought`.
 pub fn read_source<E: Entries>(
     plan: &Plan<'_>,
+    sought: Option<&Sought>,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk<E>),
+    emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
 ) -> std::io::Result<Outcome> {
     let mut file = File::open(&plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
@@ -63,6 +65,7 @@ pub fn read_source<E: Entries>(
     file.seek(SeekFrom::Start(from))?;
     let reader = Reader {
         plan,
+        notes: Notes::new(sought, plan),
         identity,
         racy,
         from,
@@ -175,6 +178,7 @@ fn resume_point(
 
 struct Reader<'p> {
     plan: &'p Plan<'p>,
+    notes: Notes<'p>,
     identity: Identity,
     racy: bool,
     from: u64,
@@ -236,7 +240,7 @@ impl Reader<'_> {
         file: File,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk<E>),
+        emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
     ) -> std::io::Result<()> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
@@ -249,37 +253,41 @@ impl Reader<'_> {
         while let Some((block, terminated)) = lines.next_block()? {
             if !terminated {
                 let mut fold = self.fold.clone();
-                add_line(
-                    block,
-                    at,
-                    flag::PROVISIONAL,
-                    self.plan,
-                    &mut chunk,
-                    &mut fold,
-                );
+                let mut taking = Taking {
+                    plan: self.plan,
+                    chunk: &mut chunk,
+                    fold: &mut fold,
+                    notes: &mut self.notes,
+                };
+                taking.add_line(block, at, flag::PROVISIONAL);
+                self.notes.look(block, at);
                 shown = Some(fold);
                 continue;
             }
-            let mut start = 0;
+            let (mut start, mut looked) = (0, 0);
             for end in memchr::memchr_iter(b'\n', block) {
-                let line = &block[start..end];
-                add_line(
-                    line,
-                    at + start as u64,
-                    0,
-                    self.plan,
-                    &mut chunk,
-                    &mut self.fold,
-                );
+                let mut taking = Taking {
+                    plan: self.plan,
+                    chunk: &mut chunk,
+                    fold: &mut self.fold,
+                    notes: &mut self.notes,
+                };
+                taking.add_line(&block[start..end], at + start as u64, 0);
                 self.fold.lines += 1;
                 start = end + 1;
+                if self.notes.is_due((start - looked) as u64) {
+                    self.notes.look(&block[looked..start], at + looked as u64);
+                    looked = start;
+                }
             }
+            self.notes.look(&block[looked..], at + looked as u64);
             self.proof.extend(block);
             self.note_tail(block);
             at += block.len() as u64;
             if at - self.chunk_from >= CHUNK_BYTES || chunk.entries.bytes() >= CHUNK_ROWS {
                 self.close(&mut chunk, at, None, false);
-                emit(std::mem::replace(&mut chunk, self.chunk(None)));
+                let next = self.chunk(None);
+                emit(std::mem::replace(&mut chunk, next), self.notes.take());
             }
         }
         cost.bytes_read += lines.bytes_read;
@@ -287,7 +295,7 @@ impl Reader<'_> {
         // The file grew since it was looked at: its size then does not tell that something is behind the last whole line.
         chunk.racy |= shown.is_some() && at >= self.identity.size;
         self.close(&mut chunk, at, shown, true);
-        emit(chunk);
+        emit(chunk, self.notes.take());
         Ok(())
     }
 
@@ -297,119 +305,114 @@ impl Reader<'_> {
         is_json: bool,
         mut file: File,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk<E>),
+        emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
     ) -> std::io::Result<()> {
         let mut bytes = Vec::with_capacity(self.identity.size as usize);
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
         // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
         let mut chunk = self.chunk::<E>(self.plan.known.map(|_| 0));
+        let mut taking = Taking {
+            plan: self.plan,
+            chunk: &mut chunk,
+            fold: &mut self.fold,
+            notes: &mut self.notes,
+        };
         if is_json {
-            add_line(&bytes, 0, 0, self.plan, &mut chunk, &mut self.fold);
+            taking.add_line(&bytes, 0, 0);
         } else if !bytes.is_empty() {
-            let format = self.plan.format;
-            let facts = format.facts_at(&self.plan.path, &bytes);
-            add_entry(&bytes, 0, 0, facts, format, &mut chunk, &mut self.fold);
+            let facts = self.plan.format.facts_at(&self.plan.path, &bytes);
+            taking.add_entry(&bytes, 0, 0, facts);
         }
+        self.notes.look(&bytes, 0);
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
         self.close(&mut chunk, bytes.len() as u64, None, true);
-        emit(chunk);
+        emit(chunk, self.notes.take());
         Ok(())
     }
 }
 
-/// Cut one line into entries and problems. The same for a whole document.
-fn add_line<E: Entries>(
-    line: &[u8],
-    at: u64,
-    flags: i64,
-    plan: &Plan<'_>,
-    chunk: &mut Chunk<E>,
-    fold: &mut Fold,
-) {
-    let format = plan.format;
-    // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
-    if let Some(facts) = format.facts_of_line(line) {
-        let before = line.len() - line.trim_ascii_start().len();
-        let start = at + before as u64;
-        add_entry(line.trim_ascii(), start, flags, facts, format, chunk, fold);
-        return;
-    }
-    for piece in split(line) {
-        let bytes = &line[piece.range.clone()];
-        match piece.kind {
-            PieceKind::Blank => {}
-            PieceKind::Bad(reason) => {
-                let torn = flags & flag::PROVISIONAL != 0;
-                chunk.problems.push(ProblemRow {
-                    start: at + piece.range.start as u64,
-                    length: bytes.len() as u64,
-                    provisional: torn,
-                    // NULs at the end are no line that goes on.
-                    reason: if torn && reason != NULS {
-                        format!("torn: {reason}")
-                    } else {
-                        reason.to_string()
-                    },
-                });
-            }
-            PieceKind::Value { fused } => {
-                let mut facts = format.facts_at(&plan.path, bytes);
-                let mut flags = flags;
-                if fused {
-                    // Agents parse a line as a whole: with anything beside the value, they drop all of it.
-                    facts.agent_sees = false;
-                    flags |= flag::FUSED;
+/// One line becomes entries and problems of a chunk.
+struct Taking<'a, 'p, E> {
+    plan: &'a Plan<'p>,
+    chunk: &'a mut Chunk<E>,
+    fold: &'a mut Fold,
+    notes: &'a mut Notes<'p>,
+}
+
+impl<E: Entries> Taking<'_, '_, E> {
+    /// Cut one line into entries and problems. The same for a whole document.
+    fn add_line(&mut self, line: &[u8], at: u64, flags: i64) {
+        let format = self.plan.format;
+        // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
+        if let Some(facts) = format.facts_of_line(line) {
+            let before = line.len() - line.trim_ascii_start().len();
+            self.add_entry(line.trim_ascii(), at + before as u64, flags, facts);
+            return;
+        }
+        for piece in split(line) {
+            let bytes = &line[piece.range.clone()];
+            let start = at + piece.range.start as u64;
+            match piece.kind {
+                PieceKind::Blank => {}
+                PieceKind::Bad(reason) => {
+                    let torn = flags & flag::PROVISIONAL != 0;
+                    self.chunk.problems.push(ProblemRow {
+                        start,
+                        length: bytes.len() as u64,
+                        provisional: torn,
+                        // NULs at the end are no line that goes on.
+                        reason: if torn && reason != NULS {
+                            format!("torn: {reason}")
+                        } else {
+                            reason.to_string()
+                        },
+                    });
                 }
-                add_entry(
-                    bytes,
-                    at + piece.range.start as u64,
-                    flags,
-                    facts,
-                    format,
-                    chunk,
-                    fold,
-                );
+                PieceKind::Value { fused } => {
+                    let mut facts = format.facts_at(&self.plan.path, bytes);
+                    let mut flags = flags;
+                    if fused {
+                        // Agents parse a line as a whole: with anything beside the value, they drop all of it.
+                        facts.agent_sees = false;
+                        flags |= flag::FUSED;
+                    }
+                    self.add_entry(bytes, start, flags, facts);
+                }
             }
         }
     }
-}
 
-/// Add the entry that `bytes` at `start` of the source are.
-fn add_entry<E: Entries>(
-    bytes: &[u8],
-    start: u64,
-    mut flags: i64,
-    facts: Facts,
-    format: &dyn Format,
-    chunk: &mut Chunk<E>,
-    fold: &mut Fold,
-) {
-    if facts.is_error {
-        flags |= flag::ERROR;
+    /// Add the entry that `bytes` at `start` of the source are.
+    fn add_entry(&mut self, bytes: &[u8], start: u64, mut flags: i64, facts: Facts) {
+        if facts.is_error {
+            flags |= flag::ERROR;
+        }
+        if facts.has_image {
+            flags |= flag::IMAGE;
+        }
+        if facts.calls.iter().any(|call| call.is_result) {
+            flags |= flag::ANSWER;
+        }
+        if facts.text_cut {
+            flags |= flag::CUT;
+        }
+        if facts.has_prompt {
+            flags |= flag::PROMPT;
+        }
+        self.plan.format.fold(self.fold, &facts, start);
+        let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
+        self.notes.entry(hash, length);
+        self.chunk.entries.add(EntryRow {
+            start,
+            length,
+            line: self.fold.lines + 1,
+            hash,
+            flags,
+            facts,
+        });
     }
-    if facts.has_image {
-        flags |= flag::IMAGE;
-    }
-    if facts.calls.iter().any(|call| call.is_result) {
-        flags |= flag::ANSWER;
-    }
-    if facts.text_cut {
-        flags |= flag::CUT;
-    }
-    if facts.has_prompt {
-        flags |= flag::PROMPT;
-    }
-    format.fold(fold, &facts, start);
-    chunk.entries.add(EntryRow {
-        start,
-        length: bytes.len() as u64,
-        line: fold.lines + 1,
-        hash: checkpoint::hash(bytes),
-        flags,
-        facts,
-    });
 }
 
 /// The bytes of one entry, if they still are what was catalogued.

@@ -64,7 +64,8 @@ fn read_as(
     };
     let mut worth = 0;
     let mut applied = Ok(());
-    let read = read_source(&plan, &mut Vec::new(), &mut Cost::default(), &mut |chunk| {
+    let (mut buffer, mut cost) = (Vec::new(), Cost::default());
+    let read = read_source(&plan, None, &mut buffer, &mut cost, &mut |chunk, _| {
         worth = match (&chunk.shown.header, &chunk.shown.hidden) {
             (Some(_), None) => 3,
             (Some(_), Some(_)) => 2,
@@ -74,7 +75,7 @@ fn read_as(
         if applied.is_ok() {
             applied = catalogue
                 .apply(&chunk, format)
-                .and_then(|session| match session {
+                .and_then(|applied| match applied.stale {
                     Some(session) => catalogue.refold_session(session, format),
                     None => Ok(()),
                 });

@@ -7,15 +7,16 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::cancel::Cancel;
-use super::look::look;
+use super::look::{Seen, look};
 use super::plan::{Plan, Work, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
+use super::sought::{Sighted, Sightings, Span};
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::{Config, RootSpec};
 use crate::model::Report;
-use crate::source::discover::Stray;
+use crate::source::discover::{Discovery, Stray};
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 use crate::source::links::NOT_FOLLOWED;
@@ -58,15 +59,18 @@ pub fn catalogue_batch() -> u64 {
 }
 
 enum Message {
-    Chunk(usize, Box<Chunk<Inserts>>),
+    Chunk(usize, Box<Chunk<Inserts>>, Vec<Span>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
-/// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
+/// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off. Of each root what was
+/// `seen` before is not looked at again. Where the catalogue is filled for the first time, `sighted` notes what is looked for.
 pub fn sync_catalogue(
     catalogue: &Catalogue,
     config: &Config,
     roots: &[RootSpec],
+    seen: Vec<Option<Seen>>,
+    mut sighted: Option<&mut Sighted>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
@@ -74,7 +78,8 @@ pub fn sync_catalogue(
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
     let mut scanned = Vec::new();
-    for spec in roots {
+    let seen = seen.into_iter().chain(std::iter::repeat_with(|| None));
+    for (spec, seen) in roots.iter().zip(seen) {
         let Some(format) = config.format(&spec.format) else {
             report.notes.push(format!(
                 "{}: no format is named {}",
@@ -84,7 +89,7 @@ pub fn sync_catalogue(
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut look = look(catalogue, config, spec, format, known_root, now_ms)?;
+        let mut look = look(catalogue, config, spec, format, known_root, now_ms, seen)?;
         let files = look.files();
         let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
@@ -106,8 +111,6 @@ pub fn sync_catalogue(
                 "{}: {error}; what is known of it is kept",
                 spec.path.display()
             ));
-            // A place that is gone holds nothing; one that is there may.
-            report.files_unreadable += u64::from(!matches!(spec.path.try_exists(), Ok(false)));
         }
         for unread in &discovery.unreadable {
             let path = spec.path.join(&unread.relative);
@@ -115,7 +118,7 @@ pub fn sync_catalogue(
                 .notes
                 .push(format!("{}: {}", path.display(), unread.reason));
         }
-        report.files_unreadable += discovery.unreadable.len() as u64;
+        report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
         scanned.push((spec, format, root, look));
     }
@@ -140,12 +143,20 @@ pub fn sync_catalogue(
     let gone: usize = gone_by_root.iter().map(Vec::len).sum();
     let changed = (work.plans.len() + gone) as u64;
     report.files_changed += changed;
+    let bytes = work.plans.iter().map(|p| p.size).sum();
     progress(Event::Discovered {
         files: work.plans.len() as u64,
-        bytes: work.plans.iter().map(|p| p.size).sum(),
+        bytes,
     });
+    if let Some(sighted) = &mut sighted {
+        sighted.expect(bytes);
+    }
     if changed > 0 {
         catalogue.keep_more_pages()?;
+    }
+    let fills = !catalogue.was_scanned()?;
+    if fills {
+        catalogue.checkpoint_seldom(true)?;
     }
     catalogue.begin()?;
     let result = (|| {
@@ -181,7 +192,15 @@ pub fn sync_catalogue(
                 stale.extend(left.into_iter().map(|session| (session, *format)));
             }
         }
-        let doubtful = read_all(catalogue, &work.plans, stale, cancel, progress, report)?;
+        let doubtful = read_all(
+            catalogue,
+            &work.plans,
+            stale,
+            cancel,
+            sighted,
+            progress,
+            report,
+        )?;
         if cancel.is_cancelled() {
             return Ok(());
         }
@@ -202,8 +221,18 @@ pub fn sync_catalogue(
         return Err(error);
     }
     catalogue.commit()?;
+    if fills {
+        catalogue.checkpoint_seldom(false)?;
+    }
     report.ms.catalogue += ms(started);
     Ok(())
+}
+
+/// How much of a root could not be looked at: files, folders, or the root itself. A place that is gone holds nothing; one
+/// that is there may.
+fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
+    let root = discovery.error.is_some() && !matches!(spec.path.try_exists(), Ok(false));
+    discovery.unreadable.len() as u64 + u64::from(root)
 }
 
 /// What is said of links below a root that are not followed, when they are met for the first time.
@@ -229,9 +258,10 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
         let now_ms = now_ns() / 1_000_000;
-        let found = look(catalogue, config, spec, format, root, now_ms)?;
+        let found = look(catalogue, config, spec, format, root, now_ms, None)?;
         let work = plan(0, &spec.path, format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
+        pending += unreadable(spec, &found.discovery);
     }
     Ok(pending)
 }
@@ -242,9 +272,11 @@ pub(super) fn read_all(
     plans: &[Plan<'_>],
     stale: Stale<'_>,
     cancel: &Cancel,
+    sighted: Option<&mut Sighted>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<usize>, Error> {
+    let (sought, sightings) = sighted.map(Sighted::split).unzip();
     let mut writer = Writer {
         catalogue,
         report,
@@ -261,17 +293,19 @@ pub(super) fn read_all(
         open_bytes: 0,
         full: HashSet::new(),
         stale,
+        sightings,
         doubtful: BTreeSet::new(),
     };
     // For one file, and above all for none, no thread is worth starting.
     if plans.len() < 2 {
         if let Some(plan) = plans.first() {
             let (mut written, mut cost) = (Ok(()), Cost::default());
-            let outcome = read_source(plan, &mut Vec::new(), &mut cost, &mut |chunk| {
+            let emit = &mut |chunk, spans| {
                 if written.is_ok() {
-                    written = writer.take(Message::Chunk(0, Box::new(chunk)));
+                    written = writer.take(Message::Chunk(0, Box::new(chunk), spans));
                 }
-            });
+            };
+            let outcome = read_source(plan, sought, &mut Vec::new(), &mut cost, emit);
             written?;
             writer.take(Message::Done(0, outcome, cost))?;
         }
@@ -292,9 +326,10 @@ pub(super) fn read_all(
                     }
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
-                    let outcome = read_source(plan, buffer, &mut cost, &mut |chunk| {
-                        let _ = send.send(Message::Chunk(at, Box::new(chunk)));
-                    });
+                    let emit = &mut |chunk, spans| {
+                        let _ = send.send(Message::Chunk(at, Box::new(chunk), spans));
+                    };
+                    let outcome = read_source(plan, sought, buffer, &mut cost, emit);
                     let _ = send.send(Message::Done(at, outcome, cost));
                 });
         });
@@ -320,6 +355,7 @@ struct Writer<'a> {
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
+    sightings: Option<Sightings<'a>>,
     /// Plans whose file was racy or could not be read.
     doubtful: BTreeSet<usize>,
 }
@@ -342,21 +378,25 @@ impl Writer<'_> {
             return Ok(());
         }
         match message {
-            Message::Chunk(at, chunk) => {
+            Message::Chunk(at, chunk, spans) => {
                 if self.full.contains(&at) {
                     return Ok(());
                 }
                 match self.catalogue.apply(&chunk, self.plans[at].format) {
                     Err(Error::Full { relative }) => {
                         self.report.notes.push(Error::Full { relative }.to_string());
+                        self.report.files_unreadable += 1;
                         self.full.insert(at);
                         self.doubtful.insert(at);
                         return Ok(());
                     }
                     applied => {
-                        let session = applied?;
-                        let format = self.plans[at].format;
-                        self.stale.extend(session.map(|session| (session, format)));
+                        let (applied, plan) = (applied?, &self.plans[at]);
+                        if let Some(sightings) = &mut self.sightings {
+                            sightings.add(plan, &chunk, &applied, &spans);
+                        }
+                        let stale = applied.stale.map(|session| (session, plan.format));
+                        self.stale.extend(stale);
                     }
                 }
                 if chunk.last && chunk.racy {

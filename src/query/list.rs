@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::page::Page;
+use super::page::{ListPage, Row};
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
@@ -13,6 +13,7 @@ use crate::format::json::Collation;
 use crate::index::{Error, Index};
 use crate::ingest::entry_bytes;
 use crate::model::{Listing, Mask, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
+use crate::source::identity::now_ns;
 
 /// Which sessions a list shows, in which order. The default is all of them.
 #[derive(Debug, Clone, Default)]
@@ -61,42 +62,65 @@ impl Index {
     /// Order (pi 0.87.1): `modified` descending, then the file's mtime descending (all projects only), then its name descending.
     /// A session of agentuse stands where its creation puts it; ties by its path, as agentuse walks.
     pub fn list(&self, scope: &ListScope) -> Result<Listing, Error> {
-        let page = self.page(scope)?;
-        let mut listing = self.listing(page.as_ref());
-        if let (Some(page), Some(catalogue)) = (&page, &self.catalogue) {
-            listing.sessions.reserve(page.len());
-            for row in page.rows() {
-                let (session, format, head, json) =
-                    row.map_err(|e| Error::io("a row".as_ref(), e.into()))?;
-                let mut row = catalogue.row_of(&format!("{head}{json}"))?;
-                if scope.with_text {
-                    row.all_messages_text = Some(self.text_of(catalogue, session, format)?);
-                }
-                if let Some(mask) = scope.mask {
-                    row.mask(mask);
-                }
-                listing.sessions.push(row);
-            }
-        }
+        self.list_page(&self.page(scope)?)
+    }
+
+    /// The same of a page that was made before.
+    pub fn list_page(&self, page: &ListPage) -> Result<Listing, Error> {
+        let mut listing = self.listing(page);
+        let Some(catalogue) = &self.catalogue else {
+            return Ok(listing);
+        };
+        listing.sessions.reserve(page.len());
+        page.each(catalogue, |row| {
+            let row = self.session_row(catalogue, &page.scope, &row)?;
+            listing.sessions.push(row);
+            Ok(())
+        })?;
         Ok(listing)
     }
 
-    /// The rows that a list consists of; `None` without a catalogue.
-    pub(super) fn page(&self, scope: &ListScope) -> Result<Option<Page>, Error> {
-        let page = |catalogue: &Catalogue| Page::of(self, catalogue, scope);
-        self.catalogue.as_ref().map(page).transpose()
+    /// One row of a list, taken apart.
+    pub(super) fn session_row(
+        &self,
+        catalogue: &Catalogue,
+        scope: &ListScope,
+        row: &Row<'_>,
+    ) -> Result<SessionRow, Error> {
+        let mut read = catalogue.row_of(&format!("{}{}", row.head, row.json))?;
+        if scope.with_text {
+            read.all_messages_text = Some(self.text_of(catalogue, row.session, row.format)?);
+        }
+        if let Some(mask) = scope.mask {
+            read.mask(mask);
+        }
+        Ok(read)
+    }
+
+    /// The rows that a list consists of, for [`Index::list_page`], [`Index::write_page`] or [`Index::write_page_lines`].
+    pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
+        match &self.catalogue {
+            Some(catalogue) => ListPage::of(self, catalogue, scope),
+            None => Ok(ListPage::empty(scope)),
+        }
     }
 
     /// What is said around the rows of a page.
-    pub(super) fn listing(&self, page: Option<&Page>) -> Listing {
+    pub(super) fn listing(&self, page: &ListPage) -> Listing {
         Listing {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
             pending_files: self.pending_files,
             sessions: Vec::new(),
-            total: page.map_or(0, |page| page.total),
-            elsewhere: page.map_or(0, |page| page.elsewhere),
+            total: page.total,
+            elsewhere: page.elsewhere,
         }
+    }
+
+    /// When all files were looked at last: just now, where opening did.
+    fn last_scan_ms(&self, totals: &Totals) -> Option<i64> {
+        let here = self.report.as_ref().map(|_| now_ns() / 1_000_000);
+        here.max(totals.last_scan_ms)
     }
 
     /// All sessions of the roots this index is configured for.
@@ -214,7 +238,7 @@ impl Index {
                 .map(|m| m.len())
                 .sum(),
             source_bytes: totals.source_bytes,
-            last_scan: totals.last_scan_ms.and_then(iso),
+            last_scan: self.last_scan_ms(&totals).and_then(iso),
             writer: self.has_writer(),
             watcher: self.watcher(),
         })

@@ -3,22 +3,21 @@
 use std::io::Write;
 
 use super::list::ListScope;
-use super::page::Page;
+use super::page::ListPage;
 use crate::index::{Error, Index};
-use crate::model::Listing;
 
 /// What was written of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrittenList {
     /// How many sessions.
     pub sessions: usize,
-    /// See [`Listing::total`].
+    /// See [`crate::model::Listing::total`].
     pub total: u64,
-    /// See [`Listing::elsewhere`].
+    /// See [`crate::model::Listing::elsewhere`].
     pub elsewhere: u64,
-    /// See [`Listing::complete`].
+    /// See [`crate::model::Listing::complete`].
     pub complete: bool,
-    /// See [`Listing::pending_files`].
+    /// See [`crate::model::Listing::pending_files`].
     pub pending_files: u64,
 }
 
@@ -27,16 +26,17 @@ impl Index {
     ///
     /// Every call of `write` gets whole characters.
     pub fn write_list(&self, scope: &ListScope, out: &mut dyn Write) -> Result<WrittenList, Error> {
-        let page = self.page(scope)?;
-        let empty = Listing {
-            sessions: Vec::new(),
-            ..self.listing(page.as_ref())
-        };
-        let around = serde_json::to_string(&empty).map_err(|e| cannot_write(e.into()))?;
+        self.write_page(&self.page(scope)?, out)
+    }
+
+    /// The same of a page that was made before.
+    pub fn write_page(&self, page: &ListPage, out: &mut dyn Write) -> Result<WrittenList, Error> {
+        let around = serde_json::to_string(&self.listing(page));
+        let around = around.map_err(|e| cannot_write(e.into()))?;
         let open = "\"sessions\":[";
         let (before, after) = around.split_once(open).unwrap_or((&around, ""));
         let mut separator = format!("{before}{open}");
-        self.write_rows(page.as_ref(), scope, &mut |row| {
+        let written = self.write_rows(page, &mut |row| {
             out.write_all(separator.as_bytes())?;
             ",".clone_into(&mut separator);
             row.iter()
@@ -46,7 +46,7 @@ impl Index {
             out.write_all(separator.as_bytes()).map_err(cannot_write)?;
         }
         out.write_all(after.as_bytes()).map_err(cannot_write)?;
-        Ok(self.written(page.as_ref()))
+        Ok(written)
     }
 
     /// Write the rows of [`Index::list`] as JSON Lines: each is written as soon as it is made.
@@ -55,56 +55,50 @@ impl Index {
         scope: &ListScope,
         out: &mut dyn Write,
     ) -> Result<WrittenList, Error> {
-        let page = self.page(scope)?;
-        self.write_rows(page.as_ref(), scope, &mut |row| {
+        self.write_page_lines(&self.page(scope)?, out)
+    }
+
+    /// The same of a page that was made before.
+    pub fn write_page_lines(
+        &self,
+        page: &ListPage,
+        out: &mut dyn Write,
+    ) -> Result<WrittenList, Error> {
+        self.write_rows(page, &mut |row| {
             row.iter()
                 .try_for_each(|piece| out.write_all(piece.as_bytes()))?;
             out.write_all(b"\n")
-        })?;
-        Ok(self.written(page.as_ref()))
-    }
-
-    fn written(&self, page: Option<&Page>) -> WrittenList {
-        let listing = self.listing(page);
-        WrittenList {
-            sessions: page.map_or(0, Page::len),
-            total: listing.total,
-            elsewhere: listing.elsewhere,
-            complete: listing.complete,
-            pending_files: listing.pending_files,
-        }
+        })
     }
 
     /// The page's rows, each in pieces.
     fn write_rows(
         &self,
-        page: Option<&Page>,
-        scope: &ListScope,
+        page: &ListPage,
         write: &mut dyn FnMut(&[&str]) -> std::io::Result<()>,
-    ) -> Result<(), Error> {
-        let (Some(page), Some(catalogue)) = (page, &self.catalogue) else {
-            return Ok(());
-        };
-        for row in page.rows() {
-            let (session, format, head, json) = row.map_err(|e| cannot_write(e.into()))?;
-            let masked = |piece: &str| scope.mask.is_some_and(|mask| mask(piece).is_some());
-            let written = if scope.with_text || masked(&head) || masked(json) {
-                let mut row = catalogue.row_of(&format!("{head}{json}"))?;
-                if scope.with_text {
-                    row.all_messages_text = Some(self.text_of(catalogue, session, format)?);
-                }
-                if let Some(mask) = scope.mask {
-                    row.mask(mask);
-                }
-                serde_json::to_string(&row)
-                    .map_err(Into::into)
-                    .and_then(|json| write(&[&json]))
-            } else {
-                write(&[&head, json])
-            };
-            written.map_err(cannot_write)?;
+    ) -> Result<WrittenList, Error> {
+        let mut sessions = 0;
+        if let Some(catalogue) = &self.catalogue {
+            page.each(catalogue, |row| {
+                sessions += 1;
+                let written = if page.scope.with_text || row.is_masked {
+                    let row = self.session_row(catalogue, &page.scope, &row)?;
+                    let json = serde_json::to_string(&row);
+                    json.map_err(Into::into).and_then(|json| write(&[&json]))
+                } else {
+                    write(&[&row.head, &row.json])
+                };
+                written.map_err(cannot_write)
+            })?;
         }
-        Ok(())
+        let listing = self.listing(page);
+        Ok(WrittenList {
+            sessions,
+            total: listing.total,
+            elsewhere: listing.elsewhere,
+            complete: listing.complete,
+            pending_files: listing.pending_files,
+        })
     }
 }
 

@@ -20,6 +20,8 @@ mod verify;
 pub use list::ListScope;
 pub use list_json::WrittenList;
 pub use listed::Listed;
+pub use page::ListPage;
 pub use search::SearchScope;
+pub(crate) use search::looked_for;
 pub use show::{ShowScope, ShownPart};
 pub use tree::{TreeFilter, TreePart, TreeScope};

@@ -1,6 +1,7 @@
 //! Which rows are in the scope of a list, in which order, and which of them are on its page?
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,17 +13,36 @@ use crate::catalogue::rows::{Wanted, head};
 use crate::index::{Error, Index};
 use crate::model::Sort;
 
-/// One page of a list: rows as JSON, to be copied or read.
-pub(super) struct Page {
+/// What a list consists of: which sessions, in which order, and as much of what is told of each as is worth keeping until
+/// it is written.
+pub struct ListPage {
+    pub(super) scope: ListScope,
     roots: Vec<Root>,
     rows: Vec<Placed>,
-    text: String,
+    /// The rows' JSON, where that is not too much.
+    text: Option<String>,
     /// Subagents of each session that has some.
     subagents: HashMap<i64, u64>,
     /// Rows in the scope, on every page.
-    pub total: u64,
+    pub(super) total: u64,
     /// Rows of other directories that pass the same filters.
-    pub elsewhere: u64,
+    pub(super) elsewhere: u64,
+}
+
+/// So many bytes of rows are kept from the look at all of them: each row is some thousand bytes. Of longer lists each row is
+/// read again when it is its turn, so that memory does not grow with them.
+const KEPT: usize = 4 << 20;
+
+/// A row of a list.
+pub(super) struct Row<'a> {
+    pub session: i64,
+    pub format: &'a str,
+    /// Its JSON begins so.
+    pub head: Cow<'a, str>,
+    /// And goes on so.
+    pub json: Cow<'a, str>,
+    /// Whether something in it must be made unreadable.
+    pub is_masked: bool,
 }
 
 struct Root {
@@ -43,22 +63,41 @@ struct Placed {
     session: i64,
     /// Number of its root in the configuration.
     root: usize,
+    /// Where its JSON is in the text that was kept.
     json: Range<usize>,
+    is_masked: Option<bool>,
 }
 
-/// What a tie needs of a row.
-#[derive(serde::Deserialize)]
-struct Named {
-    path: PathBuf,
-}
+impl ListPage {
+    /// Without an index there is nothing on it.
+    pub(super) fn empty(scope: &ListScope) -> ListPage {
+        ListPage {
+            scope: scope.clone(),
+            roots: Vec::new(),
+            rows: Vec::new(),
+            text: Some(String::new()),
+            subagents: HashMap::new(),
+            total: 0,
+            elsewhere: 0,
+        }
+    }
 
-impl Page {
+    /// How many rows are on it.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// The page that `scope` asks for.
     pub(super) fn of(
         index: &Index,
         catalogue: &Catalogue,
         scope: &ListScope,
-    ) -> Result<Page, Error> {
+    ) -> Result<ListPage, Error> {
         let ranks = Ranks::new(index, scope.cwd.is_none());
         let roots = roots(index, catalogue, scope, &ranks)?;
         let mut folded = HashSet::new();
@@ -70,13 +109,10 @@ impl Page {
         if !scope.fold_subagents {
             folded.clear();
         }
-        let mut page = Page {
+        let mut page = ListPage {
             roots,
-            rows: Vec::new(),
-            text: String::new(),
             subagents,
-            total: 0,
-            elsewhere: 0,
+            ..ListPage::empty(scope)
         };
         let wanted = wanted(catalogue, scope)?;
         catalogue.ready_rows(&wanted, |row| {
@@ -90,8 +126,7 @@ impl Page {
                 page.elsewhere += 1;
                 return;
             }
-            let from = page.text.len();
-            page.text.push_str(row.json);
+            let json = page.keep(row.json);
             let by_creation = page.roots[root].by_creation;
             let (modified, file) = (row.modified_ms, row.file_ms);
             page.rows.push(Placed {
@@ -99,21 +134,59 @@ impl Page {
                 key: row.key,
                 session: row.session,
                 root,
-                json: from..page.text.len(),
+                json,
+                is_masked: None,
             });
         })?;
         page.total = page.rows.len() as u64;
-        page.sort(scope);
+        page.sort(catalogue)?;
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
+        page.look_for_secrets()?;
         Ok(page)
     }
 
-    fn sort(&mut self, scope: &ListScope) {
-        let text = &self.text;
+    /// Keep a row's JSON, unless all of them are too much.
+    fn keep(&mut self, json: &str) -> Range<usize> {
+        let Some(text) = &mut self.text else {
+            return 0..0;
+        };
+        if text.len() + json.len() > KEPT {
+            self.text = None;
+            return 0..0;
+        }
+        let from = text.len();
+        text.push_str(json);
+        from..text.len()
+    }
+
+    /// Of rows that are kept it is known before they are written whether they must be masked.
+    fn look_for_secrets(&mut self) -> Result<(), Error> {
+        let (Some(mask), Some(text)) = (self.scope.mask, &self.text) else {
+            return Ok(());
+        };
+        for row in &mut self.rows {
+            let head = row.head(&self.roots, &self.subagents)?;
+            let masked = mask(&text[row.json.clone()]).is_some() || mask(&head).is_some();
+            row.is_masked = Some(masked);
+        }
+        Ok(())
+    }
+
+    fn sort(&mut self, catalogue: &Catalogue) -> Result<(), Error> {
+        let scope = &self.scope;
+        // Where paths decide they do so again and again.
+        let paths: RefCell<HashMap<i64, PathBuf>> = RefCell::default();
+        let failed = RefCell::new(None);
         let path = |row: &Placed| {
-            let named = serde_json::from_str::<Named>(&format!("{{{}", &text[row.json.clone()]));
-            named.map_or_else(|_| PathBuf::new(), |named| named.path)
+            let mut paths = paths.borrow_mut();
+            let path = paths.entry(row.session).or_insert_with(|| {
+                catalogue.row_path(row.session).unwrap_or_else(|error| {
+                    failed.borrow_mut().get_or_insert(error);
+                    PathBuf::new()
+                })
+            });
+            path.clone()
         };
         let rank = |a: &Placed, b: &Placed| a.rank.compare(&b.rank, || path(a), || path(b));
         let way = |ordering: Ordering| match scope.reverse {
@@ -131,30 +204,65 @@ impl Page {
                 (own, other) => own.is_none().cmp(&other.is_none()),
             }),
         }
+        failed
+            .into_inner()
+            .map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// How many rows are on it.
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Its rows in order: the number and the format of the session, and its JSON in two pieces.
-    pub(super) fn rows(
+    /// Its rows in order. One that is gone since is left out.
+    pub(super) fn each(
         &self,
-    ) -> impl Iterator<Item = Result<(i64, &str, Cow<'_, str>, &str), serde_json::Error>> {
-        self.rows.iter().map(|row| {
-            let root = &self.roots[row.root];
-            let head = match self.subagents.get(&row.session) {
-                Some(subagents) => head(&root.agent, root.label.as_deref(), *subagents)?.into(),
-                None => Cow::Borrowed(root.head.as_str()),
+        catalogue: &Catalogue,
+        mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for placed in &self.rows {
+            let Some(json) = placed.json(self.text.as_deref(), catalogue)? else {
+                continue;
             };
-            Ok((
-                row.session,
-                root.format.as_str(),
+            let head = placed.head(&self.roots, &self.subagents)?;
+            let is_masked = placed.is_masked.unwrap_or_else(|| {
+                let masked =
+                    |piece: &str| self.scope.mask.is_some_and(|mask| mask(piece).is_some());
+                masked(&head) || masked(&json)
+            });
+            tell(Row {
+                session: placed.session,
+                format: &self.roots[placed.root].format,
                 head,
-                &self.text[row.json.clone()],
-            ))
+                json,
+                is_masked,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Placed {
+    /// Its JSON: as it was kept, else as it is now.
+    fn json<'a>(
+        &self,
+        kept: Option<&'a str>,
+        catalogue: &Catalogue,
+    ) -> Result<Option<Cow<'a, str>>, Error> {
+        Ok(match kept {
+            Some(text) => Some(Cow::Borrowed(&text[self.json.clone()])),
+            None => catalogue.ready_row(self.session)?.map(Cow::Owned),
         })
+    }
+
+    /// The beginning of its JSON.
+    fn head<'a>(
+        &self,
+        roots: &'a [Root],
+        subagents: &HashMap<i64, u64>,
+    ) -> Result<Cow<'a, str>, Error> {
+        let root = &roots[self.root];
+        let Some(subagents) = subagents.get(&self.session) else {
+            return Ok(Cow::Borrowed(root.head.as_str()));
+        };
+        let head = head(&root.agent, root.label.as_deref(), *subagents);
+        head.map(Cow::Owned)
+            .map_err(|e| Error::io("a row".as_ref(), e.into()))
     }
 }
 

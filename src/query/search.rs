@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
-use crate::index::{Error, Index};
+use crate::index::{Debt, Error, Index};
 use crate::ingest::{Event, Found};
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Order, Words};
@@ -117,6 +117,9 @@ impl Index {
         let Some(catalogue) = &self.catalogue else {
             return Ok(answer);
         };
+        if self.is_early && self.words_debt()? != Debt::Little {
+            return Err(Error::Cancelled);
+        }
         catalogue.snapshot()?;
         let mut ask = |found| -> Result<Option<String>, Error> {
             let search = Search::new(self, catalogue, &query, scope, &shown, progress, found);
@@ -199,13 +202,7 @@ impl<'a> Search<'a> {
         let alternatives = &self.query.alternatives;
         let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
         let sieves: Vec<Sieve<'_>> = sieves.collect::<Result<_, _>>()?;
-        let exprs: Vec<Option<Expr>> = alternatives
-            .iter()
-            .map(|one| match &one.expr {
-                Some(expr) if self.scope.any => Some(relax::any(expr)),
-                expr => expr.clone(),
-            })
-            .collect();
+        let exprs = exprs(self.query, self.scope);
         self.fill(&questions(&exprs, &sieves), answer)?;
         if !self.scope.exact
             && answer.total < FEW
@@ -296,6 +293,27 @@ impl<'a> Search<'a> {
         let words = found.and_then(|found| found.words.as_deref());
         Ok((words, found.map_or(0, |found| found.done)))
     }
+}
+
+/// What passages must say for each alternative of a query.
+fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
+    let alternatives = query.alternatives.iter();
+    alternatives
+        .map(|one| match &one.expr {
+            Some(expr) if scope.any => Some(relax::any(expr)),
+            expr => expr.clone(),
+        })
+        .collect()
+}
+
+/// What all passages say that a search finds first; `None` where filters alone decide, or stand beside an OR.
+///
+/// # Errors
+/// [`Error::Query`] when the query cannot be read.
+pub(crate) fn looked_for(query: &str, scope: &SearchScope) -> Result<Option<Expr>, Error> {
+    let query = syntax::parse(query, Now::utc(scope.now_ms))?;
+    let mut exprs = exprs(&query, scope);
+    Ok(exprs.pop().flatten().filter(|_| exprs.is_empty()))
 }
 
 fn questions<'q>(exprs: &'q [Option<Expr>], sieves: &'q [Sieve<'q>]) -> Vec<Question<'q>> {

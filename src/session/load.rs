@@ -2,9 +2,10 @@
 
 use std::fs::File;
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::Arc;
-
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, available_parallelism};
 
 use super::entry::Entry;
 use super::value::is_truthy;
@@ -24,18 +25,41 @@ pub(super) struct Loaded {
 /// The entries between two places: of lines that are one JSON value, but not null, false, 0 or "".
 pub(super) fn load(file: &File, from: u64, until: u64) -> io::Result<Loaded> {
     let pieces = pieces(file, from, until.min(file.metadata()?.len()))?;
-    let loaded: Vec<Loaded> = match pieces[..] {
-        // For one, no thread is worth starting.
-        [piece] => vec![load_piece(file, piece)?],
-        _ => pieces
-            .into_par_iter()
-            .map(|piece| load_piece(file, piece))
-            .collect::<io::Result<_>>()?,
-    };
+    let loaded = load_pieces(file, &pieces)?;
     Ok(Loaded {
         end: loaded.last().map_or(from, |last| last.end),
         entries: loaded.into_iter().flat_map(|piece| piece.entries).collect(),
     })
+}
+
+/// The entries of pieces, on every core: by threads of their own, for who shares a pool with others may wait for them, and
+/// they for the session's lock that is held here.
+fn load_pieces(file: &File, pieces: &[(u64, u64)]) -> io::Result<Vec<Loaded>> {
+    let next = AtomicUsize::new(0);
+    let load_rest = || -> Vec<(usize, io::Result<Loaded>)> {
+        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let pieces = taken.map_while(|at| Some((at, *pieces.get(at)?)));
+        pieces
+            .map(|(at, piece)| (at, load_piece(file, piece)))
+            .collect()
+    };
+    // For one, no thread is worth starting.
+    let most = match pieces.len() {
+        0 | 1 => 1,
+        several => available_parallelism().map_or(1, usize::from).min(several),
+    };
+    let mut loaded = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..most)
+            .map_while(|_| Builder::new().spawn_scoped(scope, load_rest).ok())
+            .collect();
+        let mut loaded = load_rest();
+        for other in others {
+            loaded.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        loaded
+    });
+    loaded.sort_unstable_by_key(|(at, _)| *at);
+    loaded.into_iter().map(|(_, loaded)| loaded).collect()
 }
 
 /// The lines between two places in pieces of whole lines, each from where to where.

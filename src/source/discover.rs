@@ -375,8 +375,8 @@ impl Walk<'_> {
                 Ok((Kind::Link, _)) => match self.target(&below.join(name)) {
                     Ok(metadata) => {
                         is_link = true;
-                        // What a link leads to changes without a trace in the directory.
-                        *settled &= !self.vouches || metadata.is_dir();
+                        // What a link leads to, and whether it is followed, changes without a trace in the directory.
+                        *settled &= !self.vouches;
                         (Kind::of(&metadata), Identity::of(&metadata))
                     }
                     Err(reason) => {

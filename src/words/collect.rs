@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::available_parallelism;
+use std::thread::{Builder, available_parallelism};
 
 use tantivy::SegmentReader;
 use tantivy::columnar::{ColumnIndex, ColumnValues};
@@ -94,10 +94,12 @@ impl Segments<'_> {
             .saturating_sub(self.next.load(Ordering::Relaxed));
         let cores = available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
+            // As many as can be had: one does it all, too.
             let others: Vec<_> = (1..cores.min(left))
-                .map(|_| {
+                .map_while(|_| {
                     let mut own = top.apart();
-                    scope.spawn(move || reading(|| self.feed_rest(&mut own).map(|()| own)))
+                    let feed = move || reading(|| self.feed_rest(&mut own).map(|()| own));
+                    Builder::new().spawn_scoped(scope, feed).ok()
                 })
                 .collect();
             let mut done = self.feed_rest(top);

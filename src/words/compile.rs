@@ -261,7 +261,14 @@ impl Compiled {
             Node::Leaf(number) => match (times[*number], &weights[*number]) {
                 (0, _) => None,
                 (_, None) => Some(1.0),
-                (times, Some(weight)) => Some(weight.score(norm, times)),
+                (times, Some(weight)) => Some(weight.score(
+                    norm,
+                    match self.class {
+                        Class::Prose => times,
+                        // The disk does not know how often.
+                        Class::Output => 1,
+                    },
+                )),
             },
             Node::All { of, but } => {
                 if but.iter().any(|node| score(node).is_some()) {

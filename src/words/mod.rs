@@ -39,7 +39,6 @@ pub use matcher::near_tokens;
 #[cfg(test)]
 pub use matcher::{highlights, matches_text};
 pub use overlay::{Overlay, Owed, Part, Scan};
-#[cfg(test)]
 pub use prefilter::Prefilter;
 pub use rank::recency;
 pub use scanned::regex_error;

@@ -34,15 +34,14 @@ pub(super) struct Postings {
 /// A term and its postings.
 ///
 /// They are numbers of 7 bits a byte. Without positions: nothing for a single document, else the
-/// first document, and for all but the last twice the distance of the next, plus 1 if the term
-/// stands in it once, else followed by how often. With positions: the first document, the distances
+/// first document, and for each further one its distance. With positions: the first document, the distances
 /// of its positions, each plus 1, then for each further document 0, its distance and the same.
 #[derive(Debug, Clone, Copy, Default)]
 struct Term {
     key: u32,
     /// The document that was noted last.
     last: u32,
-    /// How often the term stands there, or with positions, where at last.
+    /// Where the term stands there at last; without positions 1, and 0 before there is any document.
     current: u32,
     chunk: u32,
     cursor: u32,
@@ -261,16 +260,11 @@ impl Postings {
                 positions.clear();
             } else {
                 let mut document = base + list.next().unwrap_or(term.last);
-                while let Some(value) = list.next() {
-                    let times = if value & 1 == 1 {
-                        1
-                    } else {
-                        list.next().unwrap_or_default()
-                    };
-                    field.write_doc(document, times, &[]);
-                    document += value >> 1;
+                field.write_doc(document, 1, &[]);
+                while let Some(distance) = list.next() {
+                    document += distance;
+                    field.write_doc(document, 1, &[]);
                 }
-                field.write_doc(document, term.current, &[]);
             }
             field.close_term()?;
         }
@@ -282,19 +276,12 @@ impl Term {
     fn note(&mut self, chunks: &mut Vec<u8>, document: u32) {
         if self.current > 0 {
             if self.last == document {
-                self.current += 1;
                 return;
             }
             if self.size == 0 {
                 self.push(chunks, self.last);
             }
-            let twice = (document - self.last) << 1;
-            if self.current == 1 {
-                self.push(chunks, twice | 1);
-            } else {
-                self.push(chunks, twice);
-                self.push(chunks, self.current);
-            }
+            self.push(chunks, document - self.last);
         }
         self.last = document;
         self.current = 1;

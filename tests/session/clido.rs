@@ -249,3 +249,26 @@ fn a_fork_has_both_first_lines() {
         .collect();
     assert_eq!(ids, ["b", "a", ""]);
 }
+
+#[test]
+fn what_is_torn_is_not_forked() {
+    let place = Place::new();
+    let (old, new) = (
+        place.folder.path().join("a.jsonl"),
+        place.folder.path().join("b.jsonl"),
+    );
+    let clock = &*place.setup.clock;
+    let mut writer = SessionWriter::create(&old, "a", "/w", clock).expect("new");
+    writer
+        .write_line(&SessionLine::user("hi"))
+        .expect("written");
+    let whole = std::fs::read(&old).expect("its bytes");
+    std::fs::write(&old, &whole[..whole.len() - 4]).expect("torn");
+    let refused = fork(&old, &new, "b", "/w", clock).expect_err("torn");
+    assert!(refused.to_string().contains("torn"), "{refused}");
+    assert!(!new.exists());
+    // A line that lacks its end alone is whole.
+    std::fs::write(&old, &whole[..whole.len() - 1]).expect("no end");
+    fork(&old, &new, "b", "/w", clock).expect("a fork");
+    assert!(std::fs::read(&new).expect("its bytes").ends_with(&whole));
+}

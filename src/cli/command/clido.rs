@@ -84,7 +84,8 @@ pub fn fork(
         None => target.clone(),
     };
     clido::fork(&row.path, &path, &id, cwd, &Moment(screen.now_ms))?;
-    let new = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let new = fs::read(&path).with_context(|| path.display().to_string())?;
+    let new = String::from_utf8_lossy(&new);
     writing::copied(
         &Said {
             dry_run,

@@ -112,7 +112,8 @@ fn copied(
     let source = tried.as_ref().map_or(&row.path, |tried| &tried.path);
     let session = copy(&setup, source)?;
     let path = session.session_file().unwrap_or(source);
-    let new = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let new = fs::read(path).with_context(|| path.display().to_string())?;
+    let new = String::from_utf8_lossy(&new);
     let new = new.replace(&*source.to_string_lossy(), &row.path.to_string_lossy());
     // Where a try went and where it would go differ in the folder only.
     let target = real

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use sessionary::index::{ListScope, WrittenList};
+use sessionary::index::{ListPage, ListScope, WrittenList};
 use sessionary::model::{SessionRow, Sort};
 use sessionary::query::syntax::{self, Filters, Now};
 use sessionary::{Config, Index, Listed};
@@ -12,6 +12,7 @@ use sessionary::{Config, Index, Listed};
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::progress::Progress;
 use crate::output::provisional::Provisional;
 use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
@@ -114,17 +115,18 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.with_text && !screen.json && !args.jsonl {
         return Err(Failure::usage("--with-text is for --json and --jsonl"));
     }
-    let mut index = super::answerable(open(args, &scope, config, screen)?)?;
+    let (index, page) = open(args, &scope, config, screen)?;
+    let mut index = super::answerable(index)?;
     let list = if screen.json {
         screen.json_in_pieces(|out| {
-            let list = index.write_list(&scope, out)?;
+            let list = index.write_page(&page, out)?;
             out.write_all(b"\n").map_err(super::cannot_print)?;
             Ok(list)
         })?
     } else if args.jsonl {
-        screen.json_in_pieces(|out| index.write_list_lines(&scope, out))?
+        screen.json_in_pieces(|out| index.write_page_lines(&page, out))?
     } else {
-        let listing = index.list(&scope)?;
+        let listing = index.list_page(&page)?;
         if !listing.sessions.is_empty() {
             screen.print(&table(&listing.sessions, &columns(args, &scope), screen))?;
         }
@@ -144,13 +146,13 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     Ok(Outcome::found(list.sessions > 0))
 }
 
-/// Opens the index. A terminal is shown the first rows on the way; so is who asked for them.
+/// Opens the index, with what it says is in the scope. A terminal is shown the first rows on the way; so is who asked for them.
 fn open(
     args: &List,
     scope: &ListScope,
     config: &Config,
     screen: &Screen,
-) -> Result<Index, Failure> {
+) -> Result<(Index, ListPage), Failure> {
     let go_on = ControlFlow::Continue(());
     if args.provisional {
         let mut printed = Ok(());
@@ -164,10 +166,16 @@ fn open(
             }
         });
         printed?;
-        return Ok(super::opened(index?, screen));
+        let index = index?;
+        let page = index.page(scope)?;
+        return Ok((super::opened(index, screen), page));
     }
     let Some(mut provisional) = Provisional::new().filter(|_| !screen.json && !args.jsonl) else {
-        return super::open(config, screen);
+        let mut progress = Progress::new();
+        let event = &mut |event| progress.event(event);
+        let (index, page) = Index::open_and_page(config, scope, event)?;
+        drop(progress);
+        return Ok((super::opened(index, screen), page));
     };
     let first = ListScope {
         limit: Some(Provisional::most_rows().min(scope.limit.unwrap_or(usize::MAX))),
@@ -184,7 +192,8 @@ fn open(
         go_on
     })?;
     drop(provisional);
-    Ok(super::opened(index, screen))
+    let page = index.page(scope)?;
+    Ok((super::opened(index, screen), page))
 }
 
 /// What was typed, as the library takes it.

@@ -113,15 +113,6 @@ fn no_index(index: &Index) -> Option<Failure> {
     (!matches!(obstacle, Error::Busy { .. })).then(|| Failure::told(obstacle))
 }
 
-/// The same for a search.
-fn open_to_search(config: &Config, screen: &Screen) -> Result<Index, Failure> {
-    let mut progress = Progress::new();
-    let event = &mut |event| progress.event(event);
-    let index = Index::open_to_search(config, Freshness::Check, event)?;
-    drop(progress);
-    Ok(opened(index, screen))
-}
-
 /// Says what was noticed on the way.
 fn opened(index: Index, screen: &Screen) -> Index {
     let notes = index.report().map_or(&[][..], |report| &report.notes);

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use clap::Args;
-use sessionary::Config;
 use sessionary::index::SearchScope;
 use sessionary::model::SearchAnswer;
+use sessionary::{Config, Index};
 
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
@@ -90,7 +90,6 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         None
     };
     let query = args.query.join(" ");
-    let mut index = super::answerable(super::open_to_search(config, screen)?)?;
     let scope = SearchScope {
         cwd: cwd.clone(),
         newest_first: args.newest,
@@ -108,8 +107,10 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         mask: screen.mask(),
     };
     let mut progress = Progress::new();
-    let answer = index.search_with(&query, &scope, &mut |event| progress.event(event))?;
+    let event = &mut |event| progress.event(event);
+    let (index, answer) = Index::open_and_search(config, &query, &scope, event)?;
     drop(progress);
+    let mut index = super::answerable(super::opened(index, screen))?;
     if screen.json {
         screen.json(&answer)?;
     } else {

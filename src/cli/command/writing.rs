@@ -54,7 +54,7 @@ struct Answer<'a> {
     /// Whether the whole file is (or would be) written anew, because its version is old.
     rewritten: bool,
     /// The lines that are (or would be) added.
-    lines: Vec<&'a RawValue>,
+    lines: Vec<Box<RawValue>>,
 }
 
 /// How sessions of that agent below that folder are written.
@@ -229,15 +229,18 @@ pub struct Said<'a> {
 pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
         let lines = said.new.lines();
-        return screen.json(&Answer {
+        let lines = lines.filter_map(|line| screen.masked_json(line));
+        screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             dry_run: said.dry_run,
             session: said.session,
             path: said.path,
             entry: said.entry,
             rewritten: said.rewritten,
-            lines: lines.flat_map(serde_json::from_str).collect(),
-        });
+            lines: lines.collect(),
+        })?;
+        screen.say_redacted();
+        return Ok(());
     }
     let path = screen.path(said.path);
     if said.dry_run {
@@ -248,7 +251,13 @@ pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
         };
         screen.say(&format!("{what} {path}"));
         say_backup("would be put into", said, screen);
-        return Ok(screen.print(&plain_lines(said.new))?);
+        let lines = said.new.lines().map(|line| match screen.masked_json(line) {
+            Some(json) => format!("{json}\n"),
+            None => format!("{}\n", screen.masked(line.to_owned())),
+        });
+        screen.print(&plain_lines(&lines.collect::<String>()))?;
+        screen.say_redacted();
+        return Ok(());
     }
     match said.new.is_empty() {
         true => screen.say(&format!("Nothing was to be done: {path} is as it was")),

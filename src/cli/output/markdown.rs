@@ -128,6 +128,8 @@ fn live(text: &str) -> BTreeSet<usize> {
         let before = text.as_bytes()[..*at].iter().rev();
         before.take_while(|byte| **byte == b'\\').count() % 2 == 0
     };
+    // Alone it is text; a definition in another piece would make an image of it.
+    let is_image = |at: &usize| text[at + 1..].starts_with('[');
     let begins = |at: &usize| {
         let behind = text[at + 1..].chars().next();
         behind.is_some_and(|c| c.is_ascii_alphabetic() || "/!?".contains(c))
@@ -139,7 +141,12 @@ fn live(text: &str) -> BTreeSet<usize> {
         let marks = marks.map(|at| range.start + at).filter(is_bare);
         match event {
             Event::Html(_) | Event::InlineHtml(_) => found.extend(marks),
-            Event::Text(_) if !is_code => found.extend(marks.filter(begins)),
+            Event::Text(_) if !is_code => {
+                let images = memchr::memchr_iter(b'!', text[range.clone()].as_bytes());
+                let images = images.map(|at| range.start + at).filter(is_bare);
+                found.extend(images.filter(is_image));
+                found.extend(marks.filter(begins));
+            }
             Event::Start(Tag::Image { .. }) => found.extend(Some(range.start)),
             Event::Start(Tag::CodeBlock(_)) => is_code = true,
             Event::End(TagEnd::CodeBlock) => is_code = false,
@@ -219,6 +226,9 @@ mod tests {
             ("![a](https://b/c.png)", "\\![a](https://b/c.png)"),
             ("![a][r]\n\n[r]: https://b", "\\![a][r]\n\n[r]: https://b"),
             ("[![a](b)](c)", "[\\![a](b)](c)"),
+            // What is defined elsewhere in the document.
+            ("a ![b][r] `![b][r]`", "a \\![b][r] `![b][r]`"),
+            ("![r] and \\![r] !", "\\![r] and \\![r] !"),
             ("<!-- ![a](b) -->", "\\<!-- \\![a](b) -->"),
             ("<div onclick=\nx", "\\<div onclick=\nx"),
             ("x \\<b>", "x \\<b>"),

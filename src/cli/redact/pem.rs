@@ -4,14 +4,18 @@
 const LINE: usize = 41;
 /// Behind nothing but white space a part of a line is enough.
 const PART: usize = 16;
-/// So much may stand between two lines: numbers of lines, quotes, colours, the names of a key's headers.
+/// So much may stand between two lines of a key where neither ends: quotes, or what names the key.
 const GAP: usize = 160;
+/// So much may where one does: a path and a number before each, colours.
+const LONG_GAP: usize = 2_000;
+/// So many end before the first of a key: the one that begins it, two headers, and the empty one behind them.
+const ENDS: usize = 4;
 
 /// How many bytes behind the line that begins a key are of the key: to the line that ends it, or to the last line there is.
 pub fn body(text: &str) -> usize {
     let bytes = text.as_bytes();
     let (mut key, mut at) = (0, 0);
-    while at < bytes.len() && at - key <= GAP {
+    while at < bytes.len() && is_near(&bytes[key..at]) {
         let between = &bytes[key..at];
         if let Some(end) = end_of_key(&bytes[at..])
             && (key > 0 || between.iter().all(may_be_of_a_key))
@@ -25,6 +29,19 @@ pub fn body(text: &str) -> usize {
         at += run.max(1);
     }
     key
+}
+
+/// Whether what follows may be of the key still.
+fn is_near(between: &[u8]) -> bool {
+    let ends = || {
+        memchr::memchr2_iter(b'\n', b'n', between)
+            .filter(|at| between[*at] == b'\n' || between[..*at].ends_with(b"\\"))
+    };
+    match between.len() {
+        0..=GAP => true,
+        ..=LONG_GAP => (1..=ENDS).contains(&ends().count()),
+        _ => false,
+    }
 }
 
 /// The length of what ends a key, but for the last hyphens.
@@ -57,7 +74,7 @@ mod tests {
     /// A key of several lines as some tool shows it, with its end and cut off before it.
     fn each_way_of_showing(check: impl Fn(&str, &str)) {
         let line = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2";
-        let ways: [fn(usize, &str) -> String; 8] = [
+        let ways: [fn(usize, &str) -> String; 9] = [
             |_, line| format!("{line}\n"),
             |_, line| format!("{line}\\n"),
             |number, line| format!("{number:6}\u{2192}{line}\n"),
@@ -65,6 +82,7 @@ mod tests {
             |_, line| format!("> {line}\r\n"),
             |_, line| format!("  \"{line}\\n\",\n"),
             |number, line| format!("deploy/keys/id_rsa.pem:{number}:{line}\n"),
+            |number, line| format!("{}/id_rsa.pem:{number}:{line}\n", "/a-folder".repeat(25)),
             |number, line| {
                 format!(
                     "\u{1b}[38;5;238m{number:4}\u{1b}[0m \u{2502} \u{1b}[38;5;231m{line}\u{1b}[0m\n"
@@ -72,7 +90,15 @@ mod tests {
             },
         ];
         for way in ways {
-            let lines = ["Proc-Type: 4,ENCRYPTED", "", line, line, line, &line[..52]];
+            let lines = [
+                "Proc-Type: 4,ENCRYPTED",
+                "DEK-Info: AES-128-CBC,5E0D0BB9B4C0D2A87C9C6C8E0F1A2B3C",
+                "",
+                line,
+                line,
+                line,
+                &line[..52],
+            ];
             let lines = lines.iter().enumerate();
             let body: String = lines.map(|(at, line)| way(at + 2, line)).collect();
             let begins = way(1, "-----BEGIN RSA PRIVATE KEY-----");

@@ -27,7 +27,7 @@ pub(super) struct Ascent {
     places: HashMap<i64, Place>,
     /// Ids that were met, hashed: a number too many costs an outline, not an answer.
     met: HashSet<u64, FxBuildHasher>,
-    /// One of them was not on the branch when it was met.
+    /// One of them, or what a compaction kept, was not on the branch when it was met.
     abandoned: bool,
     /// The entry met last.
     last: Option<i64>,
@@ -98,6 +98,8 @@ impl Ascent {
                 true => Place::Active,
                 false => Place::Compacted,
             });
+            // What was told of all above it rests on that.
+            self.abandoned |= !is_next;
         }
         while self.asked.next_if(|asked| *asked > key).is_some() {}
         if self.asked.next_if_eq(&key).is_some() {
@@ -239,6 +241,49 @@ mod tests {
             .collect()
     }
 
+    /// What the way up tells of the entries that are asked.
+    fn places(
+        session: &[One],
+        compactions: &[(i64, Option<String>)],
+        asked: &[i64],
+    ) -> Option<HashMap<i64, Place>> {
+        let leaf = session.iter().rposition(|one| one.sees);
+        let leaf = leaf.map(|at| at as i64);
+        let mut ascent = Ascent::new(asked.to_vec(), leaf, compactions.to_vec());
+        for (at, one) in session.iter().enumerate().rev() {
+            let id = one.id.as_deref().map(str::as_bytes);
+            let mut wish = ascent.meet(Met::Entry { key: at as i64, id });
+            if wish == Wish::Parent {
+                wish = ascent.meet(Met::Parent(one.parent.as_deref().map(str::as_bytes)));
+            }
+            if wish == Wish::Enough {
+                break;
+            }
+        }
+        ascent.places()
+    }
+
+    /// What a compaction kept stands on its branch, but behind its child in the file.
+    #[test]
+    fn what_was_kept_may_be_met_before_its_turn() {
+        let entries = [
+            ("r", None),
+            ("a", Some("k")),
+            ("k", Some("r")),
+            ("p", Some("a")),
+            ("c", Some("p")),
+            ("l", Some("c")),
+        ];
+        let session = entries.map(|(id, parent)| One {
+            id: Some(id.to_owned()),
+            parent: parent.map(str::to_owned),
+            sees: true,
+        });
+        let compactions = [(4, Some("k".to_owned()))];
+        assert_eq!(model(&session, &compactions)[&3], Place::Active);
+        assert_eq!(places(&session, &compactions, &[3]), None, "it is tangled");
+    }
+
     #[test]
     fn an_ascent_tells_what_the_whole_session_tells_or_that_it_is_tangled() {
         let mut rng = StdRng::seed_from_u64(7);
@@ -280,21 +325,8 @@ mod tests {
             let asked: Vec<i64> = (0..length as i64)
                 .filter(|_| rng.random_bool(0.4))
                 .collect();
-            let leaf = session.iter().rposition(|one| one.sees);
-            let leaf = leaf.map(|at| at as i64);
-            let mut ascent = Ascent::new(asked.clone(), leaf, compactions.clone());
-            for (at, one) in session.iter().enumerate().rev() {
-                let id = one.id.as_deref().map(str::as_bytes);
-                let mut wish = ascent.meet(Met::Entry { key: at as i64, id });
-                if wish == Wish::Parent {
-                    wish = ascent.meet(Met::Parent(one.parent.as_deref().map(str::as_bytes)));
-                }
-                if wish == Wish::Enough {
-                    break;
-                }
-            }
             let model = model(&session, &compactions);
-            match ascent.places() {
+            match places(&session, &compactions, &asked) {
                 Some(places) => {
                     told += 1;
                     for key in asked {

@@ -129,6 +129,9 @@ impl<'a> Search<'a> {
     ) -> Result<R, Error> {
         // Only the text itself tells.
         let reads = |question: &Question<'_>| question.expr.is_some_and(Expr::reads_text);
+        if self.index.is_early && questions.iter().any(reads) {
+            return Err(Error::Cancelled);
+        }
         // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
         let (words, done) = match questions.iter().all(reads) {
             true => (None, 0),
@@ -181,9 +184,19 @@ impl<'a> Search<'a> {
             };
             let formats = &self.index.config.formats;
             let done = (words.is_some() && !reads(question)).then_some(done);
+            let sighted = match &self.index.sighted {
+                Some(sighted) if sighted.answers(question.expr, self.catalogue)? => Some(sighted),
+                _ => None,
+            };
             let mut progress = self.progress.borrow_mut();
-            let (mut parts, unread) =
-                scan_owed(self.catalogue, formats, done, &scans[at], &read, *progress)?;
+            let (mut parts, unread) = scan_owed(
+                self.catalogue,
+                formats,
+                (done, sighted),
+                &scans[at],
+                &read,
+                *progress,
+            )?;
             drop(progress);
             failed.extend(unread);
             if f.asks_for_prompts() {

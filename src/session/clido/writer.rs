@@ -1,8 +1,11 @@
 //! Writing clido's lines: whole ones at the file's end, without the secrets that clido leaves out.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+use serde::de::IgnoredAny;
 
 use super::line::{SCHEMA_VERSION, SessionLine};
 use crate::model::iso;
@@ -111,7 +114,11 @@ fn start_time(ms: i64) -> String {
     format!("{time}+00:00")
 }
 
-/// Copies a session as clido forks: a new first line, then every line of the old file, its first one too.
+/// Copies a session as clido forks: a new first line, then every line of the old file, its first one too. Nothing is copied
+/// while a line is written.
+///
+/// # Errors
+/// [`Error::Invalid`] when the last line is not whole: with an end it would be a line that clido refuses.
 pub fn fork(
     source: &Path,
     target: &Path,
@@ -119,7 +126,17 @@ pub fn fork(
     project_path: &str,
     clock: &dyn Clock,
 ) -> Result<SessionWriter, Error> {
-    let lines = fs::read(source).map_err(Error::io(source))?;
+    let lines = read_whole(source).map_err(Error::io(source))?;
+    let last = lines
+        .rsplit(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    if !last.is_empty() && serde_json::from_slice::<IgnoredAny>(last).is_err() {
+        let path = source.display();
+        return Err(Error::Invalid(format!(
+            "{path}: its last line is torn, or is being written: try it again"
+        )));
+    }
     let mut writer = SessionWriter::create(target, session_id, project_path, clock)?;
     // Nothing is left out of what was written already; bytes that are no text were no line.
     let mut text = String::from_utf8_lossy(&lines).into_owned();
@@ -131,6 +148,15 @@ pub fn fork(
         return Err(error);
     }
     Ok(writer)
+}
+
+/// A file as it is between two lines of whoever locks it to write.
+fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.lock_shared()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// What clido takes for secrets in a line: behind `sk-ant-`, `sk-or-`, `sk-proj-`, `sk-` and `AKIA`, wherever they stand,

@@ -1,0 +1,165 @@
+//! How is a question answered while the files are looked at?
+//!
+//! By what was committed last. Mostly nothing has changed since, and then that is the answer: whoever looks holds the lock,
+//! so nobody has written in between, and has then written nothing itself. Else it is thrown away, and the question asked again.
+
+use std::cell::RefCell;
+use std::thread::Builder;
+
+use super::{Config, Error, Event, Freshness, Index, Indexer};
+use crate::ingest::{self, Kept, Seen, Sighted};
+use crate::model::{Expr, Report, SearchAnswer};
+use crate::query::{ListPage, ListScope, SearchScope, looked_for};
+
+impl Index {
+    /// Open the index brought up to the files, with its [`Index::page`], which is made while they are looked at.
+    pub fn open_and_page(
+        config: &Config,
+        scope: &ListScope,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<(Index, ListPage), Error> {
+        let page = |index: &Index| index.page(scope);
+        let (index, early) = Index::ask(config, None, progress, Kept::default, page)?;
+        let page = early.map_or_else(|| index.page(scope), Ok)?;
+        Ok((index, page))
+    }
+
+    /// Open the index brought up to the files, with what [`Index::search_with`] finds in it: searched while they are looked
+    /// at, unless text must be read through for it.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn open_and_search(
+        config: &Config,
+        query: &str,
+        scope: &SearchScope,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<(Index, SearchAnswer), Error> {
+        let expr = looked_for(query, scope)?;
+        let directory = config.words_dir();
+        let search = |index: &Index| index.search(query, scope);
+        let (index, early) = std::thread::scope(|threads| {
+            let opening = Builder::new().spawn_scoped(threads, || Kept::ahead(&directory));
+            // Without a thread for it they are opened when they are asked for.
+            let words = || match opening {
+                Ok(opening) => opening.join().unwrap_or_default(),
+                Err(_) => Kept::default(),
+            };
+            Index::ask(config, expr.as_ref(), progress, words, search)
+        })?;
+        let answer = early.map_or_else(|| index.search_with(query, scope, progress), Ok)?;
+        Ok((index, answer))
+    }
+
+    /// Open the index brought up to the files, and the answer that was found meanwhile, if it stands. Where nothing is indexed
+    /// yet it is noted instead where the files may hold what `expr` looks for.
+    fn ask<T>(
+        config: &Config,
+        expr: Option<&Expr>,
+        progress: &mut dyn FnMut(Event),
+        words: impl FnOnce() -> Kept,
+        question: impl FnOnce(&Index) -> Result<T, Error>,
+    ) -> Result<(Index, Option<T>), Error> {
+        let (mut words, mut question) = (Some(words), Some(question));
+        let (mut opened, mut early) = (None, None);
+        let mut index = Index::open_by(config, Freshness::Check, &mut |indexer| {
+            // What is excluded is wiped first, and nobody may read meanwhile.
+            let may_read = config.exclude.is_empty() && indexer.catalogue.has_sessions()?;
+            let Some(question) = question.take_if(|_| may_read) else {
+                return looked(indexer, expr, progress);
+            };
+            let (mut indexer, told) = indexer.look_beside(|index| {
+                index
+                    .words
+                    .replace(words.take().map(|words| words()).unwrap_or_default());
+                let answer = question(index);
+                opened = Some(index.words.take());
+                answer
+            });
+            let Ok((seen, answer)) = told else {
+                // What is wrong is mended, or told, by looking.
+                return looked(indexer, None, progress);
+            };
+            let before = mark(&indexer);
+            let report = indexer.sync_seen(seen, progress)?;
+            let stands = report.files_unreadable == 0 && mark(&indexer) == before;
+            early = answer.ok().filter(|_| stands);
+            Ok(Looked {
+                indexer,
+                report,
+                sighted: None,
+            })
+        })?;
+        index.words = opened
+            .or_else(|| words.map(|words| words()))
+            .unwrap_or_default()
+            .into();
+        Ok((index, early))
+    }
+}
+
+impl Indexer {
+    /// Look at all files while `ask` has the index as it is.
+    fn look_beside<T>(
+        mut self,
+        ask: impl FnOnce(&Index) -> T,
+    ) -> (Indexer, Result<(Vec<Option<Seen>>, T), Error>) {
+        if let Err(error) = self.prepare(&mut Report::default()) {
+            return (self, Err(error));
+        }
+        let Indexer {
+            config, catalogue, ..
+        } = self;
+        let lent = |catalogue| {
+            let index = Index {
+                config: config.clone(),
+                catalogue: Some(catalogue),
+                complete: true,
+                pending_files: 0,
+                report: None,
+                obstacle: None,
+                words: RefCell::default(),
+                is_early: true,
+                sighted: None,
+            };
+            let told = ask(&index);
+            match index.catalogue {
+                Some(catalogue) => (catalogue, told),
+                None => unreachable!("it was only shown"),
+            }
+        };
+        let (catalogue, told) = ingest::look_beside(catalogue, &config, lent);
+        let indexer = Indexer {
+            config,
+            catalogue,
+            ..self
+        };
+        (indexer, told.map_err(Error::from))
+    }
+}
+
+/// What a look at all files leaves.
+pub(super) struct Looked {
+    pub indexer: Indexer,
+    pub report: Report,
+    pub sighted: Option<Sighted>,
+}
+
+/// Look at all files, and note where those that are new may hold what `expr` looks for.
+fn looked(
+    mut indexer: Indexer,
+    expr: Option<&Expr>,
+    progress: &mut dyn FnMut(Event),
+) -> Result<Looked, Error> {
+    let (report, sighted) = indexer.sync_looking_for(expr, progress)?;
+    Ok(Looked {
+        indexer,
+        report,
+        sighted,
+    })
+}
+
+/// What is another one after whatever is written.
+fn mark(indexer: &Indexer) -> (Option<(i64, i64)>, u64) {
+    (indexer.opened, indexer.catalogue.rows_written())
+}
