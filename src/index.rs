@@ -99,7 +99,7 @@ impl Index {
             return Ok(index);
         }
         if freshness == Freshness::Check {
-            match Indexer::open_within(config, turns::MOMENT) {
+            match Indexer::open_within(config, turns::MOMENT, &mut |_| {}) {
                 Ok(indexer) => match look(indexer) {
                     Ok(Looked {
                         indexer,
@@ -233,7 +233,7 @@ impl Index {
     /// After answering: some words work, if there is [more than a little](Index::words_debt) and nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         // A watcher does it when nothing has changed for a while.
-        let rests = !self.config.background || turns::is_watched(&self.config);
+        let rests = !self.config.background || self.is_watched();
         if rests || self.words_debt()? == Debt::Little {
             return Ok(());
         }
@@ -288,6 +288,11 @@ impl Index {
         })?;
         let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
         Ok((saved.len(), self.complete))
+    }
+
+    /// Whether a live watcher keeps the index up to date, words included.
+    pub fn is_watched(&self) -> bool {
+        turns::is_watched(&self.config)
     }
 
     /// Whether another process holds the writer lock.

@@ -47,7 +47,7 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
             None
         }
         Step::Spawn => {
-            if !index.has_writer() {
+            if !index.has_writer() && !index.is_watched() {
                 let _ = spawn(screen);
             }
             None

@@ -29,15 +29,28 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// Take the lock and open the index, made when missing. Where a live watcher holds the lock, its turn is waited for.
+    /// Take the lock and open the index, made when missing. Where a live watcher holds the lock, its turn is waited for: a
+    /// minute, or as long as it gets on.
     ///
     /// # Errors
-    /// [`Error::Busy`] when another process holds the lock; [`Error::NotOurs`] for another user's directory.
+    /// [`Error::Busy`] when another process holds the lock, or a watcher that hangs; [`Error::NotOurs`] for another user's directory.
     pub fn open(config: &Config) -> Result<Indexer, Error> {
-        Indexer::open_within(config, turns::WHILE)
+        Indexer::open_with(config, &mut |_| {})
     }
 
-    pub(super) fn open_within(config: &Config, patience: Duration) -> Result<Indexer, Error> {
+    /// The same, and [`Event::Waiting`] is told meanwhile.
+    ///
+    /// # Errors
+    /// As [`Indexer::open`].
+    pub fn open_with(config: &Config, progress: &mut dyn FnMut(Event)) -> Result<Indexer, Error> {
+        Indexer::open_within(config, turns::WHILE, progress)
+    }
+
+    pub(super) fn open_within(
+        config: &Config,
+        patience: turns::Patience,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Indexer, Error> {
         let directory = config.generation_dir();
         make_private(&config.index_dir, &directory)?;
         let lock_path = directory.join("lock");
@@ -50,7 +63,8 @@ impl Indexer {
                     .open(&lock_path)
             })
             .map_err(|e| Error::unwritable(&lock_path, e))?;
-        let locked = turns::lock_within(config, &lock, patience);
+        let mut waits = || progress(Event::Waiting);
+        let locked = turns::lock_within(config, &lock, patience, &mut waits);
         if !locked.map_err(|e| Error::io(&lock_path, e))? {
             return Err(Error::Busy {
                 index_dir: config.index_dir.clone(),
@@ -80,7 +94,7 @@ impl Indexer {
     /// readers do: for who has written a session, of which a watcher is told anyway.
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
-            true => Indexer::open_within(config, turns::MOMENT).map(Some),
+            true => Indexer::open_within(config, turns::MOMENT, &mut |_| {}).map(Some),
             false => Ok(None),
         }
     }

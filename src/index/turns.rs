@@ -14,27 +14,66 @@ use crate::source::identity::Identity;
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
 
-/// Take the writer lock. Where a live watcher may hold it, or somebody who only asks whether it is held, wait for it so
-/// long; `false`: somebody else is at work.
-pub(super) fn lock_within(config: &Config, lock: &File, patience: Duration) -> io::Result<bool> {
-    let started = Instant::now();
+/// How long a turn of a live watcher, or a look of somebody who only asks whether the lock is held, is waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    longest: Duration,
+    /// Nor longer, unless the watcher gets on: its first look may take minutes.
+    while_it_gets_on: bool,
+}
+
+/// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
+pub(super) const MOMENT: Patience = Patience {
+    longest: Duration::from_millis(250),
+    while_it_gets_on: false,
+};
+/// How long who writes waits for it: it may be indexing words.
+pub(super) const WHILE: Patience = Patience {
+    longest: Duration::from_secs(60),
+    while_it_gets_on: true,
+};
+
+/// Take the writer lock; `waits` is told again and again while a turn is waited for. `false`: somebody else is at work.
+pub(super) fn lock_within(
+    config: &Config,
+    lock: &File,
+    patience: Patience,
+    waits: &mut dyn FnMut(),
+) -> io::Result<bool> {
+    let mut began = Instant::now();
+    let mut written = None;
     let mut is_watched = None;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(true),
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) => {
-                let waited = started.elapsed();
+                let waited = began.elapsed();
+                let before = *written.get_or_insert_with(|| last_written(config));
                 let mut is_watched =
                     || *is_watched.get_or_insert_with(|| Live::find(config).is_some());
-                if waited >= patience || !is_only_asked_for(lock)? && !is_watched() {
+                if !is_only_asked_for(lock)? && !is_watched() {
                     return Ok(false);
                 }
+                if waited >= patience.longest {
+                    let now = last_written(config);
+                    if !patience.while_it_gets_on || before == now {
+                        return Ok(false);
+                    }
+                    (began, written) = (Instant::now(), Some(now));
+                }
+                waits();
                 let pause = waited / 4;
                 sleep(pause.clamp(Duration::from_micros(100), Duration::from_millis(10)));
             }
         }
     }
+}
+
+/// What tells whether somebody gets on with writing the index: when each of the stores was written last.
+fn last_written(config: &Config) -> [Option<Identity>; 2] {
+    let catalogue = config.generation_dir().join("catalogue.sqlite-wal");
+    [catalogue, config.words_dir()].map(|path| fs::metadata(path).ok().map(|m| Identity::of(&m)))
 }
 
 /// Whether nobody holds the lock for writing: [`super::Index::has_writer`] shares it for a moment.
@@ -101,11 +140,6 @@ fn key(metadata: &fs::Metadata) -> (i64, i64) {
     (device, inode)
 }
 
-/// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
-pub(super) const MOMENT: Duration = Duration::from_millis(250);
-/// How long who writes waits for it: it may be indexing words.
-pub(super) const WHILE: Duration = Duration::from_secs(60);
-
 /// Whether a sync in this process would do what a watcher does anyway.
 pub(super) fn is_watched(config: &Config) -> bool {
     Live::find(config).is_some()
@@ -114,6 +148,7 @@ pub(super) fn is_watched(config: &Config) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::watch::barrier::{Presence, State};
 
     #[test]
     fn who_asks_for_a_writer_keeps_none_away() {
@@ -132,5 +167,38 @@ mod tests {
         lock.lock().unwrap();
         let refused = Indexer::open(&config).map(drop);
         assert!(matches!(refused, Err(Error::Busy { .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn who_writes_waits_for_a_watcher_as_long_as_it_gets_on() {
+        let place = tempfile::tempdir().unwrap();
+        let config = Config::new(place.path().join("index"), Vec::new());
+        drop(Indexer::open(&config).unwrap());
+        let mut presence = Presence::new(&config).unwrap();
+        presence.say(&State::new(0));
+        let path = config.generation_dir().join("lock");
+        let (held, lock) = (File::open(&path).unwrap(), File::open(&path).unwrap());
+        held.lock().unwrap();
+        let longest = Duration::from_millis(30);
+        let patience = |while_it_gets_on| Patience {
+            longest,
+            while_it_gets_on,
+        };
+        let began = Instant::now();
+        // It writes whenever it is waited for, and has done so for longer than anybody waits for one that hangs.
+        let mut gets_on = || {
+            let words = config.words_dir();
+            fs::create_dir_all(words.join(began.elapsed().as_nanos().to_string())).unwrap();
+            if began.elapsed() > longest * 10 {
+                held.unlock().unwrap();
+            }
+        };
+        let is_ours = lock_within(&config, &lock, patience(false), &mut gets_on).unwrap();
+        assert!(!is_ours, "a reader does not");
+        assert!(lock_within(&config, &lock, patience(true), &mut gets_on).unwrap());
+        lock.unlock().unwrap();
+        held.lock().unwrap();
+        let is_ours = lock_within(&config, &lock, patience(true), &mut || {}).unwrap();
+        assert!(!is_ours, "it hangs");
     }
 }

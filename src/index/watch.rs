@@ -15,6 +15,7 @@ use crate::catalogue::Catalogue;
 use crate::model::{Change, Report, WatcherStatus, iso};
 use crate::source::clock::Jumps;
 use crate::source::events::{Events, Told};
+use crate::source::filesystem::Mounts;
 use crate::source::identity::Identity;
 
 pub(super) mod barrier;
@@ -163,6 +164,7 @@ struct Watch<'a> {
     next_full: Instant,
     /// Looking at everything never takes more than a part of the time.
     not_before: Instant,
+    mounts: Mounts,
     clock: (Instant, SystemTime),
     _jumps: Option<Jumps>,
 }
@@ -211,6 +213,7 @@ impl<'a> Watch<'a> {
             words: Some((now, now)),
             next_full: now,
             not_before: now,
+            mounts: Mounts::now(),
             clock: (now, SystemTime::now()),
             _jumps: jumps,
         })

@@ -25,6 +25,8 @@ use crate::source::links::NOT_FOLLOWED;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Event {
+    /// Another process keeps the index up to date, and is at it: its turn is waited for. Told again and again.
+    Waiting,
     /// So many files must be looked into.
     Discovered { files: u64, bytes: u64 },
     /// So many of them are in the catalogue.

@@ -75,9 +75,11 @@ impl Index {
                     page.pending_files = total.saturating_sub(loaded);
                     Listed::Page(Box::new(page))
                 }
-                Event::Readable | Event::Indexed { .. } | Event::Scanned { .. } | Event::Done => {
-                    return;
-                }
+                Event::Waiting
+                | Event::Readable
+                | Event::Indexed { .. }
+                | Event::Scanned { .. }
+                | Event::Done => return,
             };
             if on_progress(told).is_break() {
                 cancel.cancel();

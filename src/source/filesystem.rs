@@ -1,5 +1,8 @@
-//! Does the system tell of every change to files there? Not where other machines can make them.
+//! Does the system tell of every change to files there? Not where other machines can make them, nor of a file system that
+//! is mounted over them.
 
+#[cfg(target_os = "linux")]
+use std::fs::File;
 use std::path::Path;
 
 /// The name of the file system at `path` when changes on it may come from elsewhere: then no notification tells of them.
@@ -41,6 +44,36 @@ pub fn untold(path: &Path) -> Option<&'static str> {
     (cfg!(windows) && text.starts_with(r"\\") && !text.starts_with(r"\\?\")).then_some("SMB")
 }
 
+/// What is mounted where.
+#[derive(Debug, Default)]
+pub struct Mounts {
+    #[cfg(target_os = "linux")]
+    table: Option<File>,
+}
+
+impl Mounts {
+    /// As they are now.
+    pub fn now() -> Mounts {
+        Mounts {
+            #[cfg(target_os = "linux")]
+            table: File::open("/proc/self/mountinfo").ok(),
+        }
+    }
+
+    /// Whether anything was mounted or unmounted since this was last asked. `false` where the system does not tell.
+    pub fn changed(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        if let Some(table) = &self.table {
+            use rustix::event::{PollFd, PollFlags, Timespec, poll};
+            let at_once = Timespec::default();
+            // See "/proc/pid/mountinfo" in proc(5): a change makes it ready, and asking makes it as before.
+            let mut asked = [PollFd::new(table, PollFlags::PRI)];
+            return poll(&mut asked, Some(&at_once)).is_ok_and(|ready| ready > 0);
+        }
+        false
+    }
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
@@ -50,5 +83,13 @@ mod tests {
         for local in ["/proc", "/dev/shm", "/no/such/folder"] {
             assert_eq!(untold(Path::new(local)), None, "{local}");
         }
+    }
+
+    #[test]
+    fn nothing_is_mounted_meanwhile() {
+        let mounts = Mounts::now();
+        assert!(mounts.table.is_some());
+        // Others may mount something at this very moment.
+        assert!((0..100).any(|_| !mounts.changed()));
     }
 }

@@ -120,6 +120,47 @@ fn a_stopped_watcher_is_not_waited_for() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_is_mounted_over_a_watched_folder_is_noticed() {
+    let home = Sandbox::new();
+    home.write(FILE, &session(1, "hidden"));
+    let new = home.write("new.jsonl", &session(2, "shown"));
+    // Nobody tells of the mount, or of what is written there: who asks finds out.
+    let script = r#"
+        "$SESSIONARY" watch >"$HOME/told" &
+        watcher=$!
+        trap 'kill "$watcher"' EXIT
+        said() {
+            for try in $(seq 1 600); do
+                "$SESSIONARY" status >"$HOME/status"
+                grep -q "$1" "$HOME/$2" && return 0
+                sleep 0.1
+            done
+            echo "waited in vain: $1"; cat "$HOME/status"; exit 1
+        }
+        said watches status
+        mount -t tmpfs tmpfs "$HOME/.pi/agent/sessions/--w--"
+        cp "$NEW" "$HOME/.pi/agent/sessions/--w--/two.jsonl"
+        said "gone .*one.jsonl" told
+        said "changed .*two.jsonl" told
+        echo more >>"$HOME/.pi/agent/sessions/--w--/two.jsonl"
+        until umount "$HOME/.pi/agent/sessions/--w--"; do sleep 0.1; done
+        said "gone .*two.jsonl" told
+        trap - EXIT
+        kill "$watcher"; wait "$watcher"; echo "ended with $?"
+    "#;
+    let variables = [
+        ("HOME", home.home.as_os_str()),
+        ("SESSIONARY", env!("CARGO_BIN_EXE_sessionary").as_ref()),
+        ("NEW", new.as_os_str()),
+    ];
+    let Some(told) = crate::scale::unshared(script, &variables) else {
+        return;
+    };
+    assert!(told.contains("ended with 0"), "{told}");
+}
+
+#[test]
 fn what_is_known_already_is_not_noted_again() {
     let home = Sandbox::new();
     let path = home.write(FILE, &session(1, "one"));

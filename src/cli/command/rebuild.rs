@@ -19,7 +19,8 @@ pub struct Rebuild {}
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
-    let report = Indexer::open(config)?.rebuild(&mut |event| progress.event(event))?;
+    let mut indexer = Indexer::open_with(config, &mut |event| progress.event(event))?;
+    let report = indexer.rebuild(&mut |event| progress.event(event))?;
     drop(progress);
     super::sync::print(&report, screen)
 }

@@ -40,7 +40,8 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         step_back();
     }
     let mut progress = Progress::new();
-    let report = Indexer::open(config)?.sync(&mut |event| progress.event(event))?;
+    let mut indexer = Indexer::open_with(config, &mut |event| progress.event(event))?;
+    let report = indexer.sync(&mut |event| progress.event(event))?;
     drop(progress);
     print(&report, screen)
 }

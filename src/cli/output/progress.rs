@@ -33,6 +33,7 @@ impl Progress {
     /// Takes one event.
     pub fn event(&mut self, event: Event) {
         match event {
+            Event::Waiting => self.wait(),
             Event::Discovered { files, bytes } => {
                 self.files = files;
                 self.bytes = bytes;
@@ -49,9 +50,25 @@ impl Progress {
         }
     }
 
+    /// Nobody knows for how long.
+    fn wait(&mut self) {
+        if !self.wanted || self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.with_message("waiting for `sessionary watch`, which is writing the index")
+        });
+        bar.tick();
+    }
+
     fn draw(&mut self, done: u64, of: u64, message: &str) {
         if !self.wanted || (self.bar.is_none() && self.started.elapsed() < PATIENCE) {
             return;
+        }
+        if self.bar.as_ref().is_some_and(|bar| bar.length().is_none()) {
+            // It was waited before.
+            self.clear();
         }
         let bar = self.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());

@@ -46,6 +46,10 @@ impl Watch<'_> {
         if self.roots_are_others() {
             self.look_at_all("another directory stands in a root's place");
         }
+        // Nobody tells of what is hidden, or shown, by a mount.
+        if self.mounts.changed() {
+            self.look_at_all("a file system was mounted or unmounted");
+        }
         // Who waits must know whether the index is still the one that was brought up to date.
         if !self.cookies.is_empty() && self.index_is_other()? {
             self.look_at_all("the index was made anew");
@@ -184,8 +188,7 @@ impl Watch<'_> {
         self.looked_at = Some(self.indexer.catalogue.changes_kept()?.index_id);
         // Roots that follow from sessions met for the first time are watched from now on, and looked at once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
-        // What a look costs, without the reading of what was new.
-        let took = Duration::try_from_secs_f64(report.ms.discover / 1000.0).unwrap_or_default();
+        let took = looked_for(&report);
         let now = Instant::now();
         self.hints.clear();
         self.racy.clear();
@@ -302,6 +305,11 @@ impl Watch<'_> {
     }
 }
 
+/// What a look costs, without the reading of what was new: the next one must not wait for as long as a first index took.
+fn looked_for(report: &Report) -> Duration {
+    Duration::try_from_secs_f64(report.ms.discover / 1000.0).unwrap_or_default()
+}
+
 /// Whether it may be possible later: the disk is full or read-only, too many files are open.
 fn passes(error: &Error) -> bool {
     match error {
@@ -315,9 +323,21 @@ fn passes(error: &Error) -> bool {
 mod tests {
     use std::fs;
     use std::io::Write;
+    use std::time::Duration;
 
+    use super::looked_for;
     use crate::index::watch::{Presence, Watch};
     use crate::index::{Config, Indexer, RootSpec, WatchOptions};
+    use crate::model::Report;
+
+    #[test]
+    fn what_was_new_does_not_put_off_the_next_look() {
+        let mut report = Report::default();
+        report.ms.discover = 20.0;
+        report.ms.catalogue = 600_000.0;
+        report.ms.words = 6_000_000.0;
+        assert_eq!(looked_for(&report), Duration::from_millis(20));
+    }
 
     #[test]
     fn memory_for_much_work_is_given_back() {
