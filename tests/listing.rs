@@ -283,7 +283,10 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
         let before = read();
         let (index, page) = sessionary::Index::open_and_page(&config, &scope, &mut |_| {}).unwrap();
         let opened = read() - before;
-        assert!((5_500_000..9_000_000).contains(&opened), "{opened} bytes read");
+        assert!(
+            (5_500_000..9_000_000).contains(&opened),
+            "{opened} bytes read"
+        );
         index.write_page(&page, &mut std::io::sink()).unwrap();
         let written = read() - before - opened;
         assert!(
