@@ -2,6 +2,7 @@
 //!
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
+//! - `asked`: what is answered while the files are looked at
 //! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
@@ -42,6 +43,7 @@ mod agentuse;
 mod answers;
 // `script` makes a terminal.
 #[cfg(target_os = "linux")]
+mod asked;
 mod background;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]

@@ -112,15 +112,16 @@ impl Error {
         let Error::Sqlite { error, .. } = self else {
             return false;
         };
+        let lacks =
+            |message: &str| message.contains("no such table") || message.contains("no such column");
         match error {
             rusqlite::Error::SqliteFailure(failure, message) => {
                 matches!(failure.code, DatabaseCorrupt | NotADatabase)
-                    || message.as_deref().is_some_and(|m| {
-                        m.contains("no such table") || m.contains("no such column")
-                    })
+                    || message.as_deref().is_some_and(lacks)
             }
-            rusqlite::Error::SqlInputError { msg, .. } => {
-                msg.contains("no such table") || msg.contains("no such column")
+            // A statement that could not even be prepared.
+            rusqlite::Error::SqlInputError { error, msg, .. } => {
+                matches!(error.code, DatabaseCorrupt | NotADatabase) || lacks(msg)
             }
             rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::QueryReturnedNoRows => true,
             _ => false,

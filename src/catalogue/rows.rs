@@ -195,12 +195,14 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// The JSON of a session's row without its head; `None` when the session is gone.
-    pub fn ready_row(&self, session: i64) -> Result<Option<String>, Error> {
-        let cached = self
-            .connection
-            .prepare_cached("SELECT json FROM _rows WHERE session = ?1");
-        self.told(cached.and_then(|mut s| s.query_row([session], |r| r.get(0)).optional()))
+    /// The JSON of a session's row without its head; `None` when the session, or all of the index that it was numbered in, is gone.
+    pub fn ready_row(&self, session: i64, index_id: &str) -> Result<Option<String>, Error> {
+        let sql = "SELECT json FROM _rows, _store WHERE session = ?1 AND index_id = ?2";
+        let cached = self.connection.prepare_cached(sql);
+        self.told(cached.and_then(|mut s| {
+            s.query_row(params![session, index_id], |r| r.get(0))
+                .optional()
+        }))
     }
 
     /// The path in a session's row; empty when the session is gone.

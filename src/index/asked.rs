@@ -64,7 +64,9 @@ impl Index {
         let (mut opened, mut early) = (None, None);
         let mut index = Index::open_by(config, Freshness::Check, &mut |indexer| {
             // What is excluded is wiped first, and nobody may read meanwhile.
-            let may_read = config.exclude.is_empty() && indexer.catalogue.has_sessions()?;
+            // A catalogue that is damaged is made anew by looking.
+            let has_sessions = indexer.catalogue.has_sessions().unwrap_or_default();
+            let may_read = config.exclude.is_empty() && has_sessions;
             let Some(question) = question.take_if(|_| may_read) else {
                 return looked(indexer, expr, progress);
             };
@@ -104,7 +106,10 @@ impl Indexer {
         mut self,
         ask: impl FnOnce(&Index) -> T,
     ) -> (Indexer, Result<(AllSeen, T), Error>) {
-        if let Err(error) = self.prepare(&mut Report::default()) {
+        let mut report = Report::default();
+        let prepared = self.prepare(&mut report);
+        self.notes.append(&mut report.notes);
+        if let Err(error) = prepared {
             return (self, Err(error));
         }
         let Indexer {

@@ -1,6 +1,7 @@
 //! How much do the words owe after an answer, and is that work for a moment, or for a sync?
 
 use super::{Error, Index};
+use crate::ingest;
 use crate::words::condemned;
 
 /// So little text, in bytes of entries, is sooner read by every search than written to the words once.
@@ -31,13 +32,16 @@ impl Debt {
 }
 
 impl Index {
-    /// What the words owe. Words that somebody removed, or found damaged, are owed as a whole.
+    /// What the words owe. Words that somebody removed, or found damaged, and those of another catalogue or by other rules are
+    /// owed as a whole.
     pub fn words_debt(&self) -> Result<Debt, Error> {
         let Some(catalogue) = &self.catalogue else {
             return Ok(Debt::Little);
         };
         let words = self.config.words_dir();
-        let anew = !words.exists() || condemned(&words).is_some();
+        let anew = !words.exists()
+            || condemned(&words).is_some()
+            || ingest::are_refused(catalogue, &words)?;
         let bytes = match anew {
             true => catalogue.source_bytes()?,
             false => catalogue.owed_bytes()?,

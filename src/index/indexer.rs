@@ -134,8 +134,10 @@ impl Indexer {
         expr: Option<&Expr>,
         progress: &mut dyn FnMut(Event),
     ) -> Result<(Report, Option<Sighted>), Error> {
-        let all_is_new = self.config.exclude.is_empty() && !self.catalogue.has_sessions()?;
-        let mut sighted = expr.filter(|_| all_is_new).and_then(Sighted::new);
+        // Damage is met, and mended, by the look itself.
+        let is_empty = || matches!(self.catalogue.has_sessions(), Ok(false));
+        let expr = expr.filter(|_| self.config.exclude.is_empty() && is_empty());
+        let mut sighted = expr.and_then(Sighted::new);
         let report = self.sync_looking(Vec::new(), sighted.as_mut(), progress)?;
         if let Some(sighted) = &mut sighted {
             sighted.close(&self.catalogue)?;

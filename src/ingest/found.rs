@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::words::WordsStage;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{self, Catalogue};
 use crate::source::identity::{Identity, now_ns};
 use crate::words::{SCHEMA_REVISION, Words, WordsError, condemned};
 
@@ -31,6 +31,22 @@ fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64
         Some(_) => Err("they are of a batch the catalogue never stamped".into()),
         None => Err("their mark cannot be read".into()),
     }
+}
+
+/// Whether the words were committed for another catalogue, or by other rules. Told without opening them.
+pub fn are_refused(catalogue: &Catalogue, directory: &Path) -> Result<bool, catalogue::Error> {
+    #[derive(serde::Deserialize)]
+    struct Commit {
+        payload: Option<String>,
+    }
+    let commit = std::fs::read(directory.join("meta.json")).ok();
+    let commit = commit.and_then(|json| serde_json::from_slice::<Commit>(&json).ok());
+    // What cannot be read is found to be damaged by who opens them; what was never committed is owed by the catalogue.
+    let Some(payload) = commit.and_then(|commit| commit.payload) else {
+        return Ok(false);
+    };
+    let (epoch, last_batch) = catalogue.epoch()?;
+    Ok(done_batch(Some(&payload), &epoch, last_batch).is_err())
 }
 
 /// Up to which batch these words are done, or why they are not this catalogue's.

@@ -20,7 +20,7 @@ mod words;
 pub use cancel::Cancel;
 pub use compare::{Comparison, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
-pub use found::{Found, Kept, open_words};
+pub use found::{Found, Kept, are_refused, open_words};
 pub use hints::{Hinted, settle, sync_hints};
 pub use look::{AllSeen, Seen, look_beside};
 pub use owed::scan_owed;

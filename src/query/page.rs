@@ -21,6 +21,8 @@ pub struct ListPage {
     rows: Vec<Placed>,
     /// The rows' JSON, where that is not too much.
     text: Option<String>,
+    /// The index it was made of: another one has other numbers.
+    index_id: String,
     /// Subagents of each session that has some.
     subagents: HashMap<i64, u64>,
     /// Rows in the scope, on every page.
@@ -76,6 +78,7 @@ impl ListPage {
             roots: Vec::new(),
             rows: Vec::new(),
             text: Some(String::new()),
+            index_id: String::new(),
             subagents: HashMap::new(),
             total: 0,
             elsewhere: 0,
@@ -112,6 +115,7 @@ impl ListPage {
         let mut page = ListPage {
             roots,
             subagents,
+            index_id: catalogue.changes_kept()?.index_id,
             ..ListPage::empty(scope)
         };
         let wanted = wanted(catalogue, scope)?;
@@ -216,7 +220,7 @@ impl ListPage {
         mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         for placed in &self.rows {
-            let Some(json) = placed.json(self.text.as_deref(), catalogue)? else {
+            let Some(json) = placed.json(self, catalogue)? else {
                 continue;
             };
             let head = placed.head(&self.roots, &self.subagents)?;
@@ -241,12 +245,15 @@ impl Placed {
     /// Its JSON: as it was kept, else as it is now.
     fn json<'a>(
         &self,
-        kept: Option<&'a str>,
+        page: &'a ListPage,
         catalogue: &Catalogue,
     ) -> Result<Option<Cow<'a, str>>, Error> {
-        Ok(match kept {
+        Ok(match &page.text {
             Some(text) => Some(Cow::Borrowed(&text[self.json.clone()])),
-            None => catalogue.ready_row(self.session)?.map(Cow::Owned),
+            None => {
+                let row = catalogue.ready_row(self.session, &page.index_id)?;
+                row.map(Cow::Owned)
+            }
         })
     }
 

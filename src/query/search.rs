@@ -82,6 +82,16 @@ impl Default for SearchScope {
     }
 }
 
+impl SearchScope {
+    /// Whether more is asked than a page: somebody else may wait meanwhile.
+    fn is_long(&self) -> bool {
+        self.limit == 0 || self.limit > MOST_EARLY || self.facets
+    }
+}
+
+/// Of a page of so many hits an answer is a matter of some milliseconds.
+const MOST_EARLY: usize = 100;
+
 /// Fewer hits than this are too few: words with a typo or another ending are looked for as well.
 const FEW: u64 = 3;
 
@@ -117,7 +127,7 @@ impl Index {
         let Some(catalogue) = &self.catalogue else {
             return Ok(answer);
         };
-        if self.is_early && self.words_debt()? != Debt::Little {
+        if self.is_early && (scope.is_long() || self.words_debt()? != Debt::Little) {
             return Err(Error::Cancelled);
         }
         catalogue.snapshot()?;
@@ -204,6 +214,11 @@ impl<'a> Search<'a> {
         let sieves: Vec<Sieve<'_>> = sieves.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
         self.fill(&questions(&exprs, &sieves), answer)?;
+        // What comes now takes longer.
+        let is_done = answer.total >= FEW || self.scope.exact && answer.total > 0;
+        if self.index.is_early && !is_done {
+            return Err(Error::Cancelled);
+        }
         if !self.scope.exact
             && answer.total < FEW
             && let Some(near) = relax::each(&exprs, relax::near)

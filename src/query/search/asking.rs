@@ -129,14 +129,15 @@ impl<'a> Search<'a> {
     ) -> Result<R, Error> {
         // Only the text itself tells.
         let reads = |question: &Question<'_>| question.expr.is_some_and(Expr::reads_text);
-        if self.index.is_early && questions.iter().any(reads) {
-            return Err(Error::Cancelled);
-        }
         // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
         let (words, done) = match questions.iter().all(reads) {
             true => (None, 0),
             false => self.words()?,
         };
+        // All text would be read.
+        if self.index.is_early && (words.is_none() || questions.iter().any(reads)) {
+            return Err(Error::Cancelled);
+        }
         let mut dead = Vec::new();
         if words.is_some() {
             let gone = self.catalogue.dead(done)?;

@@ -134,7 +134,7 @@ pub fn fork(
     if !last.is_empty() && serde_json::from_slice::<IgnoredAny>(last).is_err() {
         let path = source.display();
         return Err(Error::Invalid(format!(
-            "{path}: its last line is torn, or is being written: try it again"
+            "{path}: its last line is torn, or is being written"
         )));
     }
     let mut writer = SessionWriter::create(target, session_id, project_path, clock)?;
