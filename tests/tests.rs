@@ -42,8 +42,9 @@
 mod agentuse;
 mod answers;
 // `script` makes a terminal.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 mod asked;
+#[cfg(target_os = "linux")]
 mod background;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
 #[cfg(unix)]
