@@ -180,11 +180,17 @@ impl Index {
                 .ok_or_else(|| Error::NoEntries {
                     path: path.to_path_buf(),
                 })?;
-        Ok(Index {
-            config: Config {
-                roots: vec![root],
-                ..config.clone()
-            },
+        let config = Config {
+            roots: vec![root],
+            ..config.clone()
+        };
+        Ok(Index::of(config, catalogue))
+    }
+
+    /// All that this catalogue holds, whatever the files say.
+    fn of(config: Config, catalogue: Catalogue) -> Index {
+        Index {
+            config,
             catalogue: Some(catalogue),
             complete: true,
             pending_files: 0,
@@ -193,7 +199,7 @@ impl Index {
             words: RefCell::default(),
             is_early: false,
             sighted: None,
-        })
+        }
     }
 
     /// Leave what is open to the end of the process: the kernel gives memory and a hundred mapped files back faster at

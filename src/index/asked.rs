@@ -3,7 +3,6 @@
 //! By what was committed last. Mostly nothing has changed since, and then that is the answer: whoever looks holds the lock,
 //! so nobody has written in between, and has then written nothing itself. Else it is thrown away, and the question asked again.
 
-use std::cell::RefCell;
 use std::thread::Builder;
 
 use super::{Config, Error, Event, Freshness, Index, Indexer};
@@ -117,15 +116,8 @@ impl Indexer {
         } = self;
         let lent = |catalogue| {
             let index = Index {
-                config: config.clone(),
-                catalogue: Some(catalogue),
-                complete: true,
-                pending_files: 0,
-                report: None,
-                obstacle: None,
-                words: RefCell::default(),
                 is_early: true,
-                sighted: None,
+                ..Index::of(config.clone(), catalogue)
             };
             let told = ask(&index);
             match index.catalogue {

@@ -345,17 +345,7 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
     if !live.vouches(&config, PATIENCE) || !config.add_project_roots(&catalogue)?.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Index {
-        config,
-        catalogue: Some(catalogue),
-        complete: true,
-        pending_files: 0,
-        report: None,
-        obstacle: None,
-        words: std::cell::RefCell::default(),
-        is_early: false,
-        sighted: None,
-    }))
+    Ok(Some(Index::of(config, catalogue)))
 }
 
 /// Wait until a live watcher has brought the catalogue up to what is on disk now; how long that took. `None` when it
