@@ -63,11 +63,12 @@ fn a_damaged_catalogue_is_built_anew_whoever_asks_first() {
 fn words_by_other_rules_are_made_anew_after_an_answer() {
     let home = home();
     let meta = home.home.join(GENERATION).join("words/meta.json");
-    let own = || {
-        let json = fs::read(&meta).expect("their last commit");
+    let committed = || {
+        let json = fs::read(&meta).ok()?;
         let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
-        json["payload"].as_str().expect("a payload").to_owned()
+        Some(json["payload"].as_str()?.to_owned())
     };
+    let own = || committed().expect("a payload");
     let rules = |payload: &str| payload.rsplit(':').next().expect("a revision").to_owned();
     let before = own();
     let older = format!("{}0", &before[..before.len() - rules(&before).len()]);
@@ -75,8 +76,14 @@ fn words_by_other_rules_are_made_anew_after_an_answer() {
     fs::write(&meta, text.replace(&before, &older)).expect("of an older version");
     home.settle();
     assert_eq!(rules(&own()), "0");
-    let answer = home.json(&["search", "tokenizer", "--json"]);
-    assert_eq!(answer["total"], 2);
+    // A slow machine may need the time after more than one answer.
+    for _ in 0..50 {
+        let answer = home.json(&["search", "tokenizer", "--json"]);
+        assert_eq!(answer["total"], 2);
+        if committed().is_some() {
+            break;
+        }
+    }
     assert_eq!(rules(&own()), rules(&before));
     assert_eq!(home.json(&["status", "--json"])["outstanding"], 0);
     assert_eq!(home.json(&["search", "tokenizer", "--json"])["total"], 2);

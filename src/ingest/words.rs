@@ -25,6 +25,8 @@ use crate::words::{Added, Adder, Doc, Words, WordsError, WordsWriter};
 pub const WORDS_BATCH: u64 = 384 << 20;
 /// Bytes of entries in one batch when time is short: after an answer, or with any other budget.
 pub const SMALL_WORDS_BATCH: u64 = 1 << 20;
+/// Bytes of entries added at once after which few segments are worth merging.
+const MUCH: u64 = 64 << 20;
 /// Bytes between two entries that are sooner read than stepped over.
 const SMALL_GAP: u64 = 256;
 /// Memory of all adders together.
@@ -122,7 +124,7 @@ fn add_owed(
     let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
     match budget {
         Some(_) => writer.merge_small_segments_only(),
-        None => writer.merge_at_the_end(),
+        None => writer.merge_at_the_end(of >= MUCH),
     }
     if anew {
         writer.commit(&payload(&epoch, 0))?;

@@ -10,9 +10,15 @@ use tantivy::{Directory, Index};
 use super::WordsError;
 use super::damage::{FILES, damaged_part};
 
-/// Segments of about one size that are merged, at least. Merging costs as much as half
-/// of the indexing did; a search is through a segment more in a few microseconds.
-pub(super) const SEGMENTS_MERGED: usize = 16;
+/// Segments of about one size that are merged, at least. Merging costs as much as half of the indexing did; a search for a
+/// rare word takes a fifth of a millisecond more with each segment.
+const SEGMENTS_MERGED: usize = 16;
+
+/// The same when much was added at once, as for a first index: that stays as it is for long.
+const SEGMENTS_MERGED_AFTER_MUCH: usize = 2;
+
+/// Where no more merges than these are to be done, each is of fewer bytes.
+const FEW_MERGES: u64 = 6;
 
 /// Passages of a segment that is merged even when time is short, at most: so many of them are done in a tenth of a second.
 const SMALL_SEGMENT: usize = 1_000;
@@ -20,21 +26,14 @@ const SMALL_SEGMENT: usize = 1_000;
 /// Merges that run at a time. After a large first index nothing else does, and merging is a quarter of all its work.
 pub(super) const MERGES_AT_ONCE: usize = 2;
 
-/// Bytes that are merged into one segment, at most: all of them are mapped meanwhile. A segment of more than half of that is
-/// left as it is, so every byte is merged a few times, however many there are.
+/// Bytes that are merged into one segment, at most, and half of it where there are few: all of them are mapped meanwhile. A
+/// segment of more than half of that is left as it is, so every byte is merged a few times, however many there are.
 const MOST_BYTES: u64 = (192 << 20) / MERGES_AT_ONCE as u64;
 
-/// By size, as [`LogMergePolicy`] groups them.
-pub(super) fn by_size() -> LogMergePolicy {
+/// By size, as [`LogMergePolicy`] groups them: so many of one size, at least.
+fn by_size(fewest: usize) -> LogMergePolicy {
     let mut policy = LogMergePolicy::default();
-    policy.set_min_num_segments(SEGMENTS_MERGED);
-    policy
-}
-
-/// The same for small segments alone.
-pub(super) fn small_ones() -> LogMergePolicy {
-    let mut policy = by_size();
-    policy.set_max_docs_before_merge(SMALL_SEGMENT);
+    policy.set_min_num_segments(fewest);
     policy
 }
 
@@ -45,15 +44,17 @@ pub(super) struct WholeSegments {
     policy: Arc<LogMergePolicy>,
     index: Index,
     found: Arc<Mutex<Option<PathBuf>>>,
+    fewest: usize,
     most_bytes: u64,
 }
 
 impl WholeSegments {
-    pub fn new(policy: LogMergePolicy, index: Index) -> Self {
+    pub fn new(index: Index) -> Self {
         Self {
-            policy: Arc::new(policy),
+            policy: Arc::new(by_size(SEGMENTS_MERGED)),
             index,
             found: Arc::default(),
+            fewest: SEGMENTS_MERGED,
             most_bytes: MOST_BYTES,
         }
     }
@@ -67,12 +68,29 @@ impl WholeSegments {
         }
     }
 
-    /// The same with another policy.
-    pub fn with(&self, policy: LogMergePolicy) -> Self {
+    /// The same for small segments alone.
+    pub fn small_ones(&self) -> Self {
+        let mut policy = by_size(self.fewest);
+        policy.set_max_docs_before_merge(SMALL_SEGMENT);
         Self {
             policy: Arc::new(policy),
             ..self.clone()
         }
+    }
+
+    /// The same, and fewer segments are enough.
+    pub fn after_much(&self) -> Self {
+        let fewest = SEGMENTS_MERGED_AFTER_MUCH;
+        Self {
+            policy: Arc::new(by_size(fewest)),
+            fewest,
+            ..self.clone()
+        }
+    }
+
+    /// Segments of about one size that are merged, at least.
+    pub fn fewest(&self) -> usize {
+        self.fewest
     }
 
     /// Whether a segment was not merged because it is damaged.
@@ -105,24 +123,29 @@ impl WholeSegments {
 
     /// A candidate in parts, each of no more bytes than are merged at once.
     fn parts(&self, candidate: &MergeCandidate, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
-        let mut parts: Vec<(u64, Vec<SegmentId>)> = Vec::new();
         let is_asked = |segment: &&SegmentMeta| candidate.0.contains(&segment.id());
-        for segment in segments.iter().filter(is_asked) {
-            let bytes = self.bytes(segment);
+        let asked = segments.iter().filter(is_asked);
+        let asked = asked.map(|segment| (self.bytes(segment), segment.id()));
+        let mut asked: Vec<(u64, SegmentId)> = asked.collect();
+        asked.sort_unstable_by_key(|(bytes, _)| *bytes);
+        let all: u64 = asked.iter().map(|(bytes, _)| bytes).sum();
+        let most_bytes = (all / FEW_MERGES).clamp(self.most_bytes / 2, self.most_bytes);
+        let mut parts: Vec<(u64, Vec<SegmentId>)> = Vec::new();
+        for (bytes, id) in asked {
             if bytes > self.most_bytes / 2 {
                 continue;
             }
             match parts.last_mut() {
-                Some((all, part)) if *all + bytes <= self.most_bytes => {
+                Some((all, part)) if *all + bytes <= most_bytes => {
                     *all += bytes;
-                    part.push(segment.id());
+                    part.push(id);
                 }
-                _ => parts.push((bytes, vec![segment.id()])),
+                _ => parts.push((bytes, vec![id])),
             }
         }
         // What is left over is merged when it has become more.
         let is_worth = |(bytes, part): &(u64, Vec<SegmentId>)| {
-            part.len() >= SEGMENTS_MERGED || part.len() > 1 && *bytes > self.most_bytes / 2
+            part.len() >= self.fewest || part.len() > 1 && *bytes > most_bytes / 2
         };
         parts.retain(is_worth);
         parts

@@ -12,7 +12,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 use super::WordsError;
 use super::damage::{may_delete, reading};
 use super::directory::IndexDirectory;
-use super::merging::{MERGES_AT_ONCE, SEGMENTS_MERGED, WholeSegments, by_size, small_ones};
+use super::merging::{MERGES_AT_ONCE, WholeSegments};
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
 use super::segment::Draft;
 use crate::failpoint::reach;
@@ -71,7 +71,7 @@ impl WordsWriter {
         let writer = index
             .writer_with_options(options)
             .map_err(WordsError::of_reading)?;
-        let whole = WholeSegments::new(by_size(), index);
+        let whole = WholeSegments::new(index);
         writer.set_merge_policy(Box::new(whole.clone()));
         Ok(Self {
             writer: Some(writer),
@@ -86,15 +86,19 @@ impl WordsWriter {
 
     /// Time is short: leave large segments to a writer that has more of it. Whoever closes this one waits for merges.
     pub fn merge_small_segments_only(&mut self) {
-        self.whole = self.whole.with(small_ones());
+        self.whole = self.whole.small_ones();
         if let Some(writer) = &self.writer {
             writer.set_merge_policy(Box::new(self.whole.clone()));
         }
     }
 
-    /// There is much to add: merge when that is done and its memory is free again, on [`close`](Self::close).
-    pub fn merge_at_the_end(&mut self) {
+    /// There is time: merge when all is added and its memory is free again, on [`close`](Self::close). Where `much` is added,
+    /// fewer segments are worth it.
+    pub fn merge_at_the_end(&mut self, much: bool) {
         self.merges_at_the_end = true;
+        if much {
+            self.whole = self.whole.after_much();
+        }
         if let Some(writer) = &self.writer {
             writer.set_merge_policy(Box::new(NoMergePolicy));
         }
@@ -245,7 +249,7 @@ impl WordsWriter {
         }
         let whole = self.whole.clone();
         let writer = self.writer()?;
-        if writer.index().searchable_segment_metas()?.len() < SEGMENTS_MERGED {
+        if writer.index().searchable_segment_metas()?.len() < whole.fewest() {
             return Ok(());
         }
         writer.set_merge_policy(Box::new(whole));
