@@ -1,10 +1,9 @@
 //! What a session file holds: its header and its entries, as their lines.
 
-use std::ops::Range;
-use std::sync::Arc;
+use bytestring::ByteString;
 
 use super::message::Message;
-use super::text::{Found, Span, Text};
+use super::text::{Found, Span};
 use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
@@ -16,7 +15,7 @@ use crate::format::json;
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    json: Text,
+    json: ByteString,
     kind: Span,
     id: Span,
     parent: Span,
@@ -42,18 +41,13 @@ impl Entry {
     /// The entry in a line; `None` where that is not one JSON value.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         // Bytes that are no UTF-8 are what agents read them as.
-        let line = String::from_utf8_lossy(line).into_owned();
-        let range = 0..line.len();
-        Self::within(&Arc::new(line), range)
+        let line = ByteString::from(String::from_utf8_lossy(line).into_owned());
+        Self::within(&line, &line)
     }
 
     /// The entry in a line of a text, which it keeps as a whole.
-    pub(super) fn within(read: &Arc<String>, line: Range<usize>) -> Option<Self> {
-        let line_start = line.start;
-        let line = &read[line];
-        let space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
-        let start = line_start + (line.len() - line.trim_start_matches(space).len());
-        let json = line.trim_matches(space);
+    pub(super) fn within(text: &ByteString, line: &str) -> Option<Self> {
+        let json = line.trim_matches([' ', '\t', '\r', '\n']);
         let [mut kind, mut id, mut parent, mut timestamp, mut role] =
             [(); 5].map(|()| Found::default());
         let (mut message, mut has_content) = (Span::default(), false);
@@ -104,7 +98,7 @@ impl Entry {
             role: role.1,
         };
         Some(Self {
-            json: Text::within(read, start..start + json.len()),
+            json: text.slice_ref(json),
             kind: kind.0,
             id: id.0,
             parent: parent.0,
