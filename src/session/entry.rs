@@ -1,4 +1,4 @@
-//! What a session file holds: its header and its entries, as their lines.
+//! What does an entry say? It is kept as its line; what is asked most is found once.
 
 use bytestring::ByteString;
 
@@ -9,10 +9,12 @@ use super::typed::{
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
     UsageEntry,
 };
-use super::value::{Value, put};
+use super::value::Value;
 use crate::format::json;
 
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
+///
+/// Entries share the text that was read of their file: who keeps one of them, or a clone, keeps all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     json: ByteString,
@@ -209,139 +211,6 @@ impl Entry {
 
 fn said(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
-}
-
-/// What every entry begins with, or, where its agent writes them last, ends with.
-pub(super) struct Place<'a> {
-    pub id: &'a str,
-    /// The parent's id as it is written, in JSON.
-    pub parent: Option<&'a str>,
-    pub timestamp: &'a str,
-}
-
-impl Place<'_> {
-    /// The line of an entry, as `JSON.stringify` writes it: `members` adds what its type has beside the base.
-    pub(super) fn line(&self, kind: &str, members: impl FnOnce(&mut String)) -> String {
-        let mut out = "{".to_owned();
-        put(&mut out, "type", &kind.to_owned());
-        // Of these two pi makes the object in another order.
-        if matches!(kind, "custom" | "custom_message") {
-            members(&mut out);
-            self.write(&mut out);
-        } else {
-            self.write(&mut out);
-            members(&mut out);
-        }
-        out.push('}');
-        // What callers hand in may be written in any way.
-        json::stringify(out.as_bytes()).unwrap_or(out)
-    }
-
-    fn write(&self, out: &mut String) {
-        put(out, "id", &self.id.to_owned());
-        out.push_str(",\"parentId\":");
-        out.push_str(self.parent.unwrap_or("null"));
-        put(out, "timestamp", &self.timestamp.to_owned());
-    }
-}
-
-/// The first line of a session (pi: `SessionHeader`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionHeader {
-    json: Box<str>,
-    id: Box<str>,
-    version: i64,
-}
-
-impl SessionHeader {
-    /// The header that an entry is: of type `session`, with an id that is text.
-    pub(super) fn of(entry: &Entry) -> Option<Self> {
-        let id = entry.member("id").and_then(String::read)?;
-        (entry.kind() == "session").then(|| Self {
-            version: match entry.member("version") {
-                // `header.version ?? 1`; what is no number is less than none.
-                None | Some("null") => 1,
-                Some(version) => {
-                    f64::read(version).map_or(super::CURRENT_SESSION_VERSION, |n| n as i64)
-                }
-            },
-            json: entry.json().into(),
-            id: id.into(),
-        })
-    }
-
-    /// A new header.
-    pub(super) fn new(id: &str, timestamp: &str, cwd: &str, parent: Option<&str>) -> Self {
-        let mut out = "{".to_owned();
-        put(&mut out, "type", &"session".to_owned());
-        put(&mut out, "version", &super::CURRENT_SESSION_VERSION);
-        put(&mut out, "id", &id.to_owned());
-        put(&mut out, "timestamp", &timestamp.to_owned());
-        put(&mut out, "cwd", &cwd.to_owned());
-        put(&mut out, "parentSession", &parent.map(str::to_owned));
-        out.push('}');
-        Self {
-            json: out.into(),
-            id: id.into(),
-            version: super::CURRENT_SESSION_VERSION,
-        }
-    }
-
-    /// The header as it is written.
-    pub fn json(&self) -> &str {
-        &self.json
-    }
-
-    /// The session's id.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The format's version; 1 where the header has none.
-    pub fn version(&self) -> i64 {
-        self.version
-    }
-
-    /// When the session began, as it says.
-    pub fn timestamp(&self) -> Option<String> {
-        self.text("timestamp")
-    }
-
-    /// The working directory.
-    pub fn cwd(&self) -> Option<String> {
-        self.text("cwd")
-    }
-
-    /// The file this session was forked from.
-    pub fn parent_session(&self) -> Option<String> {
-        self.text("parentSession")
-    }
-
-    fn text(&self, key: &str) -> Option<String> {
-        json::member(&self.json, key).and_then(String::read)
-    }
-}
-
-/// A line of a session file (pi: `FileEntry`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileEntry {
-    /// A header.
-    Header(SessionHeader),
-    /// Anything else.
-    Entry(Entry),
-}
-
-/// Every line that parses, with no look at whether that makes a session (pi: `parseSessionEntries`): headers wherever
-/// they stand, values that are no objects as entries of no type. Lines that are no JSON are left out.
-pub fn parse_session_entries(content: &str) -> Vec<FileEntry> {
-    json::trim(content)
-        .split('\n')
-        .filter_map(|line| Entry::parse(line.as_bytes()))
-        .map(|entry| match SessionHeader::of(&entry) {
-            Some(header) => FileEntry::Header(header),
-            None => FileEntry::Entry(entry),
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -5,8 +5,10 @@ use std::path::Path;
 use bytes::Bytes;
 
 use super::disk::{Disk, News};
-use super::entry::{Entry, Place, SessionHeader};
+use super::entry::Entry;
 use super::error::Error;
+use super::header::SessionHeader;
+use super::line::Place;
 use super::load;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;

@@ -43,6 +43,8 @@ mod disk;
 mod entry;
 mod error;
 mod fork;
+mod header;
+mod line;
 mod listing;
 mod load;
 mod log;
@@ -65,8 +67,9 @@ pub use content::{
     Usage,
 };
 pub use context::{ModelChoice, SessionContext, convert_to_llm};
-pub use entry::{Entry, FileEntry, SessionHeader, parse_session_entries};
+pub use entry::Entry;
 pub use error::Error;
+pub use header::{FileEntry, SessionHeader, parse_session_entries};
 pub(crate) use listing::in_order;
 pub use listing::{Progress, SessionInfo};
 pub use log::{Tree, TreeNode};

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::disk::Disk;
-use super::entry::{Entry, SessionHeader};
+use super::entry::Entry;
 use super::error::Error;
+use super::header::SessionHeader;
 use super::load;
 use super::log::Log;
 use super::manager::{NewSession, SessionManager, Setup};
