@@ -2,8 +2,9 @@
 
 use super::context::system_message;
 use super::disk::{self, News};
-use super::entry::{Entry, Place};
+use super::entry::Entry;
 use super::error::Error;
+use super::line::Place;
 use super::manager::SessionManager;
 use super::message::Message;
 use super::profile::FromId;

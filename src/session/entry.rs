@@ -1,22 +1,23 @@
-//! What a session file holds: its header and its entries, as their lines.
+//! What does an entry say? It is kept as its line; what is asked most is found once.
 
-use std::ops::Range;
-use std::sync::Arc;
+use bytestring::ByteString;
 
 use super::message::Message;
-use super::text::{Found, Span, Text};
+use super::text::{Found, Span};
 use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
     UsageEntry,
 };
-use super::value::{Value, put};
+use super::value::Value;
 use crate::format::json;
 
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
+///
+/// Entries share the text that was read of their file: who keeps one of them, or a clone, keeps all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    json: Text,
+    json: ByteString,
     kind: Span,
     id: Span,
     parent: Span,
@@ -42,18 +43,13 @@ impl Entry {
     /// The entry in a line; `None` where that is not one JSON value.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         // Bytes that are no UTF-8 are what agents read them as.
-        let line = String::from_utf8_lossy(line).into_owned();
-        let range = 0..line.len();
-        Self::within(&Arc::new(line), range)
+        let line = ByteString::from(String::from_utf8_lossy(line).into_owned());
+        Self::within(&line, &line)
     }
 
     /// The entry in a line of a text, which it keeps as a whole.
-    pub(super) fn within(read: &Arc<String>, line: Range<usize>) -> Option<Self> {
-        let line_start = line.start;
-        let line = &read[line];
-        let space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
-        let start = line_start + (line.len() - line.trim_start_matches(space).len());
-        let json = line.trim_matches(space);
+    pub(super) fn within(text: &ByteString, line: &str) -> Option<Self> {
+        let json = line.trim_matches([' ', '\t', '\r', '\n']);
         let [mut kind, mut id, mut parent, mut timestamp, mut role] =
             [(); 5].map(|()| Found::default());
         let (mut message, mut has_content) = (Span::default(), false);
@@ -104,7 +100,7 @@ impl Entry {
             role: role.1,
         };
         Some(Self {
-            json: Text::within(read, start..start + json.len()),
+            json: text.slice_ref(json),
             kind: kind.0,
             id: id.0,
             parent: parent.0,
@@ -215,139 +211,6 @@ impl Entry {
 
 fn said(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
-}
-
-/// What every entry begins with, or, where its agent writes them last, ends with.
-pub(super) struct Place<'a> {
-    pub id: &'a str,
-    /// The parent's id as it is written, in JSON.
-    pub parent: Option<&'a str>,
-    pub timestamp: &'a str,
-}
-
-impl Place<'_> {
-    /// The line of an entry, as `JSON.stringify` writes it: `members` adds what its type has beside the base.
-    pub(super) fn line(&self, kind: &str, members: impl FnOnce(&mut String)) -> String {
-        let mut out = "{".to_owned();
-        put(&mut out, "type", &kind.to_owned());
-        // Of these two pi makes the object in another order.
-        if matches!(kind, "custom" | "custom_message") {
-            members(&mut out);
-            self.write(&mut out);
-        } else {
-            self.write(&mut out);
-            members(&mut out);
-        }
-        out.push('}');
-        // What callers hand in may be written in any way.
-        json::stringify(out.as_bytes()).unwrap_or(out)
-    }
-
-    fn write(&self, out: &mut String) {
-        put(out, "id", &self.id.to_owned());
-        out.push_str(",\"parentId\":");
-        out.push_str(self.parent.unwrap_or("null"));
-        put(out, "timestamp", &self.timestamp.to_owned());
-    }
-}
-
-/// The first line of a session (pi: `SessionHeader`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionHeader {
-    json: Box<str>,
-    id: Box<str>,
-    version: i64,
-}
-
-impl SessionHeader {
-    /// The header that an entry is: of type `session`, with an id that is text.
-    pub(super) fn of(entry: &Entry) -> Option<Self> {
-        let id = entry.member("id").and_then(String::read)?;
-        (entry.kind() == "session").then(|| Self {
-            version: match entry.member("version") {
-                // `header.version ?? 1`; what is no number is less than none.
-                None | Some("null") => 1,
-                Some(version) => {
-                    f64::read(version).map_or(super::CURRENT_SESSION_VERSION, |n| n as i64)
-                }
-            },
-            json: entry.json().into(),
-            id: id.into(),
-        })
-    }
-
-    /// A new header.
-    pub(super) fn new(id: &str, timestamp: &str, cwd: &str, parent: Option<&str>) -> Self {
-        let mut out = "{".to_owned();
-        put(&mut out, "type", &"session".to_owned());
-        put(&mut out, "version", &super::CURRENT_SESSION_VERSION);
-        put(&mut out, "id", &id.to_owned());
-        put(&mut out, "timestamp", &timestamp.to_owned());
-        put(&mut out, "cwd", &cwd.to_owned());
-        put(&mut out, "parentSession", &parent.map(str::to_owned));
-        out.push('}');
-        Self {
-            json: out.into(),
-            id: id.into(),
-            version: super::CURRENT_SESSION_VERSION,
-        }
-    }
-
-    /// The header as it is written.
-    pub fn json(&self) -> &str {
-        &self.json
-    }
-
-    /// The session's id.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The format's version; 1 where the header has none.
-    pub fn version(&self) -> i64 {
-        self.version
-    }
-
-    /// When the session began, as it says.
-    pub fn timestamp(&self) -> Option<String> {
-        self.text("timestamp")
-    }
-
-    /// The working directory.
-    pub fn cwd(&self) -> Option<String> {
-        self.text("cwd")
-    }
-
-    /// The file this session was forked from.
-    pub fn parent_session(&self) -> Option<String> {
-        self.text("parentSession")
-    }
-
-    fn text(&self, key: &str) -> Option<String> {
-        json::member(&self.json, key).and_then(String::read)
-    }
-}
-
-/// A line of a session file (pi: `FileEntry`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileEntry {
-    /// A header.
-    Header(SessionHeader),
-    /// Anything else.
-    Entry(Entry),
-}
-
-/// Every line that parses, with no look at whether that makes a session (pi: `parseSessionEntries`): headers wherever
-/// they stand, values that are no objects as entries of no type. Lines that are no JSON are left out.
-pub fn parse_session_entries(content: &str) -> Vec<FileEntry> {
-    json::trim(content)
-        .split('\n')
-        .filter_map(|line| Entry::parse(line.as_bytes()))
-        .map(|entry| match SessionHeader::of(&entry) {
-            Some(header) => FileEntry::Header(header),
-            None => FileEntry::Entry(entry),
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use bytes::Bytes;
+
 use super::disk::{Disk, News};
-use super::entry::{Entry, Place, SessionHeader};
+use super::entry::Entry;
 use super::error::Error;
+use super::header::SessionHeader;
+use super::line::Place;
 use super::load;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
@@ -37,17 +41,16 @@ impl SessionManager {
         let not_a_session = || Error::NotASession {
             path: source.to_path_buf(),
         };
-        let first = load::entries(&bytes).into_iter().next();
-        let old = first.as_ref().and_then(SessionHeader::of);
+        let bytes = Bytes::from(bytes);
+        let entries = load::entries(bytes.clone());
+        let old = entries.first().and_then(SessionHeader::of);
         let old = old.ok_or_else(not_a_session)?;
         let new = NewSession {
             id: new.id.clone(),
             parent_session: Some(named.to_string_lossy().into_owned()),
         };
         let session = Self::begin(setup, cwd, setup.session_dir(cwd), true, &new)?;
-        let migration = Migration::of(old.version(), &load::entries(&bytes), |taken| {
-            setup.entry_id(taken)
-        });
+        let migration = Migration::of(old.version(), &entries, |taken| setup.entry_id(taken));
         let mut lines = (session.header.json().to_owned() + "\n").into_bytes();
         lines.extend(rewritten(&bytes, migration.as_ref(), false));
         let mut disk = Disk::new(session.usual_path());

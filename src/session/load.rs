@@ -2,18 +2,17 @@
 
 use std::fs::File;
 use std::io;
-use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{Builder, available_parallelism};
 
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use super::cores::on_every_core;
 use super::entry::Entry;
+use super::read::read;
 use super::value::is_truthy;
 
-/// Bytes that one thread reads and parses at once, about: up to the end of a line.
-const PIECE: u64 = 512 * 1024;
-/// Bytes in which the end of a line is looked for first.
-const WINDOW: u64 = 8 * 1024;
+/// Bytes that are parsed at once, about: up to the end of a line.
+const PIECE: usize = 512 * 1024;
 
 /// The entries of a file from some place on.
 pub(super) struct Loaded {
@@ -24,132 +23,44 @@ pub(super) struct Loaded {
 
 /// The entries between two places: of lines that are one JSON value, but not null, false, 0 or "".
 pub(super) fn load(file: &File, from: u64, until: u64) -> io::Result<Loaded> {
-    let pieces = pieces(file, from, until.min(file.metadata()?.len()))?;
-    let loaded = load_pieces(file, &pieces)?;
-    Ok(Loaded {
-        end: loaded.last().map_or(from, |last| last.end),
-        entries: loaded.into_iter().flat_map(|piece| piece.entries).collect(),
-    })
-}
-
-/// The entries of pieces, on every core: by threads of their own, for who shares a pool with others may wait for them, and
-/// they for the session's lock that is held here.
-fn load_pieces(file: &File, pieces: &[(u64, u64)]) -> io::Result<Vec<Loaded>> {
-    let next = AtomicUsize::new(0);
-    let load_rest = || -> Vec<(usize, io::Result<Loaded>)> {
-        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        let pieces = taken.map_while(|at| Some((at, *pieces.get(at)?)));
-        pieces
-            .map(|(at, piece)| (at, load_piece(file, piece)))
-            .collect()
-    };
-    // For one, no thread is worth starting.
-    let most = match pieces.len() {
-        0 | 1 => 1,
-        several => available_parallelism().map_or(1, usize::from).min(several),
-    };
-    let mut loaded = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..most)
-            .map_while(|_| Builder::new().spawn_scoped(scope, load_rest).ok())
-            .collect();
-        let mut loaded = load_rest();
-        for other in others {
-            loaded.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
-        loaded
-    });
-    loaded.sort_unstable_by_key(|(at, _)| *at);
-    loaded.into_iter().map(|(_, loaded)| loaded).collect()
-}
-
-/// The lines between two places in pieces of whole lines, each from where to where.
-fn pieces(file: &File, from: u64, until: u64) -> io::Result<Vec<(u64, u64)>> {
-    let mut pieces = Vec::new();
-    let (mut start, mut window) = (from, Vec::new());
-    while start < until {
-        let mut end = until;
-        // From the last byte of a full piece on.
-        let mut at = start + PIECE - 1;
-        let mut length = WINDOW;
-        while at < until {
-            window.resize(length.min(until - at) as usize, 0);
-            let read = read_at(file, &mut window, at)?;
-            if let Some(place) = memchr::memchr(b'\n', &window[..read]) {
-                end = at + place as u64 + 1;
-                break;
-            }
-            if read < window.len() {
-                break;
-            }
-            at += read as u64;
-            length = (length * 2).min(PIECE);
-        }
-        pieces.push((start, end));
-        start = end;
-    }
-    Ok(pieces)
-}
-
-/// The entries of a piece. Its text is kept with them, so that no line is copied.
-fn load_piece(file: &File, (start, end): (u64, u64)) -> io::Result<Loaded> {
-    let mut bytes = vec![0; (end - start) as usize];
-    let read = read_at(file, &mut bytes, start)?;
-    // Shorter by now.
-    bytes.truncate(read);
-    let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
-    let rest = bytes.len() - whole;
-    // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
-    let text = String::from_utf8(bytes);
-    let text = text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    // Where the last line begins that has no end; replaced bytes moved it.
-    let last = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1);
-    let text = Arc::new(text);
-    let mut entries = Vec::new();
-    let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', &text.as_bytes()[..last]) {
-        let entry = Entry::within(&text, from..end);
-        entries.extend(entry.filter(counts));
-        from = end + 1;
-    }
-    let mut end = start + whole as u64;
-    if let Some(entry) = Entry::within(&text, last..text.len()) {
+    let mut lines = read(file, from, until)?;
+    let last = lines.split_off(memchr::memrchr(b'\n', &lines).map_or(0, |end| end + 1));
+    let mut end = from + lines.len() as u64;
+    let loaded = on_every_core(pieces(lines), entries);
+    let mut entries = Vec::with_capacity(loaded.iter().map(Vec::len).sum::<usize>() + 1);
+    entries.extend(loaded.into_iter().flatten());
+    // What has no end may be whole.
+    if let Some(entry) = Entry::parse(&last) {
         entries.extend(Some(entry).filter(counts));
-        end += rest as u64;
+        end += last.len() as u64;
     }
     Ok(Loaded { entries, end })
 }
 
-/// As many bytes from that place on as there are.
-fn read_at(file: &File, bytes: &mut [u8], from: u64) -> io::Result<usize> {
-    #[cfg(unix)]
-    use std::os::unix::fs::FileExt;
-    #[cfg(windows)]
-    use std::os::windows::fs::FileExt;
-    let mut done = 0;
-    while done < bytes.len() {
-        #[cfg(unix)]
-        let read = file.read_at(&mut bytes[done..], from + done as u64);
-        #[cfg(windows)]
-        let read = file.seek_read(&mut bytes[done..], from + done as u64);
-        match read {
-            Ok(0) => break,
-            Ok(read) => done += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
+/// Whole lines in pieces of whole lines.
+fn pieces(mut lines: Bytes) -> Vec<Bytes> {
+    let mut pieces = Vec::new();
+    while let Some(further) = lines.get(PIECE..)
+        && let Some(end) = memchr::memchr(b'\n', further)
+    {
+        pieces.push(lines.split_to(PIECE + end + 1));
     }
-    Ok(done)
+    pieces.push(lines);
+    pieces
 }
 
-/// The entries in whole lines.
-pub(super) fn entries(lines: &[u8]) -> Vec<Entry> {
-    let mut found = Vec::new();
+/// The entries in whole lines, which are kept with them: no line is copied.
+pub(super) fn entries(lines: Bytes) -> Vec<Entry> {
+    // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
+    let text = ByteString::try_from(lines.clone())
+        .unwrap_or_else(|_| String::from_utf8_lossy(&lines).into_owned().into());
+    let mut entries = Vec::new();
     let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', lines).chain([lines.len()]) {
-        found.extend(entry(&lines[from..end]));
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]) {
+        entries.extend(Entry::within(&text, &text[from..end]).filter(counts));
         from = end + 1;
     }
-    found
+    entries
 }
 
 /// The entry that a line is to the agent.
@@ -174,8 +85,7 @@ mod tests {
     fn lines_of_every_length_are_read_in_their_order() {
         let mut file = tempfile::tempfile().expect("a file");
         let mut text = String::new();
-        const FULL: usize = PIECE as usize;
-        let lengths = [1, 10, FULL - 1, FULL, FULL + 1, 5 * FULL, 3, FULL / 2];
+        let lengths = [1, 10, PIECE - 1, PIECE, PIECE + 1, 5 * PIECE, 3, PIECE / 2];
         let mut number = 0;
         for _ in 0..3 {
             for length in lengths {

@@ -66,15 +66,30 @@ impl<'a> Tree<'a> {
 }
 
 impl Log {
-    pub(super) fn push(&mut self, entry: Entry) {
-        if entry.kind() == "label" {
-            self.set_label(&entry);
+    /// Of entries in file order.
+    pub(super) fn of(entries: Vec<Entry>) -> Self {
+        let mut log = Self {
+            by_id: Places::with_capacity(entries.len()),
+            ..Self::default()
+        };
+        for (at, entry) in entries.iter().enumerate() {
+            log.set_label(entry);
+            log.by_id.note(at, &entries);
         }
+        Self { entries, ..log }
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.set_label(&entry);
         self.entries.push(entry);
         self.by_id.note(self.entries.len() - 1, &self.entries);
     }
 
+    /// Notes the label that a label entry sets or takes away.
     fn set_label(&mut self, entry: &Entry) {
+        if entry.kind() != "label" {
+            return;
+        }
         let Some(target) = entry.member("targetId").and_then(String::read) else {
             return;
         };

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::disk::Disk;
-use super::entry::{Entry, SessionHeader};
+use super::entry::Entry;
 use super::error::Error;
+use super::header::SessionHeader;
 use super::load;
 use super::log::Log;
 use super::manager::{NewSession, SessionManager, Setup};
@@ -134,24 +135,20 @@ impl SessionManager {
     }
 
     /// Takes the entries of a file, header first, as those of the current version.
-    pub(super) fn take(&mut self, entries: Vec<Entry>) {
+    fn take(&mut self, mut entries: Vec<Entry>) {
         let new_id = |taken: &dyn Fn(&str) -> bool| self.setup.entry_id(taken);
         self.migration = Migration::of(self.header.version(), &entries, new_id);
-        self.log = Log::default();
-        for (at, entry) in entries.into_iter().enumerate() {
-            let entry = match &self.migration {
-                Some(migration) => load::entry(migration.text(at, &entry).as_bytes()),
-                None => Some(entry),
-            };
-            match entry {
-                Some(entry) if entry.kind() != "session" => self.log.push(entry),
-                Some(entry) if at == 0 => {
-                    self.header = SessionHeader::of(&entry).unwrap_or(self.header.clone());
-                }
-                // A second header is nothing to anybody.
-                _ => {}
+        if let Some(migration) = &self.migration {
+            let texts = entries.iter().enumerate();
+            let texts = texts.map(|(at, entry)| migration.text(at, entry));
+            entries = texts
+                .filter_map(|text| load::entry(text.as_bytes()))
+                .collect();
+            if let Some(header) = entries.first().and_then(SessionHeader::of) {
+                self.header = header;
             }
         }
+        self.log = log(entries);
     }
 
     /// Reads the file again after another program put a new one in its place, and stays at the same leaf.
@@ -166,18 +163,19 @@ impl SessionManager {
             // The ids of this session are in no file.
             return Err(replaced());
         }
-        let mut log = Log::default();
-        for entry in loaded.entries {
-            if entry.kind() != "session" {
-                log.push(entry);
-            }
-        }
+        let log = log(loaded.entries);
         if self.leaf_id().is_some_and(|leaf| log.entry(leaf).is_none()) {
             return Err(replaced());
         }
         (self.header, self.log, self.disk) = (header, log, Some(disk));
         Ok(())
     }
+}
+
+/// The log of a file's entries. Its header is none of them, and a second one is nothing to anybody.
+fn log(mut entries: Vec<Entry>) -> Log {
+    entries.retain(|entry| entry.kind() != "session");
+    Log::of(entries)
 }
 
 /// The session file of that directory that was changed last. Files that cannot be read are passed over.

@@ -14,6 +14,14 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// With room for that many.
+    pub(super) fn with_capacity(entries: usize) -> Self {
+        Self {
+            table: HashTable::with_capacity(entries),
+            hasher: RandomState::new(),
+        }
+    }
+
     /// The place of the entry of that id.
     pub(super) fn of(&self, id: &str, entries: &[Entry]) -> Option<usize> {
         let hash = self.hasher.hash_one(id);

@@ -1,6 +1,7 @@
 //! clido's lines: written as clido writes them, read as strictly or past what it refuses, resumed, forked.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use serde_json::json;
@@ -223,21 +224,22 @@ fn files_that_changed_since_are_named() {
     assert_eq!(stale_files(&record(hash.to_owned(), 1, &gone)).len(), 1);
 }
 
+/// A session `a` with one question, as it is, and where a fork of it may go.
+fn to_fork(place: &Place, question: &str) -> (PathBuf, PathBuf) {
+    let [old, new] = ["a.jsonl", "b.jsonl"].map(|name| place.folder.path().join(name));
+    let mut writer = SessionWriter::create(&old, "a", "/w", &*place.setup.clock).expect("new");
+    writer.redacts = false;
+    let line = SessionLine::user(question);
+    writer.write_line(&line).expect("written");
+    (old, new)
+}
+
 #[test]
 fn a_fork_has_both_first_lines() {
     let place = Place::new();
-    let (old, new) = (
-        place.folder.path().join("a.jsonl"),
-        place.folder.path().join("b.jsonl"),
-    );
-    let clock = &*place.setup.clock;
-    let mut writer = SessionWriter::create(&old, "a", "/w", clock).expect("new");
-    writer.redacts = false;
-    writer
-        .write_line(&SessionLine::user("sk-kept"))
-        .expect("written");
+    let (old, new) = to_fork(&place, "sk-kept");
     let before = read(&old);
-    fork(&old, &new, "b", "/w", clock).expect("a fork");
+    fork(&old, &new, "b", "/w", &*place.setup.clock).expect("a fork");
     assert_eq!(read(&old), before);
     assert!(read(&new).ends_with(&before));
     let ids: Vec<_> = SessionReader::open(&new)
@@ -253,22 +255,14 @@ fn a_fork_has_both_first_lines() {
 #[test]
 fn what_is_torn_is_not_forked() {
     let place = Place::new();
-    let (old, new) = (
-        place.folder.path().join("a.jsonl"),
-        place.folder.path().join("b.jsonl"),
-    );
-    let clock = &*place.setup.clock;
-    let mut writer = SessionWriter::create(&old, "a", "/w", clock).expect("new");
-    writer
-        .write_line(&SessionLine::user("hi"))
-        .expect("written");
+    let (old, new) = to_fork(&place, "hi");
     let whole = std::fs::read(&old).expect("its bytes");
     std::fs::write(&old, &whole[..whole.len() - 4]).expect("torn");
-    let refused = fork(&old, &new, "b", "/w", clock).expect_err("torn");
+    let refused = fork(&old, &new, "b", "/w", &*place.setup.clock).expect_err("torn");
     assert!(refused.to_string().contains("torn"), "{refused}");
     assert!(!new.exists());
     // A line that lacks its end alone is whole.
     std::fs::write(&old, &whole[..whole.len() - 1]).expect("no end");
-    fork(&old, &new, "b", "/w", clock).expect("a fork");
+    fork(&old, &new, "b", "/w", &*place.setup.clock).expect("a fork");
     assert!(std::fs::read(&new).expect("its bytes").ends_with(&whole));
 }

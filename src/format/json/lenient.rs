@@ -175,3 +175,15 @@ pub fn decode(literal: &[u8]) -> Cow<'_, str> {
         Err(broken) => String::from_utf8_lossy(broken.as_bytes()).into_owned(),
     })
 }
+
+/// The same of a literal in text, borrowed where nothing in it is escaped. For keys, ids and the like: those are short, and
+/// to look at their few bytes is faster than to call for memchr.
+pub fn unquote(literal: &str) -> Cow<'_, str> {
+    match literal
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
+        Some(inner) if !inner.as_bytes().contains(&b'\\') => Cow::Borrowed(inner),
+        _ => decode(literal.as_bytes()),
+    }
+}

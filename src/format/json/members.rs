@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::scan::{skip_space, string};
-use super::{decode, scan_value};
+use super::{scan_value, unquote};
 
 /// One member of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn members(json: &str) -> Vec<Member<'_>> {
         let value = skip_space(json.as_bytes(), skip_space(json.as_bytes(), colon) + 1);
         let end = scan_value(json.as_bytes(), value)?;
         found.push(Member {
-            key: decode(&json.as_bytes()[start..colon]),
+            key: unquote(&json[start..colon]),
             value: &json[value..end],
             range: start..end,
         });
@@ -77,7 +77,7 @@ pub fn walk_object(
             return None;
         }
         let value = skip_space(bytes, colon + 1);
-        at = skip_space(bytes, take(&decode(&bytes[at..behind]), value)?);
+        at = skip_space(bytes, take(&unquote(&json[at..behind]), value)?);
         match bytes.get(at)? {
             b',' => at = skip_space(bytes, at + 1),
             b'}' => return Some(at + 1),
