@@ -9,6 +9,7 @@ use super::{Config, Error, Event, Freshness, Index, Indexer};
 use crate::ingest::{self, AllSeen, Kept, Sighted};
 use crate::model::{Expr, Report, SearchAnswer};
 use crate::query::{ListPage, ListScope, SearchScope, looked_for};
+use crate::source::identity::FileId;
 
 impl Index {
     /// Open the index brought up to the files, with its [`Index::page`], which is made while they are looked at.
@@ -157,6 +158,6 @@ fn looked(
 }
 
 /// What is another one after whatever is written.
-fn mark(indexer: &Indexer) -> (Option<(i64, i64)>, u64) {
-    (indexer.opened, indexer.catalogue.rows_written())
+fn mark(indexer: &Indexer) -> (Option<FileId>, u64) {
+    (indexer.catalogue.file(), indexer.catalogue.rows_written())
 }

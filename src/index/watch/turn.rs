@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Ended, Stop, Watch, Watched};
-use crate::index::{Error, turns};
+use crate::index::Error;
 use crate::ingest::{self, Hinted};
 use crate::model::Report;
+use crate::source::identity::file_at;
 
 /// How long words are indexed before it is asked whether something was told.
 const SLICE: Duration = Duration::from_secs(1);
@@ -23,6 +24,8 @@ const SHARE: u32 = 20;
 const MOST_PUT_OFF: Duration = Duration::from_secs(30);
 /// Polling takes at most one part in so many of the time.
 const POLL_SHARE: u32 = 50;
+/// Why everything is looked at when somebody has found that.
+const DAMAGED: &str = "the catalogue is damaged";
 
 /// What was done with the lock, to be told without it: who listens may take its time.
 enum Done {
@@ -53,6 +56,9 @@ impl Watch<'_> {
         // Who waits must know whether the index is still the one that was brought up to date.
         if !self.cookies.is_empty() && self.index_is_other()? {
             self.look_at_all("the index was made anew");
+        }
+        if self.full.is_none() && self.indexer.condemned().is_some() {
+            self.look_now(DAMAGED);
         }
         let is_full = self.full.is_some() && Instant::now() >= self.not_before;
         if self.refused && !is_full {
@@ -87,12 +93,20 @@ impl Watch<'_> {
         let done = loop {
             match self.indexer.take_turn() {
                 Ok(true) => {
-                    break self.is_not_ours().and_then(|ended| match ended {
-                        Some(ended) => Ok(Done::Ended(ended)),
-                        None => work(self),
-                    });
+                    break match self.is_not_ours() {
+                        Ok(Some(ended)) => Ok(Done::Ended(ended)),
+                        Ok(None) => work(self),
+                        // The work makes it anew, or a check after it.
+                        Err(error) if error.is_damage() => work(self),
+                        Err(error) => Err(error),
+                    };
                 }
                 Ok(false) => {}
+                // Another one took its place, and is damaged.
+                Err(error) if error.is_damage() => {
+                    self.looked_at = None;
+                    break self.indexer.renew().and(Err(error));
+                }
                 Err(error) => break Err(error),
             }
             if self.indexer.config.cancel.is_cancelled() {
@@ -113,9 +127,7 @@ impl Watch<'_> {
         match told {
             Ok(()) => {}
             // A check builds it anew.
-            Err(Error::Catalogue(error)) if error.is_damage() => {
-                self.again("the catalogue is damaged");
-            }
+            Err(error) if error.is_damage() => self.again(DAMAGED),
             Err(error @ Error::Words(_)) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
                     (self.told)(Watched::Delayed(&error));
@@ -162,7 +174,7 @@ impl Watch<'_> {
     /// Whether somebody has begun to make another index in this one's place: it may lack anything still.
     fn index_is_other(&self) -> Result<bool, Error> {
         let path = self.indexer.config.catalogue_path();
-        if turns::file_at(&path) != self.indexer.opened {
+        if file_at(&path) != self.indexer.catalogue.file() {
             return Ok(true);
         }
         match self.indexer.catalogue.changes_kept() {
