@@ -77,65 +77,62 @@ impl Index {
         freshness: Freshness,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
-        Index::open_by(config, freshness, &mut |mut indexer| {
-            let report = indexer.sync_catalogue(progress)?;
-            Ok(Looked {
-                indexer,
-                report,
-                sighted: None,
-            })
-        })
+        match freshness {
+            Freshness::Check => {
+                Index::open_by(config, &mut |indexer| indexer.look_at_all(progress))
+            }
+            Freshness::AsCommitted => Index::as_it_is(config, freshness, None),
+        }
     }
 
-    /// The same where the files are looked at by `look`.
+    /// Open the index brought up to the files by `look`.
     fn open_by(
         config: &Config,
-        freshness: Freshness,
         look: &mut dyn FnMut(Indexer) -> Result<Looked, Error>,
     ) -> Result<Index, Error> {
-        let mut obstacle = None;
-        if freshness == Freshness::Check
-            && let Some(index) = watch::vouched_for(config)?
-        {
+        if let Some(index) = watch::vouched_for(config)? {
             return Ok(index);
         }
-        if freshness == Freshness::Check {
-            match Indexer::open_within(config, turns::MOMENT, &mut |_| {}) {
-                Ok(indexer) => match look(indexer) {
-                    Ok(Looked {
-                        indexer,
-                        report,
+        let obstacle = match Indexer::open_to_look(config) {
+            Ok(indexer) => match look(indexer) {
+                Ok(Looked {
+                    indexer,
+                    report,
+                    sighted,
+                }) => {
+                    return Ok(Index {
+                        config: indexer.config,
+                        // The lock is given up here, the open catalogue is not: opening takes as long as looking.
+                        catalogue: Some(indexer.catalogue),
+                        complete: report.files_unreadable == 0,
+                        pending_files: report.files_unreadable,
+                        report: Some(report),
+                        obstacle: None,
+                        words: RefCell::default(),
+                        is_early: false,
                         sighted,
-                    }) => {
-                        return Ok(Index {
-                            config: indexer.config,
-                            // The lock is given up here, the open catalogue is not: opening takes as long as looking.
-                            catalogue: Some(indexer.catalogue),
-                            complete: report.files_unreadable == 0,
-                            pending_files: report.files_unreadable,
-                            report: Some(report),
-                            obstacle: None,
-                            words: RefCell::default(),
-                            is_early: false,
-                            sighted,
-                        });
-                    }
-                    // The disk is full, or went read-only: answer from what is there.
-                    Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
-                        obstacle = Some(error.into());
-                    }
-                    Err(error) => return Err(error),
-                },
-                // Another process is at it, or the directory cannot be written: answer from what is there.
-                Err(error @ (Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. })) => {
-                    obstacle = Some(error);
+                    });
                 }
-                Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
-                    obstacle = Some(error.into());
-                }
+                // The disk is full, or went read-only: answer from what is there.
+                Err(Error::Catalogue(error)) if error.is_refusal_to_write() => error.into(),
                 Err(error) => return Err(error),
+            },
+            // Another process is at it, or the directory cannot be written: answer from what is there.
+            Err(error @ (Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. })) => {
+                error
             }
-        }
+            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => error.into(),
+            Err(error) => return Err(error),
+        };
+        Index::as_it_is(config, Freshness::Check, Some(obstacle))
+    }
+
+    /// Open the index as it is, for an `obstacle` to more; `freshness` asks how far it is behind the files.
+    fn as_it_is(
+        config: &Config,
+        freshness: Freshness,
+        obstacle: Option<Error>,
+    ) -> Result<Index, Error> {
         let catalogue = match Catalogue::open_readable(&config.catalogue_path()) {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => None,

@@ -289,3 +289,22 @@ fn what_a_newer_version_wrote_is_left_alone() {
     }
     assert!(contents("v1") == first && contents("v2") == second);
 }
+
+#[test]
+fn what_verify_finds_mended_it_tells() {
+    let place = Place::new();
+    let sources = place
+        .pages()
+        .into_iter()
+        .find(|(name, _)| name == "_sources");
+    let index = place.damaged("met", sources.unwrap().1);
+    let file = place.home.write(
+        ".pi/agent/sessions/--w--/5.jsonl",
+        "{\"type\":\"session\",\"id\":\"s5\"}\n",
+    );
+    let (code, _, said) = place.ask(&index, &["verify"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(ANEW), "{said}");
+    fs::remove_file(file).unwrap();
+    place.is_whole(&index, "verify");
+}

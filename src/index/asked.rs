@@ -5,10 +5,11 @@
 
 use std::thread::Builder;
 
-use super::{Config, Error, Event, Freshness, Index, Indexer};
+use super::{Config, Error, Event, Index, Indexer};
 use crate::ingest::{self, AllSeen, Kept, Sighted};
 use crate::model::{Expr, Report, SearchAnswer};
 use crate::query::{ListPage, ListScope, SearchScope, looked_for};
+use crate::source::ahead::Ahead;
 use crate::source::identity::FileId;
 
 impl Index {
@@ -62,7 +63,7 @@ impl Index {
     ) -> Result<(Index, Option<T>), Error> {
         let (mut words, mut question) = (Some(words), Some(question));
         let (mut opened, mut early) = (None, None);
-        let mut index = Index::open_by(config, Freshness::Check, &mut |indexer| {
+        let mut index = Index::open_by(config, &mut |indexer| {
             // What is excluded is wiped first, and nobody may read meanwhile.
             // A catalogue that is damaged is made anew by looking.
             let has_sessions = indexer.catalogue.has_sessions().unwrap_or_default();
@@ -101,19 +102,43 @@ impl Index {
 }
 
 impl Indexer {
+    /// Look at all files, which were listed while the catalogue was opened.
+    pub(super) fn look_at_all(mut self, progress: &mut dyn FnMut(Event)) -> Result<Looked, Error> {
+        let ahead = std::mem::take(&mut self.ahead);
+        let prepared = self.prepare_to_look();
+        let seen = prepared.and_then(|()| {
+            let seen = ingest::look_at_all(&self.catalogue, &self.config, ahead);
+            seen.map_err(Error::from)
+        });
+        // What is wrong is mended, or told, by looking again.
+        let report = self.sync_seen(seen.unwrap_or_default(), progress)?;
+        Ok(Looked {
+            indexer: self,
+            report,
+            sighted: None,
+        })
+    }
+
+    fn prepare_to_look(&mut self) -> Result<(), Error> {
+        let mut report = Report::default();
+        let prepared = self.prepare(&mut report);
+        self.notes.append(&mut report.notes);
+        prepared
+    }
+
     /// Look at all files while `ask` has the index as it is.
     fn look_beside<T>(
         mut self,
         ask: impl FnOnce(&Index) -> T,
     ) -> (Indexer, Result<(AllSeen, T), Error>) {
-        let mut report = Report::default();
-        let prepared = self.prepare(&mut report);
-        self.notes.append(&mut report.notes);
-        if let Err(error) = prepared {
+        if let Err(error) = self.prepare_to_look() {
             return (self, Err(error));
         }
         let Indexer {
-            config, catalogue, ..
+            config,
+            catalogue,
+            ahead,
+            ..
         } = self;
         let lent = |catalogue| {
             let index = Index {
@@ -126,10 +151,11 @@ impl Indexer {
                 None => unreachable!("it was only shown"),
             }
         };
-        let (catalogue, told) = ingest::look_beside(catalogue, &config, lent);
+        let (catalogue, told) = ingest::look_beside(catalogue, &config, ahead, lent);
         let indexer = Indexer {
             config,
             catalogue,
+            ahead: Ahead::default(),
             ..self
         };
         (indexer, told.map_err(Error::from))
@@ -149,6 +175,8 @@ fn looked(
     expr: Option<&Expr>,
     progress: &mut dyn FnMut(Event),
 ) -> Result<Looked, Error> {
+    // What is there is listed by who looks.
+    indexer.ahead = Ahead::default();
     let (report, sighted) = indexer.sync_looking_for(expr, progress)?;
     Ok(Looked {
         indexer,

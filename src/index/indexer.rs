@@ -10,6 +10,7 @@ use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
 use crate::ingest::{self, Hinted, Seen, Sighted, WordsStage};
 use crate::model::{Expr, Report};
+use crate::source::ahead::Ahead;
 use crate::source::discover::relative;
 
 /// What follows when the words cannot be written: no answer depends on it.
@@ -25,6 +26,8 @@ pub struct Indexer {
     pub(super) catalogue: Catalogue,
     pub(super) notes: Vec<String>,
     pub(super) lock: File,
+    /// What lies below the roots, as far as it was listed while the catalogue was opened.
+    pub(super) ahead: Ahead,
 }
 
 impl Indexer {
@@ -45,30 +48,24 @@ impl Indexer {
         Indexer::open_within(config, turns::WHILE, progress)
     }
 
+    /// Open the index for a look at all files. They are listed meanwhile, but not before nobody else writes: what another
+    /// one has stored since would count as gone.
+    pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
+        let lock = lock(config, turns::MOMENT, &mut |_| {})?;
+        let ahead = ingest::list_ahead(config);
+        let indexer = Indexer::open_locked(config, lock)?;
+        Ok(Indexer { ahead, ..indexer })
+    }
+
     pub(super) fn open_within(
         config: &Config,
         patience: turns::Patience,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Indexer, Error> {
-        let directory = config.generation_dir();
-        make_private(&config.index_dir, &directory)?;
-        let lock_path = directory.join("lock");
-        let lock = reach("index.lock")
-            .and_then(|()| {
-                File::options()
-                    .create(true)
-                    .truncate(false)
-                    .write(true)
-                    .open(&lock_path)
-            })
-            .map_err(|e| Error::unwritable(&lock_path, e))?;
-        let mut waits = || progress(Event::Waiting);
-        let locked = turns::lock_within(config, &lock, patience, &mut waits);
-        if !locked.map_err(|e| Error::io(&lock_path, e))? {
-            return Err(Error::Busy {
-                index_dir: config.index_dir.clone(),
-            });
-        }
+        Indexer::open_locked(config, lock(config, patience, progress)?)
+    }
+
+    fn open_locked(config: &Config, lock: File) -> Result<Indexer, Error> {
         let path = config.catalogue_path();
         let mut notes = Vec::new();
         let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
@@ -85,6 +82,7 @@ impl Indexer {
             catalogue,
             notes,
             lock,
+            ahead: Ahead::default(),
         })
     }
 
@@ -354,6 +352,29 @@ impl Indexer {
             Err(error) => return Err(Error::io(&words, error)),
         }
         self.sync(progress)
+    }
+}
+
+/// Take the lock, in a directory that is made when missing.
+fn lock(
+    config: &Config,
+    patience: turns::Patience,
+    progress: &mut dyn FnMut(Event),
+) -> Result<File, Error> {
+    let directory = config.generation_dir();
+    make_private(&config.index_dir, &directory)?;
+    let path = directory.join("lock");
+    let mut options = File::options();
+    let options = options.create(true).truncate(false).write(true);
+    let opened = reach("index.lock").and_then(|()| options.open(&path));
+    let lock = opened.map_err(|e| Error::unwritable(&path, e))?;
+    let mut waits = || progress(Event::Waiting);
+    let locked = turns::lock_within(config, &lock, patience, &mut waits);
+    match locked.map_err(|e| Error::io(&path, e))? {
+        true => Ok(lock),
+        false => Err(Error::Busy {
+            index_dir: config.index_dir.clone(),
+        }),
     }
 }
 

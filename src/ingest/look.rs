@@ -8,7 +8,8 @@ use super::exclude::{LeftOut, leave_out};
 use crate::catalogue::{Catalogue, Error, read::Known};
 use crate::format::Format;
 use crate::index::{Config, RootSpec};
-use crate::source::discover::{Discovery, Stray, discover_changes};
+use crate::source::ahead::{Ahead, Listings};
+use crate::source::discover::{Before, Discovery, Stray, discover_changes, vouches};
 use crate::source::folders::{Folder, Folders, parent};
 use crate::source::identity::now_ns;
 
@@ -51,40 +52,35 @@ fn folders(
 /// What was seen of each root that is configured, in that order; `None` of one with a format that is not known.
 pub type AllSeen = Vec<Option<Seen>>;
 
+/// Begin to list what lies below the roots, but where a directory that is known vouches for what is in it.
+pub fn list_ahead(config: &Config) -> Ahead {
+    let lists = |spec: &&RootSpec| {
+        let format = config.format(&spec.format);
+        format.is_some_and(|format| !vouches(spec.flat, format))
+    };
+    let roots = config.roots.iter().filter(lists);
+    Ahead::start(roots.map(|spec| (spec.path.clone(), !spec.flat)).collect())
+}
+
+/// Look at all roots.
+pub fn look_at_all(catalogue: &Catalogue, config: &Config, ahead: Ahead) -> Result<AllSeen, Error> {
+    Ok(see(config, known(catalogue, config)?, ahead, 0))
+}
+
 /// Look at all roots on another thread while the catalogue is `ask`ed something else: when it ends, both have.
 pub fn look_beside<T>(
     catalogue: Catalogue,
     config: &Config,
+    ahead: Ahead,
     ask: impl FnOnce(Catalogue) -> (Catalogue, T),
 ) -> (Catalogue, Result<(AllSeen, T), Error>) {
-    let now_ms = now_ns() / 1_000_000;
-    let known = |spec: &RootSpec| -> Result<_, Error> {
-        let Some(format) = config.format(&spec.format) else {
-            return Ok(None);
-        };
-        let root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let folders = folders(&catalogue, config, format, root, now_ms)?;
-        Ok(Some((format, folders)))
-    };
-    let known = match config
-        .roots
-        .iter()
-        .map(known)
-        .collect::<Result<Vec<_>, _>>()
-    {
+    let known = match known(&catalogue, config) {
         Ok(known) => known,
         Err(error) => return (catalogue, Err(error)),
     };
-    let see = || -> AllSeen {
-        let each = config.roots.iter().zip(known);
-        let seen = each.map(|(spec, known)| {
-            known.map(|(format, folders)| Seen::of(config, spec, format, folders))
-        });
-        seen.collect()
-    };
     std::thread::scope(|threads| {
         // Without a thread for it they are looked at afterwards.
-        let seeing = Builder::new().spawn_scoped(threads, see);
+        let seeing = Builder::new().spawn_scoped(threads, || see(config, known, ahead, 1));
         let (catalogue, told) = ask(catalogue);
         let seen = seeing.map_or_else(
             |_| Vec::new(),
@@ -94,13 +90,46 @@ pub fn look_beside<T>(
     })
 }
 
-impl Seen {
-    /// Look at the root of `spec`, where the directories were these.
-    pub fn of(config: &Config, spec: &RootSpec, format: &dyn Format, folders: Folders) -> Seen {
-        let links = config.links(&spec.agent);
-        let discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
-        Seen { folders, discovery }
-    }
+/// The directories of every root with a format that is known, as they were.
+type AllKnown<'a> = Vec<Option<(&'a dyn Format, Folders)>>;
+
+fn known<'a>(catalogue: &Catalogue, config: &'a Config) -> Result<AllKnown<'a>, Error> {
+    let now_ms = now_ns() / 1_000_000;
+    let known = |spec: &RootSpec| {
+        let Some(format) = config.format(&spec.format) else {
+            return Ok(None);
+        };
+        let root = catalogue.root_of(&spec.agent, &spec.path)?;
+        let folders = folders(catalogue, config, format, root, now_ms)?;
+        Ok(Some((format, folders)))
+    };
+    config.roots.iter().map(known).collect()
+}
+
+/// Look at every root while so many `others` are at work.
+fn see(config: &Config, known: AllKnown<'_>, mut ahead: Ahead, others: usize) -> AllSeen {
+    let listings = ahead.stop();
+    let see = |(spec, known): (&RootSpec, _)| {
+        let (format, folders): (_, Folders) = known?;
+        let before = Before {
+            known: &folders,
+            listings: &listings,
+            others,
+        };
+        let discovery = discover(config, spec, format, before);
+        Some(Seen { folders, discovery })
+    };
+    config.roots.iter().zip(known).map(see).collect()
+}
+
+fn discover(
+    config: &Config,
+    spec: &RootSpec,
+    format: &dyn Format,
+    before: Before<'_>,
+) -> Discovery {
+    let links = config.links(&spec.agent);
+    discover_changes(&spec.path, spec.flat, format, &links, before)
 }
 
 /// Look at the root of `spec`, which is stored as `root`, where it was not `seen` yet.
@@ -118,7 +147,15 @@ pub fn look(
         Some(root) => catalogue.known_sources_in(root, &seen.discovery.read),
         None => Ok(Vec::new()),
     };
-    let see = |folders| Seen::of(config, spec, format, folders);
+    let see = |folders| {
+        let before = Before {
+            known: &folders,
+            listings: &Listings::default(),
+            others: 0,
+        };
+        let discovery = discover(config, spec, format, before);
+        Seen { folders, discovery }
+    };
     let (seen, known) = match seen {
         Some(seen) => {
             let known = known(&seen)?;

@@ -4,14 +4,15 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, available_parallelism};
 use std::{fs, io};
 
+use super::ahead::Listings;
 use super::folders::{Folder, Folders, Seal};
 use super::identity::{Identity, now_ns};
 use super::links::{Links, NOT_FOLLOWED};
-use super::listing::{Kind, Listed, list};
+use super::listing::{Kind, Listed, Listing};
 use crate::format::{Format, WriteMode};
 use crate::model::{Part, Placement};
 
@@ -135,16 +136,33 @@ impl Discovery {
 
 /// Walk the root at `path`, and look at every file.
 pub fn discover(path: &Path, flat: bool, format: &dyn Format, links: &Links) -> Discovery {
-    discover_changes(path, flat, format, links, &Folders::default())
+    let (known, listings) = (Folders::default(), Listings::default());
+    let before = Before {
+        known: &known,
+        listings: &listings,
+        others: 0,
+    };
+    discover_changes(path, flat, format, links, before)
 }
 
-/// The same but for what is in directories that are as they were.
+/// What there is before a look begins.
+#[derive(Clone, Copy)]
+pub struct Before<'a> {
+    /// Directories as they were.
+    pub known: &'a Folders,
+    /// Directories that were listed ahead.
+    pub listings: &'a Listings,
+    /// Threads that do something else meanwhile: one that waits for its turn on a core would wait for milliseconds.
+    pub others: usize,
+}
+
+/// The same but for what is in directories that are as they were. Those that were listed already are not listed again.
 pub fn discover_changes(
     path: &Path,
     flat: bool,
     format: &dyn Format,
     links: &Links,
-    known: &Folders,
+    before: Before<'_>,
 ) -> Discovery {
     if path.to_str().is_none() {
         return Discovery {
@@ -153,7 +171,7 @@ pub fn discover_changes(
         };
     }
     // Before the first look: what is changed later is so close to it that it counts as racy.
-    let started_ns = now_ns();
+    let started_ns = before.listings.started_ns(now_ns());
     let metadata = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => metadata,
         Ok(_) => {
@@ -177,7 +195,7 @@ pub fn discover_changes(
     }];
     let walk = Walk {
         started_ns,
-        ..Walk::new(path, flat, format, links, known, waiting)
+        ..Walk::new(path, flat, format, links, before, waiting)
     };
     std::thread::scope(|scope| walk.walk(scope));
     let mut all = walk
@@ -199,18 +217,24 @@ pub fn discover_changes(
 /// So many directories wait before another thread is worth starting.
 const WORTH_A_THREAD: usize = 8;
 
+/// Whether directories vouch for the files in them.
+pub fn vouches(flat: bool, format: &dyn Format) -> bool {
+    // Windows tells neither inode nor change time.
+    cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename
+}
+
 struct Walk<'a> {
     root: &'a Path,
     flat: bool,
     format: &'a dyn Format,
     links: &'a Links,
-    known: &'a Folders,
+    before: Before<'a>,
     /// Whether directories vouch for the files in them.
     vouches: bool,
     started_ns: i64,
     waiting: Mutex<Vec<Directory>>,
     walkers: AtomicUsize,
-    cores: LazyLock<usize>,
+    most_walkers: OnceLock<usize>,
     all: Mutex<Discovery>,
 }
 
@@ -237,7 +261,7 @@ impl<'a> Walk<'a> {
         flat: bool,
         format: &'a dyn Format,
         links: &'a Links,
-        known: &'a Folders,
+        before: Before<'a>,
         waiting: Vec<Directory>,
     ) -> Walk<'a> {
         Walk {
@@ -245,13 +269,12 @@ impl<'a> Walk<'a> {
             flat,
             format,
             links,
-            known,
-            // Windows tells neither inode nor change time.
-            vouches: cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename,
+            before,
+            vouches: vouches(flat, format),
             started_ns: now_ns(),
             waiting: Mutex::new(waiting),
             walkers: AtomicUsize::new(1),
-            cores: LazyLock::new(|| available_parallelism().map_or(1, usize::from)),
+            most_walkers: OnceLock::new(),
             all: Mutex::default(),
         }
     }
@@ -271,7 +294,9 @@ impl Walk<'_> {
                 waiting.extend(deeper);
                 waiting.len()
             };
-            if waiting > WORTH_A_THREAD && self.walkers.load(Ordering::Relaxed) < *self.cores {
+            if waiting > WORTH_A_THREAD
+                && self.walkers.load(Ordering::Relaxed) < self.most_walkers()
+            {
                 self.walkers.fetch_add(1, Ordering::Relaxed);
                 let started = Builder::new().spawn_scoped(scope, || self.walk(scope));
                 if started.is_err() {
@@ -284,6 +309,14 @@ impl Walk<'_> {
         all.add(here);
     }
 
+    /// Asked only where there is so much to do: the answer costs as much as some files.
+    fn most_walkers(&self) -> usize {
+        *self.most_walkers.get_or_init(|| {
+            let cores = available_parallelism().map_or(1, usize::from);
+            cores.saturating_sub(self.before.others).max(1)
+        })
+    }
+
     fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Directory>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -292,12 +325,15 @@ impl Walk<'_> {
     fn directory(&self, directory: &Directory, here: &mut Discovery) -> Vec<Directory> {
         let below = &directory.below;
         let path = below.to_str().map(slashed);
-        let kept = |seal: Seal| path.as_ref().and_then(|path| self.known.kept(path, seal));
+        let kept = |seal: Seal| {
+            path.as_ref()
+                .and_then(|path| self.before.known.kept(path, seal))
+        };
         if self.vouches
             && let Some(folder) = kept(Seal::of_directory(&directory.identity))
         {
             here.folders.push(folder.clone());
-            return self.inside(directory, self.known.inside(&folder.relative), here);
+            return self.inside(directory, self.before.known.inside(&folder.relative), here);
         }
         let mut settled = !self.vouches || !directory.identity.is_racy(self.started_ns);
         let names = match self.names(below, here, &mut settled) {
@@ -360,19 +396,19 @@ impl Walk<'_> {
         here: &mut Discovery,
         settled: &mut bool,
     ) -> io::Result<Vec<Name>> {
-        let mut names = Vec::new();
-        list(&self.root.join(below), |listed| {
-            let Listed { name, what } = match listed {
-                Ok(listed) => listed,
-                Err(error) => {
-                    here.unread(below, &error);
-                    *settled = false;
-                    return;
-                }
-            };
+        let Listing {
+            names: listed,
+            broken_off,
+        } = self.before.listings.list(&self.root.join(below))?;
+        if let Some(error) = broken_off {
+            here.unread(below, &error);
+            *settled = false;
+        }
+        let mut names = Vec::with_capacity(listed.len());
+        for Listed { name, what } in listed {
             let mut is_link = false;
             let (kind, identity) = match what {
-                Ok((Kind::Link, _)) => match self.target(&below.join(name)) {
+                Ok((Kind::Link, _)) => match self.target(&below.join(&name)) {
                     Ok(metadata) => {
                         is_link = true;
                         // What a link leads to, and whether it is followed, changes without a trace in the directory.
@@ -381,27 +417,27 @@ impl Walk<'_> {
                     }
                     Err(reason) => {
                         *settled = false;
-                        here.stray(&below.join(name), &reason);
-                        return;
+                        here.stray(&below.join(&name), &reason);
+                        continue;
                     }
                 },
                 Ok(found) => found,
                 // Gone between the listing and the look.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    here.unread(&below.join(name), &error);
+                    here.unread(&below.join(&name), &error);
                     *settled = false;
-                    return;
+                    continue;
                 }
             };
             *settled &= kind != Kind::File || !identity.is_racy(self.started_ns);
             names.push(Name {
-                name: name.to_owned(),
+                name,
                 kind,
                 identity,
                 is_link,
             });
-        })?;
+        }
         Ok(names)
     }
 

@@ -1,7 +1,13 @@
 //! What does one directory hold? Every name with what it is, in one pass and without following links.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
+#[cfg(unix)]
+use std::ffi::{CStr, OsStr};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::mem::MaybeUninit;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use super::identity::Identity;
@@ -18,34 +24,35 @@ pub enum Kind {
 
 /// A name in a directory.
 #[derive(Debug)]
-pub struct Listed<'a> {
-    pub name: &'a OsStr,
+pub struct Listed {
+    pub name: OsString,
     /// What it is, or why that cannot be told.
     pub what: io::Result<(Kind, Identity)>,
 }
 
-/// Give every name in the directory at `path` to `each`. An error given there is one of reading on.
+/// What a directory holds.
+#[derive(Debug, Default)]
+pub struct Listing {
+    pub names: Vec<Listed>,
+    /// Why there may be more.
+    pub broken_off: Option<io::Error>,
+}
+
+/// Every name in the directory at `path`.
 #[cfg(unix)]
-pub fn list(path: &Path, mut each: impl FnMut(io::Result<Listed<'_>>)) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+pub fn list(path: &Path) -> io::Result<Listing> {
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
     use std::os::unix::ffi::OsStrExt;
 
     // Relative to the open directory: a walk down the whole path for each name is most of what a look costs.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut names = Dir::new(openat(CWD, path, flags, Mode::empty())?)?;
-    while let Some(entry) = names.read() {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => {
-                each(Err(error.into()));
-                continue;
-            }
-        };
-        let name = entry.file_name();
+    let directory = openat(CWD, path, flags, Mode::empty())?;
+    let mut names = Vec::new();
+    let broken_off = each_name(&directory, |name| {
         if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
+            return;
         }
-        let what = statat(names.fd()?, name, AtFlags::SYMLINK_NOFOLLOW);
+        let what = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW);
         let what = what.map_err(io::Error::from).map(|stat| {
             let kind = match FileType::from_raw_mode(stat.st_mode) {
                 FileType::RegularFile => Kind::File,
@@ -55,23 +62,49 @@ pub fn list(path: &Path, mut each: impl FnMut(io::Result<Listed<'_>>)) -> io::Re
             };
             (kind, Identity::of_stat(&stat))
         });
-        each(Ok(Listed {
-            name: OsStr::from_bytes(name.to_bytes()),
-            what,
-        }));
+        let name = OsStr::from_bytes(name.to_bytes()).to_owned();
+        names.push(Listed { name, what });
+    });
+    let broken_off = broken_off.err();
+    Ok(Listing { names, broken_off })
+}
+
+/// Give every name in the open directory to `each`.
+#[cfg(target_os = "linux")]
+fn each_name(directory: &OwnedFd, mut each: impl FnMut(&CStr)) -> io::Result<()> {
+    // Some hundred names a call.
+    let mut buffer = [MaybeUninit::uninit(); 16 << 10];
+    let mut entries = rustix::fs::RawDir::new(directory, &mut buffer);
+    while let Some(entry) = entries.next() {
+        match entry {
+            Ok(entry) => each(entry.file_name()),
+            // Removed meanwhile: it holds nothing.
+            Err(rustix::io::Errno::NOENT) => break,
+            Err(error) => return Err(error.into()),
+        }
     }
     Ok(())
 }
 
-/// Give every name in the directory at `path` to `each`. An error given there is one of reading on.
+/// Give every name in the open directory to `each`.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn each_name(directory: &OwnedFd, mut each: impl FnMut(&CStr)) -> io::Result<()> {
+    for entry in rustix::fs::Dir::read_from(directory)? {
+        each(entry?.file_name());
+    }
+    Ok(())
+}
+
+/// Every name in the directory at `path`.
 #[cfg(not(unix))]
-pub fn list(path: &Path, mut each: impl FnMut(io::Result<Listed<'_>>)) -> io::Result<()> {
+pub fn list(path: &Path) -> io::Result<Listing> {
+    let mut listing = Listing::default();
     for entry in std::fs::read_dir(path)? {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                each(Err(error));
-                continue;
+                listing.broken_off = Some(error);
+                break;
             }
         };
         let what = entry.metadata().map(|metadata| {
@@ -83,12 +116,10 @@ pub fn list(path: &Path, mut each: impl FnMut(io::Result<Listed<'_>>)) -> io::Re
             };
             (kind, Identity::of(&metadata))
         });
-        each(Ok(Listed {
-            name: &entry.file_name(),
-            what,
-        }));
+        let name = entry.file_name();
+        listing.names.push(Listed { name, what });
     }
-    Ok(())
+    Ok(listing)
 }
 
 impl Kind {

@@ -1,5 +1,6 @@
 //! The files themselves: which there are, whether they changed, and how they are cut into lines.
 
+pub mod ahead;
 pub mod checkpoint;
 pub mod clock;
 pub mod discover;
