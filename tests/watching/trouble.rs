@@ -117,6 +117,11 @@ fn a_catalogue_that_is_damaged_under_a_watcher_is_made_anew() {
     append(&path, &message(2, "and again"));
     until("it is made anew", || entries() == Some(3));
     watcher.stop();
+    // One begins with it.
+    damage("_changes");
+    let watcher = Watcher::start(&config);
+    assert_eq!(entries(), Some(3));
+    watcher.stop();
     equals_fresh(&config, place.path());
 }
 

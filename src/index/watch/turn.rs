@@ -335,9 +335,10 @@ fn passes(error: &Error) -> bool {
 mod tests {
     use std::fs;
     use std::io::Write;
-    use std::time::Duration;
+    use std::path::Path;
+    use std::time::{Duration, Instant, SystemTime};
 
-    use super::looked_for;
+    use super::{MOST_PUT_OFF, looked_for};
     use crate::index::watch::{Presence, Watch};
     use crate::index::{Config, Indexer, RootSpec, WatchOptions};
     use crate::model::Report;
@@ -351,16 +352,18 @@ mod tests {
         assert_eq!(looked_for(&report), Duration::from_millis(20));
     }
 
-    #[test]
-    fn memory_for_much_work_is_given_back() {
+    const LINE: &str =
+        r#"{"type":"message","id":"one","message":{"role":"user","content":"said"}}"#;
+
+    /// A watcher of one session, which has not begun.
+    fn watching(test: impl FnOnce(&mut Watch<'_>, &Path)) {
         let place = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(place.path()).unwrap().join("sessions");
         fs::create_dir(&root).unwrap();
         let path = root.join("one.jsonl");
-        let line = r#"{"type":"message","id":"one","message":{"role":"user","content":"said"}}"#;
         fs::write(
             &path,
-            format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{line}\n"),
+            format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{LINE}\n"),
         )
         .unwrap();
         let spec = RootSpec {
@@ -377,13 +380,59 @@ mod tests {
         let indexer = Indexer::open(&config).unwrap();
         let mut watch = Watch::new(indexer, &options, presence, &mut told)
             .unwrap_or_else(|error| panic!("{error}"));
+        test(&mut watch, &path);
+    }
+
+    #[test]
+    fn a_jump_of_the_clock_is_noticed_either_way() {
+        watching(|watch, _| {
+            assert!(!watch.clock_jumped());
+            let hour = Duration::from_secs(3600);
+            for wall in [SystemTime::now() - hour, SystemTime::now() + hour] {
+                watch.clock.1 = wall;
+                assert!(watch.clock_jumped(), "{wall:?}");
+                assert!(!watch.clock_jumped(), "it is noticed once");
+            }
+        });
+    }
+
+    #[test]
+    fn a_look_puts_off_the_next_by_a_part_of_the_time() {
+        watching(|watch, _| {
+            let before = Instant::now();
+            assert!(watch.turn().is_ok());
+            assert!(watch.next_full >= before + watch.options.full_scan);
+            assert!(watch.not_before >= before);
+            assert!(watch.not_before <= Instant::now() + MOST_PUT_OFF);
+        });
+    }
+
+    #[test]
+    fn what_somebody_found_damaged_is_looked_at_at_once() {
+        watching(|watch, _| {
+            assert!(watch.turn().is_ok());
+            assert!(watch.full.is_none());
+            watch.indexer.catalogue.condemn("it is damaged");
+            // Though a look at all had to wait.
+            watch.not_before = Instant::now() + Duration::from_secs(60);
+            assert!(watch.turn().is_ok());
+            assert!(watch.full.is_none() && watch.indexer.condemned().is_none());
+        });
+    }
+
+    #[test]
+    fn memory_for_much_work_is_given_back() {
+        watching(|watch, path| given_back(watch, path));
+    }
+
+    fn given_back(watch: &mut Watch<'_>, path: &Path) {
         // The look at everything.
         assert!(watch.turn().is_ok());
         assert!(watch.indexer.catalogue.keeps_few_pages());
         // A hint.
-        let mut file = fs::File::options().append(true).open(&path).unwrap();
-        writeln!(file, "{line}").unwrap();
-        watch.hint(&path);
+        let mut file = fs::File::options().append(true).open(path).unwrap();
+        writeln!(file, "{LINE}").unwrap();
+        watch.hint(path);
         assert!(watch.turn().is_ok());
         assert!(watch.index_words().is_ok());
         let catalogue = &watch.indexer.catalogue;
