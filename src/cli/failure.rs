@@ -19,8 +19,9 @@ const OPEN_FILES: &str =
     "where files may not be opened there are too many open: `ulimit -n 1024` allows more";
 /// What helps where the index is damaged.
 const ANEW: &str = "`sessionary rebuild` makes the index anew from the session files";
-/// What helps where it was met too late.
-const AGAIN: &str = "do it again: the catalogue is built anew from the session files first";
+/// What helps where it was met too late to begin once more.
+const AGAIN: &str =
+    "do it again: where the index may be written it is built anew from the session files first";
 /// EMFILE on every system.
 const TOO_MANY_OPEN: i32 = 24;
 
