@@ -13,6 +13,7 @@ use crate::model::Report;
 mod agent_list;
 mod asked;
 mod config;
+mod damage;
 mod debt;
 mod error;
 mod feed;

@@ -9,10 +9,11 @@ use crate::catalogue::APPLICATION_ID;
 use crate::index::{CACHE_TAG, Error};
 
 /// Names of what lies in the directory of a generation, beside the words and what a watcher says.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "catalogue.sqlite",
     "catalogue.sqlite-wal",
     "catalogue.sqlite-shm",
+    "catalogue.sqlite-damaged",
     "lock",
 ];
 

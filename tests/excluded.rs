@@ -358,3 +358,82 @@ fn a_rebuild_under_new_globs_wipes() {
         assert_eq!(files_with(&index, secret), 0, "{secret}");
     }
 }
+
+/// Excluded is excluded, by whatever name a file is found.
+#[cfg(unix)]
+#[test]
+fn what_a_link_leads_to_is_excluded_by_its_own_path() {
+    use std::os::unix::fs::symlink;
+    let place = tempfile::tempdir().unwrap();
+    // Globs name what there is without links.
+    let home = &place.path().canonicalize().unwrap();
+    write(home, "--a--/open.jsonl", "/code", "harmless zanzibar");
+    write(home, "--b--/deep.jsonl", "/code", "hush popocatepetl");
+    write(home, "../secret/hidden.jsonl", "/code", "hush quetzalcoatl");
+    write(home, "../secret/no-session.txt", "/code", "nothing");
+    symlink("../secret", home.join("pi/--link--")).unwrap();
+    symlink(
+        "../../secret/hidden.jsonl",
+        home.join("pi/--a--/alias.jsonl"),
+    )
+    .unwrap();
+    symlink("pi", home.join("root")).unwrap();
+    let config = |name: &str, globs: &[&str]| {
+        let mut config = config(home, globs);
+        config.index_dir = home.join(name);
+        // The folder of sessions is a link itself.
+        config.roots[0].path = home.join("root");
+        config.follow_links = true;
+        config
+    };
+    let globs = ["secret", "pi/--b--"].map(|path| home.join(path).display().to_string());
+    let globs: Vec<&str> = globs.iter().map(String::as_str).collect();
+    let all = [
+        "alias.jsonl",
+        "deep.jsonl",
+        "hidden.jsonl",
+        "open.jsonl",
+        "session.json",
+        "session.json",
+        "session.json",
+    ];
+    let left = ["open.jsonl", "session.json", "session.json", "session.json"];
+    let secrets = [
+        "quetzalcoatl",
+        "popocatepetl",
+        "hush",
+        "alias",
+        "no-session",
+    ];
+    // Of one index it was there before, of the other it never was.
+    sync(&config("old", &[]));
+    assert_eq!(paths(&config("old", &[])), all);
+    for secret in secrets {
+        assert!(files_with(&home.join("old"), secret) > 0, "{secret}");
+    }
+    for name in ["old", "new"] {
+        let less = config(name, &globs);
+        sync(&less);
+        assert_eq!(paths(&less), left, "{name}");
+        // What grows stays out, be it looked for or told of.
+        write(
+            home,
+            "../secret/hidden.jsonl",
+            "/code",
+            "hush quetzalcoatl more",
+        );
+        let told = ["root/--link--/hidden.jsonl", "root/--a--/alias.jsonl"];
+        let told = told.map(|path| home.join(path));
+        let mut indexer = Indexer::open(&less).unwrap();
+        indexer.sync_files(&told).unwrap();
+        drop(indexer);
+        sync(&less);
+        for secret in secrets {
+            assert_eq!(files_with(&home.join(name), secret), 0, "{name}: {secret}");
+        }
+        assert!(files_with(&home.join(name), "zanzibar") > 0, "{name}");
+        let index = Index::open(&less, Freshness::Check).unwrap();
+        assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
+        assert_eq!(index.status().unwrap().roots[0].excluded, 4, "{name}");
+    }
+}

@@ -12,7 +12,7 @@
 #[path = "histories/bytes.rs"]
 mod bytes;
 #[path = "histories/damage.rs"]
-mod damage;
+pub mod damage;
 #[path = "histories/dump.rs"]
 pub mod dump;
 #[path = "histories/flips.rs"]

@@ -8,6 +8,7 @@
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
 //! - `crowd`: twenty readers and four writers on one index
+//! - `damaged`: noise in any page of the catalogue
 //! - `excluded`: nothing of what is excluded is on the disk
 //! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
 //! - `faults`: a full disk, too few open files, folders that may not be written
@@ -54,6 +55,8 @@ mod corpus;
 mod crash;
 #[cfg(target_os = "linux")]
 mod crowd;
+#[cfg(unix)]
+mod damaged;
 mod excluded;
 #[cfg(unix)]
 mod export;

@@ -3,6 +3,7 @@
 pub mod agent_list;
 pub mod changes;
 mod check;
+mod damage;
 pub mod entries;
 pub mod excluded;
 mod folders;
@@ -22,6 +23,7 @@ mod sql;
 mod wal;
 pub mod write;
 
+pub use damage::files;
 pub use open::{APPLICATION_ID, CONTRACT_VERSION, Catalogue, Error, GENERATION};
 pub use sql::{Rows, SqlPart};
 pub use wal::WAL_BYTES;

@@ -8,6 +8,7 @@ use rusqlite::{Connection, FileControl, OpenFlags};
 
 use super::wal::WAL_BYTES;
 use crate::failpoint;
+use crate::source::identity::{FileId, file_at};
 
 /// Name of the index directory's generation: a binary touches its own only.
 pub const GENERATION: u32 = 1;
@@ -20,7 +21,7 @@ pub const APPLICATION_ID: i32 = 0x5345_5359;
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One step a file, numbered by `user_version`.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_catalogue.sql"),
     include_str!("../../migrations/0002_seals.sql"),
     include_str!("../../migrations/0003_reporting.sql"),
@@ -106,28 +107,6 @@ impl Error {
         matches!(self, Error::Query { .. })
     }
 
-    /// The file is damaged: making it anew from the session files is the way out.
-    pub fn is_damage(&self) -> bool {
-        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-        let Error::Sqlite { error, .. } = self else {
-            return false;
-        };
-        let lacks =
-            |message: &str| message.contains("no such table") || message.contains("no such column");
-        match error {
-            rusqlite::Error::SqliteFailure(failure, message) => {
-                matches!(failure.code, DatabaseCorrupt | NotADatabase)
-                    || message.as_deref().is_some_and(lacks)
-            }
-            // A statement that could not even be prepared.
-            rusqlite::Error::SqlInputError { error, msg, .. } => {
-                matches!(error.code, DatabaseCorrupt | NotADatabase) || lacks(msg)
-            }
-            rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::QueryReturnedNoRows => true,
-            _ => false,
-        }
-    }
-
     /// Somebody else's read transaction has to end first.
     pub fn waits_for_reader(&self) -> bool {
         matches!(self, Error::Blocked { .. })
@@ -168,6 +147,7 @@ pub struct Catalogue {
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
     path: PathBuf,
+    file: Option<FileId>,
 }
 
 /// Pages kept by who only reads: a list reads every page once, and each page kept costs a page fault.
@@ -254,8 +234,10 @@ impl Catalogue {
             connection,
             wal_bytes,
             path: path.to_path_buf(),
+            file: None,
         };
         catalogue.prepare_writable()?;
+        catalogue.file = file_at(path);
         Ok(catalogue)
     }
 
@@ -340,6 +322,7 @@ impl Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
             path,
+            file: None,
         };
         for step in MIGRATIONS {
             catalogue.told(catalogue.connection.execute_batch(step))?;
@@ -398,6 +381,8 @@ impl Catalogue {
                 connection.pragma_query_value(None, "application_id", |r| r.get(0))?;
             Ok((connection, version, application))
         };
+        // Before it is opened: what takes its place in between is another file than this one.
+        let file = file_at(path);
         let opened = Connection::open_with_flags(path, flags)
             .and_then(looks_open)
             .or_else(|first| {
@@ -433,6 +418,7 @@ impl Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
             path: path.to_path_buf(),
+            file,
         }))
     }
 
@@ -450,14 +436,25 @@ impl Catalogue {
         &self.path
     }
 
+    /// Which file that is; another one may stand at the path by now. `None`: it is in memory.
+    pub fn file(&self) -> Option<FileId> {
+        self.file
+    }
+
     /// As if SQLite had met an error of the disk at that step: see [`failpoint`].
     pub(super) fn step(&self, name: &str) -> Result<(), Error> {
         self.told(step(name))
     }
 
-    /// Give SQLite's error its path.
+    /// Give SQLite's error its path. What is found to be damaged is marked.
     pub(super) fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, Error> {
-        result.map_err(|error| at(&self.path, error))
+        result.map_err(|error| {
+            let error = at(&self.path, error);
+            if error.is_damage() {
+                self.condemn(&error.to_string());
+            }
+            error
+        })
     }
 }
 

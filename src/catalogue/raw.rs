@@ -28,7 +28,14 @@ pub(super) fn register(to: &Connection, catalogue: &Path) -> rusqlite::Result<()
         let Some(entry) = context.get::<Option<i64>>(0)? else {
             return Ok(None);
         };
-        let failed = |e: Error| rusqlite::Error::UserFunctionError(e.into());
+        // SQLite's own error keeps its number: what is damaged is told as such.
+        let failed = |e: Error| match e {
+            Error::Sqlite {
+                error: rusqlite::Error::SqliteFailure(code, _),
+                ..
+            } => rusqlite::Error::SqliteFailure(code, None),
+            e => rusqlite::Error::UserFunctionError(e.into()),
+        };
         let mut reader = reader
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -1,6 +1,7 @@
 //! SQL of the user's own: read-only, by SQLite's authorizer.
 
-use rusqlite::Error::SqlInputError;
+use rusqlite::Error::{SqlInputError, SqliteFailure};
+use rusqlite::ffi::SQLITE_ERROR;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,10 @@ impl Catalogue {
             let mut statement = match connection.prepare(query) {
                 Err(SqlInputError { msg, offset, .. }) => {
                     return Ok(Err(not_a_query(&msg, query, offset)));
+                }
+                // The same where SQLite does not know at which character.
+                Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
+                    return Ok(Err(not_a_query(&msg, query, -1)));
                 }
                 prepared => prepared?,
             };

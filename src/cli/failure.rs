@@ -17,6 +17,11 @@ const WRITABLE: &str =
 /// What helps where too many files are open already.
 const OPEN_FILES: &str =
     "where files may not be opened there are too many open: `ulimit -n 1024` allows more";
+/// What helps where the index is damaged.
+const ANEW: &str = "`sessionary rebuild` makes the index anew from the session files";
+/// What helps where it was met too late to begin once more.
+const AGAIN: &str =
+    "do it again: where the index may be written it is built anew from the session files first";
 /// EMFILE on every system.
 const TOO_MANY_OPEN: i32 = 24;
 
@@ -121,6 +126,12 @@ impl Failure {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// Whether the catalogue turned out to be damaged.
+    pub fn is_damage(&self) -> bool {
+        let error = self.error.downcast_ref::<Error>();
+        error.is_some_and(Error::is_damage)
     }
 
     /// The kind.
@@ -246,10 +257,8 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             );
             (Kind::NotFound, vec![tree])
         }
-        Error::Words(_) => (
-            Kind::Failed,
-            vec!["`sessionary rebuild` makes the index anew from the session files".to_owned()],
-        ),
+        Error::Words(_) => (Kind::Failed, vec![ANEW.to_owned()]),
+        error if error.is_damage() => (Kind::Failed, vec![AGAIN.to_owned()]),
         Error::Query(_) => (
             Kind::Usage,
             vec!["`sessionary search --help` explains queries".to_owned()],

@@ -1,15 +1,18 @@
 //! How is a question answered while the files are looked at?
 //!
 //! By what was committed last. Mostly nothing has changed since, and then that is the answer: whoever looks holds the lock,
-//! so nobody has written in between, and has then written nothing itself. Else it is thrown away, and the question asked again.
+//! so nobody has written in between, and has then changed no session itself. Else it is thrown away, and the question asked
+//! again.
 
 use std::thread::Builder;
 
 use super::{Config, Error, Event, Index, Indexer};
+use crate::catalogue::changes::Kept as Changes;
 use crate::ingest::{self, AllSeen, Kept, Sighted};
 use crate::model::{Expr, Report, SearchAnswer};
 use crate::query::{ListPage, ListScope, SearchScope, looked_for};
 use crate::source::ahead::Ahead;
+use crate::source::identity::FileId;
 
 impl Index {
     /// Open the index brought up to the files, with its [`Index::page`], which is made while they are looked at.
@@ -19,7 +22,7 @@ impl Index {
         progress: &mut dyn FnMut(Event),
     ) -> Result<(Index, ListPage), Error> {
         let page = |index: &Index| index.page(scope);
-        let (index, early) = Index::ask(config, None, progress, Kept::default, page)?;
+        let (index, early) = Index::ask(config, None, progress, Kept::default, page, |_, _| true)?;
         let page = early.map_or_else(|| index.page(scope), Ok)?;
         Ok((index, page))
     }
@@ -45,20 +48,27 @@ impl Index {
                 Ok(opening) => opening.join().unwrap_or_default(),
                 Err(_) => Kept::default(),
             };
-            Index::ask(config, expr.as_ref(), progress, words, search)
+            // What a search could not read may be among these files.
+            let lacks = |answer: &mut SearchAnswer, files| {
+                answer.pending_files = files;
+                std::mem::replace(&mut answer.complete, false)
+            };
+            Index::ask(config, expr.as_ref(), progress, words, search, lacks)
         })?;
         let answer = early.map_or_else(|| index.search_with(query, scope, progress), Ok)?;
         Ok((index, answer))
     }
 
     /// Open the index brought up to the files, and the answer that was found meanwhile, if it stands. Where nothing is indexed
-    /// yet it is noted instead where the files may hold what `expr` looks for.
+    /// yet it is noted instead where the files may hold what `expr` looks for. An answer which `lacks` some files, as they
+    /// cannot be read, is told so; `false`: it must be asked for again.
     fn ask<T>(
         config: &Config,
         expr: Option<&Expr>,
         progress: &mut dyn FnMut(Event),
         words: impl FnOnce() -> Kept,
         question: impl FnOnce(&Index) -> Result<T, Error>,
+        lacks: impl Fn(&mut T, u64) -> bool,
     ) -> Result<(Index, Option<T>), Error> {
         let (mut words, mut question) = (Some(words), Some(question));
         let (mut opened, mut early) = (None, None);
@@ -84,8 +94,14 @@ impl Index {
             };
             let before = mark(&indexer);
             let report = indexer.sync_seen(seen, progress)?;
-            let stands = report.files_unreadable == 0 && mark(&indexer) == before;
-            early = answer.ok().filter(|_| stands);
+            // Notes of files that cannot be read, or were read again in vain, are no other answer.
+            let stands = report.bytes_read == 0 && before.is_some() && mark(&indexer) == before;
+            let unread = report.files_unreadable;
+            let mut answer = answer.ok().filter(|_| stands);
+            if unread > 0 {
+                answer = answer.and_then(|mut told| lacks(&mut told, unread).then_some(told));
+            }
+            early = answer;
             Ok(Looked {
                 indexer,
                 report,
@@ -184,7 +200,67 @@ fn looked(
     })
 }
 
-/// What is another one after whatever is written.
-fn mark(indexer: &Indexer) -> (Option<(i64, i64)>, u64) {
-    (indexer.opened, indexer.catalogue.rows_written())
+/// What is another one after a session has changed.
+fn mark(indexer: &Indexer) -> Option<(FileId, Changes)> {
+    let changes = indexer.catalogue.changes_kept().ok()?;
+    Some((indexer.catalogue.file()?, changes))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+    use crate::index::RootSpec;
+
+    #[test]
+    fn an_answer_stands_though_files_cannot_be_read() {
+        let place = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(place.path()).unwrap().join("sessions");
+        fs::create_dir(&root).unwrap();
+        let spec = RootSpec {
+            agent: "pi".into(),
+            format: "pi".into(),
+            path: root.clone(),
+            label: None,
+            flat: false,
+            why: "the test".into(),
+        };
+        let config = Config::new(place.path().join("index"), vec![spec]);
+        let told = |file: &str, line: &str| {
+            let text = format!("{{\"type\":\"session\",\"id\":\"{file}\"}}\n{line}\n");
+            fs::write(root.join(file), text).unwrap();
+        };
+        let ask = |files: u64| {
+            let question = |index: &Index| Ok(index.status()?.sessions);
+            let lacks = |_: &mut u64, unread| unread == files;
+            Index::ask(&config, None, &mut |_| {}, Kept::default, question, lacks)
+                .unwrap()
+                .1
+        };
+        let message =
+            |id: &str| format!(r#"{{"type":"message","id":"{id}","message":{{"role":"user"}}}}"#);
+        told("one.jsonl", &message("a"));
+        assert_eq!(ask(0), None, "nothing is indexed yet");
+        assert_eq!(ask(0), Some(1));
+        // Read again to prove that it is as it was, and found so.
+        let one = fs::File::options()
+            .append(true)
+            .open(root.join("one.jsonl"));
+        one.unwrap()
+            .set_modified(std::time::SystemTime::now())
+            .unwrap();
+        let _ = ask(0);
+        assert_eq!(ask(0), Some(1));
+        // Its name is no text.
+        fs::write(root.join(OsStr::from_bytes(b"caf\xE9.jsonl")), "").unwrap();
+        assert_eq!(ask(1), Some(1), "no session has changed");
+        assert_eq!(ask(1), Some(1));
+        assert_eq!(ask(2), None, "who asks may want to ask again");
+        told("two.jsonl", &message("b"));
+        assert_eq!(ask(1), None, "there is another session");
+        assert_eq!(ask(1), Some(2));
+    }
 }

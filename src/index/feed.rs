@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::turns::file_at;
 use super::{Config, Error, Index};
 use crate::catalogue::Catalogue;
 use crate::model::Change;
+use crate::source::identity::file_at;
 
 /// Changes that are read at once.
 const BATCH: usize = 1000;
@@ -69,8 +69,6 @@ pub enum News {
 /// As an iterator it waits for ever.
 pub struct Feed {
     path: PathBuf,
-    /// The file that is read.
-    opened: Option<(i64, i64)>,
     catalogue: Catalogue,
     position: Position,
     version: Option<i64>,
@@ -92,14 +90,11 @@ impl Index {
     /// [`Error::NoIndex`] before there is an index.
     pub fn subscribe(config: &Config, since: Option<i64>) -> Result<Feed, Error> {
         let path = config.catalogue_path();
-        // Before it is opened: what takes its place in between is seen by the first poll.
-        let opened = file_at(&path);
         let catalogue = Catalogue::open_readable(&path)?.ok_or(Error::NoIndex)?;
         let mut position = Position::end(&catalogue)?;
         position.seq = since.unwrap_or(position.seq);
         Ok(Feed {
             path,
-            opened,
             catalogue,
             position,
             version: None,
@@ -137,12 +132,12 @@ impl Feed {
     /// Go on in the catalogue that stands at the path now: one that was damaged or removed is made anew there.
     fn reopen(&mut self) -> Result<(), Error> {
         let there = file_at(&self.path);
-        if there.is_none() || there == self.opened {
+        if there.is_none() || there == self.catalogue.file() {
             return Ok(());
         }
         match Catalogue::open_readable(&self.path) {
             Ok(Some(catalogue)) => {
-                (self.catalogue, self.opened, self.version) = (catalogue, there, None);
+                (self.catalogue, self.version) = (catalogue, None);
             }
             // Somebody is making it.
             Ok(None) => {}

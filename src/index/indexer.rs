@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::damage::{ANEW, remove_catalogue};
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
@@ -25,8 +26,6 @@ pub struct Indexer {
     pub(super) catalogue: Catalogue,
     pub(super) notes: Vec<String>,
     pub(super) lock: File,
-    /// The catalogue's file when it was opened.
-    pub(super) opened: Option<(i64, i64)>,
     /// What lies below the roots, as far as it was listed while the catalogue was opened.
     pub(super) ahead: Ahead,
 }
@@ -72,7 +71,7 @@ impl Indexer {
         let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
-                notes.push(format!("{error}; the catalogue is built anew"));
+                notes.push(format!("{error}; {ANEW}"));
                 remove_catalogue(&path)?;
                 Catalogue::open_writable(&path, config.wal_bytes)?
             }
@@ -80,7 +79,6 @@ impl Indexer {
         };
         Ok(Indexer {
             config: config.clone(),
-            opened: turns::file_at(&path),
             catalogue,
             notes,
             lock,
@@ -100,7 +98,14 @@ impl Indexer {
     /// Bring catalogue and words up to the files.
     pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync_catalogue(progress)?;
-        self.index_words(None, progress, &mut report)?;
+        match self.index_words(None, progress, &mut report) {
+            // It is marked: looked at once more it is made anew.
+            Err(error) if error.is_damage() => {
+                report = self.sync_catalogue(progress)?;
+                self.index_words(None, progress, &mut report)?;
+            }
+            indexed => indexed?,
+        }
         progress(Event::Done);
         self.end()?;
         Ok(report)
@@ -153,24 +158,22 @@ impl Indexer {
             notes: std::mem::take(&mut self.notes),
             ..Report::default()
         };
-        match self.sync_roots(seen, sighted.as_deref_mut(), progress, &mut report) {
-            Ok(()) => {}
-            Err(Error::Catalogue(error)) if error.is_damage() => {
-                let path = self.config.catalogue_path();
-                report = Report {
-                    notes: vec![format!("{error}; the catalogue is built anew")],
-                    ..Report::default()
-                };
-                remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
-                self.opened = turns::file_at(&path);
-                if let Some(sighted) = &mut sighted {
-                    sighted.forget();
-                }
-                self.sync_roots(Vec::new(), sighted, progress, &mut report)?;
-            }
-            Err(error) => return Err(error),
+        let why = match self.condemned() {
+            Some(why) => why,
+            None => match self.sync_roots(seen, sighted.as_deref_mut(), progress, &mut report) {
+                Err(error) if error.is_damage() => error.to_string(),
+                synced => return synced.map(|()| report),
+            },
+        };
+        report = Report {
+            notes: vec![format!("{why}; {ANEW}")],
+            ..Report::default()
+        };
+        self.renew()?;
+        if let Some(sighted) = &mut sighted {
+            sighted.forget();
         }
+        self.sync_roots(Vec::new(), sighted, progress, &mut report)?;
         Ok(report)
     }
 
@@ -335,15 +338,12 @@ impl Indexer {
 
     /// Throw both stores away and make them from the files.
     pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        match self.catalogue.reset(!self.config.exclude.is_empty()) {
-            Ok(()) => {}
-            Err(error) if error.is_damage() => {
-                let path = self.config.catalogue_path();
-                remove_catalogue(&path)?;
-                self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
-                self.opened = turns::file_at(&path);
-            }
-            Err(error) => return Err(error.into()),
+        match self.condemned() {
+            Some(_) => self.renew()?,
+            None => match self.catalogue.reset(!self.config.exclude.is_empty()) {
+                Err(error) if error.is_damage() => self.renew()?,
+                reset => reset?,
+            },
         }
         let words = self.config.words_dir();
         match reach("words.forget").and_then(|()| std::fs::remove_dir_all(&words)) {
@@ -406,19 +406,6 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     if !existed {
         let tag = index_dir.join("CACHEDIR.TAG");
         std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
-    }
-    Ok(())
-}
-
-fn remove_catalogue(path: &Path) -> Result<(), Error> {
-    for suffix in ["", "-wal", "-shm"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(suffix);
-        match reach("catalogue.remove").and_then(|()| std::fs::remove_file(&file)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::io(path, error)),
-        }
     }
     Ok(())
 }

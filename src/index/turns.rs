@@ -9,7 +9,7 @@ use super::watch::barrier::Live;
 use super::{Config, Error, Indexer};
 use crate::catalogue::Catalogue;
 use crate::model::Report;
-use crate::source::identity::Identity;
+use crate::source::identity::{Identity, file_at};
 
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
@@ -104,9 +104,8 @@ impl Indexer {
             return Ok(false);
         }
         // Somebody may have made a damaged catalogue anew.
-        if self.opened != file_at(&path) {
+        if self.catalogue.file() != file_at(&path) {
             self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
-            self.opened = file_at(&path);
         }
         Ok(true)
     }
@@ -114,8 +113,8 @@ impl Indexer {
     /// Whether the index was removed: the lock that is held is nobody's any more.
     pub(super) fn is_removed(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
-        match (fs::metadata(&path), self.lock.metadata()) {
-            (Ok(at_path), Ok(held)) => key(&at_path) != key(&held),
+        match (file_at(&path), self.lock.metadata()) {
+            (Some(at_path), Ok(held)) => at_path != Identity::of(&held).file(),
             _ => true,
         }
     }
@@ -128,16 +127,6 @@ impl Indexer {
     ) -> Result<(), Error> {
         self.words_stage(Some(slice), SLICE_BYTES, &mut |_| {}, report)
     }
-}
-
-/// The file at a path: device and inode, where the system has them.
-pub(super) fn file_at(path: &std::path::Path) -> Option<(i64, i64)> {
-    fs::metadata(path).ok().map(|metadata| key(&metadata))
-}
-
-fn key(metadata: &fs::Metadata) -> (i64, i64) {
-    let Identity { device, inode, .. } = Identity::of(metadata);
-    (device, inode)
 }
 
 /// Whether a sync in this process would do what a watcher does anyway.

@@ -185,11 +185,16 @@ impl<'a> Watch<'a> {
         };
         indexer.config.cancel.wakes(events.waker());
         let jumps = Jumps::tell(events.waker());
+        let feed = match Position::end(&indexer.catalogue) {
+            // The first look makes it anew.
+            Err(error) if error.is_damage() => Position::default(),
+            feed => feed?,
+        };
         let now = Instant::now();
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let since_ms = since.map_or(0, |since| since.as_millis() as i64);
         Ok(Watch {
-            feed: Position::end(&indexer.catalogue)?,
+            feed,
             executable: options.executable.as_deref().and_then(identity),
             indexer,
             options,
@@ -336,9 +341,13 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
         return Ok(None);
     }
     // Whatever is wrong with the catalogue, the usual way finds out.
-    let Ok(Some(catalogue)) = Catalogue::open_readable(&config.catalogue_path()) else {
+    let path = config.catalogue_path();
+    let Ok(Some(catalogue)) = Catalogue::open_readable(&path) else {
         return Ok(None);
     };
+    if Catalogue::condemned(&path).is_some() {
+        return Ok(None);
+    }
     let mut config = config.clone();
     config.add_project_roots(&catalogue)?;
     // A session that came in the meantime may name a folder that was not asked for.

@@ -12,8 +12,8 @@ use crate::format::{Format, Shape};
 use crate::index::{Config, RootSpec};
 use crate::model::Part;
 use crate::source::checkpoint::hash;
-use crate::source::discover::{Discovery, Found};
-use crate::source::exclude::Exclude;
+use crate::source::discover::{Discovery, Found, Stray};
+use crate::source::exclude::{Exclude, ExcludedFiles};
 use crate::source::folders::Seal;
 
 /// Of lines only the beginning of a file is looked at for its header.
@@ -46,13 +46,14 @@ pub fn leave_out(
     if exclude.is_empty() {
         return Ok(left);
     }
-    let is_in = |relative: &str| !exclude.matches(&spec.path.join(relative));
+    let files = ExcludedFiles::by(exclude);
+    let is_in = |stray: &Stray| !files.holds_at(&spec.path.join(&stray.relative));
     let before = discovery.found.len() + discovery.strays.len();
-    discovery.found.retain(|found| is_in(&found.relative));
-    discovery.strays.retain(|stray| is_in(&stray.relative));
     discovery
-        .unreadable
-        .retain(|unread| is_in(&unread.relative));
+        .found
+        .retain(|found| !files.holds(&spec.path.join(&found.relative), found.is_link));
+    discovery.strays.retain(is_in);
+    discovery.unreadable.retain(is_in);
     let (known, remembered) = match root {
         Some(root) => (catalogue.places(root)?, catalogue.excluded(root)?),
         None => (HashSet::new(), BTreeMap::new()),
@@ -94,7 +95,8 @@ pub fn tell_all(
         .copied()
         .chain(others.map(|stray| &stray.relative));
     let mut all = all.map(|relative| spec.path.join(relative));
-    if !paths.iter().all(is_met) || all.any(|path| exclude.matches(&path)) {
+    let files = ExcludedFiles::by(exclude);
+    if !paths.iter().all(is_met) || all.any(|path| files.holds_at(&path)) {
         return Ok(false);
     }
     for found in &discovery.found {
@@ -144,7 +146,8 @@ pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
     in_transaction(catalogue, || {
         catalogue.exclude_by(rules)?;
         let gone = remove(catalogue, exclude, &config.formats)?;
-        let strays = catalogue.forget_strays(|path| exclude.matches(path))?;
+        let files = ExcludedFiles::by(exclude);
+        let strays = catalogue.forget_strays(|path| files.holds_at(path))?;
         if gone + strays > 0 {
             catalogue.owe_wipe()?;
         }
@@ -190,10 +193,11 @@ fn remove(
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {
+    let files_out = ExcludedFiles::by(exclude);
     let mut out: Vec<(Stored, bool)> = Vec::new();
     catalogue.sources_with_sessions(|stored| {
         let by_cwd = !stored.cwd.is_empty() && exclude.matches(Path::new(&stored.cwd));
-        if by_cwd || exclude.matches(&stored.path) {
+        if by_cwd || files_out.holds_at(&stored.path) {
             out.push((stored, by_cwd));
         }
     })?;
@@ -237,6 +241,6 @@ fn remove(
         .filter_map(|(stored, _)| stored.session)
         .collect();
     let is_gone = |session| gone.contains(&session) && !stale.contains_key(&session);
-    catalogue.forget_names(|session, path| is_gone(session) || exclude.matches(path))?;
+    catalogue.forget_names(|session, path| is_gone(session) || files_out.holds_at(path))?;
     Ok(out.len() as u64)
 }

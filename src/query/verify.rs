@@ -16,9 +16,10 @@ use crate::words::{Words, condemn};
 impl Index {
     /// Read every file again and compare: bytes tiled by entries and problems, rows, session values, passages.
     ///
-    /// Nothing is changed, but for a mark on words that are damaged: searches pass them over from then on, and the next
-    /// sync builds them anew.
+    /// Nothing is changed, but for a mark on a store that is damaged: searches pass such words over from then on, and the
+    /// next sync builds it anew.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
+        let _ = progress;
         let mut found = Verification {
             schema_version: SCHEMA_VERSION,
             ..Verification::default()
@@ -31,7 +32,19 @@ impl Index {
             ));
             return Ok(found);
         };
+        match self.compare(catalogue, &mut found) {
+            Err(error) if error.is_damage() => {
+                let what = format!("{error}; nothing more of it can be compared");
+                found.differences.push(difference("catalogue", None, what));
+            }
+            compared => compared?,
+        }
+        Ok(found)
+    }
+
+    fn compare(&self, catalogue: &Catalogue, found: &mut Verification) -> Result<(), Error> {
         if let Some(said) = catalogue.integrity()? {
+            catalogue.condemn(&format!("{}: {said}", catalogue.path().display()));
             found.differences.push(difference("catalogue", None, said));
         }
         if catalogue.excluded_by()? != self.config.left_out_by() {
@@ -42,7 +55,6 @@ impl Index {
             let what = "what was excluded is not wiped from the disk yet".to_owned();
             found.differences.push(difference("catalogue", None, what));
         }
-        let _ = progress;
         let words = open_words(catalogue, &self.config.words_dir())?;
         let mut expected: BTreeSet<(u64, Class)> = BTreeSet::new();
         // Entries of files that cannot be read now: the words may hold them.
@@ -56,7 +68,7 @@ impl Index {
             };
             let known_sources = catalogue.known_sources(root)?;
             let is_there =
-                self.verify_root(catalogue, root, spec, format, &known_sources, &mut found)?;
+                self.verify_root(catalogue, root, spec, format, &known_sources, found)?;
             for known in known_sources {
                 let path = spec.path.join(&known.relative);
                 let outcome = match is_there {
@@ -104,10 +116,10 @@ impl Index {
                 words.done,
                 expected,
                 &untold,
-                &mut found,
+                found,
             )?;
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Every file below a root is a source, or a stray with its reason. `false`: the root cannot be read.

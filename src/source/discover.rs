@@ -27,6 +27,8 @@ pub struct Found {
     /// Path below the root.
     pub relative: String,
     pub identity: Identity,
+    /// It is a link to the file.
+    pub is_link: bool,
     /// Key of its session below the root.
     pub place: String,
     pub part: Part,
@@ -93,7 +95,13 @@ impl Discovery {
     }
 
     /// Take in a file. `false`: it is told each time, so its directory is looked at each time.
-    fn file(&mut self, path: &Path, identity: Identity, flat: bool, format: &dyn Format) -> bool {
+    fn file(
+        &mut self,
+        path: &Path,
+        (identity, is_link): (Identity, bool),
+        flat: bool,
+        format: &dyn Format,
+    ) -> bool {
         match format.place(path, flat) {
             Placement::Source {
                 session,
@@ -103,6 +111,7 @@ impl Discovery {
                 Some(relative) => self.found.push(Found {
                     relative: slashed(relative),
                     identity,
+                    is_link,
                     place: session,
                     part,
                     unlisted,
@@ -368,7 +377,8 @@ impl Walk<'_> {
                     }
                 }
                 Kind::File if folder.is_none() => {
-                    settled &= here.file(&path(), found.identity, self.flat, self.format);
+                    let what = (found.identity, found.is_link);
+                    settled &= here.file(&path(), what, self.flat, self.format);
                 }
                 Kind::File | Kind::Link | Kind::Other => {}
             }

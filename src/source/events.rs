@@ -265,3 +265,50 @@ fn refusal(error: &notify::Error) -> Refusal {
         _ => error.to_string(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use notify::event::{AccessKind, CreateKind, Flag};
+
+    use super::*;
+
+    fn told(events: impl IntoIterator<Item = notify::Result<Event>>) -> Told {
+        let inbox = Arc::<Inbox>::default();
+        events.into_iter().for_each(|event| inbox.event(event));
+        let events = Events {
+            inbox,
+            watcher: None,
+        };
+        events.take(Some(Instant::now()))
+    }
+
+    fn created(path: &str) -> notify::Result<Event> {
+        Ok(Event::new(EventKind::Create(CreateKind::File)).add_path(path.into()))
+    }
+
+    #[test]
+    fn what_cannot_be_told_of_is_a_demand_to_look_at_everything() {
+        let few = told([created("/a"), created("/b"), created("/a")]);
+        assert_eq!((few.paths.len(), few.everything), (2, None));
+        // The queue of the system was full.
+        let rescan = Event::new(EventKind::Other).set_flag(Flag::Rescan);
+        let all = told([created("/a"), Ok(rescan)]);
+        assert!(all.everything.is_some() && all.paths.len() == 1, "{all:?}");
+        assert!(
+            told([Err(notify::Error::generic("lost"))])
+                .everything
+                .is_some()
+        );
+        // Ours is.
+        let many = (0..=MOST_PATHS).map(|number| created(&format!("/{number}")));
+        let all = told(many);
+        assert!(all.everything.is_some() && all.paths.is_empty(), "{all:?}");
+    }
+
+    #[test]
+    fn who_reads_wakes_nobody() {
+        let opened = Event::new(EventKind::Access(AccessKind::Any)).add_path("/a".into());
+        let nothing = told([Ok(opened)]);
+        assert!(nothing.paths.is_empty() && !nothing.woken, "{nothing:?}");
+    }
+}

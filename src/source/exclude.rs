@@ -1,14 +1,17 @@
 //! What is to be left out? Globs on working directories and on paths of files.
 
-use std::fmt;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::checkpoint::hash;
 
-/// Globs; a session is left out when its working directory or the path of its file matches one.
+/// Globs; a session is left out when its working directory or the path of its file matches one: the path by which the file is
+/// found, or the one to which links lead.
 ///
 /// A glob without a separator matches a name at any depth, `*` does not cross a separator, `**` does; what matches
 /// stands for all that lies below it.
@@ -94,8 +97,67 @@ impl Exclude {
 
     /// What tells other globs from these; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
-        let text = self.globs.join("\n");
+        // What was left out by paths with links in them alone is other.
+        let text = format!("links\n{}", self.globs.join("\n"));
         (!self.is_empty()).then(|| hash(text.as_bytes()).cast_signed())
+    }
+}
+
+/// Tells which files are left out, however they are reached.
+pub struct ExcludedFiles<'a> {
+    exclude: &'a Exclude,
+    /// Folders without links, by the names by which they were asked for: there are fewer of them than files.
+    real: RefCell<HashMap<PathBuf, PathBuf>>,
+}
+
+impl<'a> ExcludedFiles<'a> {
+    /// By these globs.
+    pub fn by(exclude: &'a Exclude) -> ExcludedFiles<'a> {
+        ExcludedFiles {
+            exclude,
+            real: RefCell::default(),
+        }
+    }
+
+    /// Whether the file at this path is; `is_link`: as far as is known it is a link itself.
+    pub fn holds(&self, path: &Path, is_link: bool) -> bool {
+        if self.exclude.is_empty() || self.exclude.matches(path) {
+            return !self.exclude.is_empty();
+        }
+        let real = match (is_link, path.parent(), path.file_name()) {
+            (false, Some(folder), Some(name)) => self.real(folder).join(name),
+            _ => self.real(path),
+        };
+        real != path && self.exclude.matches(&real)
+    }
+
+    /// The same of a path of which no more is known.
+    pub fn holds_at(&self, path: &Path) -> bool {
+        self.holds(path, path.is_symlink())
+    }
+
+    /// A path without links, as far as there is something at it.
+    fn real(&self, path: &Path) -> PathBuf {
+        if let Some(real) = self.real.borrow().get(path) {
+            return real.clone();
+        }
+        let real = match (fs::canonicalize(path), path.parent(), path.file_name()) {
+            (Ok(real), ..) => plain(real),
+            (Err(_), Some(folder), Some(name)) => self.real(folder).join(name),
+            _ => path.to_path_buf(),
+        };
+        let mut known = self.real.borrow_mut();
+        known.insert(path.to_path_buf(), real.clone());
+        real
+    }
+}
+
+/// Windows gives a form that nobody writes in a glob.
+fn plain(path: PathBuf) -> PathBuf {
+    let text = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
+    match text.filter(|_| cfg!(windows)) {
+        Some(plain) => plain.into(),
+        None => path,
     }
 }
 

@@ -1,7 +1,8 @@
 //! What identifies one state of a file: device, inode, size and both times.
 
-use std::fs::Metadata;
+use std::fs::{self, Metadata};
 use std::hash::{Hash, Hasher};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A file's identity, taken before it is read.
@@ -33,11 +34,24 @@ impl Hash for Identity {
     }
 }
 
+/// What tells two files at one path apart: device and inode, where the system has them.
+pub type FileId = (i64, i64);
+
+/// The file at a path.
+pub fn file_at(path: &Path) -> Option<FileId> {
+    fs::metadata(path).ok().map(|m| Identity::of(&m).file())
+}
+
 /// A change this close before the observation may be followed by another one that leaves the same
 /// ctime: kernels stamp files with a clock of up to 10 ms granularity.
 const GRANULARITY_NS: i64 = 20_000_000;
 
 impl Identity {
+    /// Which file it is, whatever it holds.
+    pub fn file(&self) -> FileId {
+        (self.device, self.inode)
+    }
+
     /// The identity in `metadata`.
     pub fn of(metadata: &Metadata) -> Identity {
         #[cfg(unix)]

@@ -161,6 +161,65 @@ fn what_is_mounted_over_a_watched_folder_is_noticed() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn beyond_the_limits_of_the_system_all_is_looked_at_again_and_again() {
+    // Limits of one's own need a user namespace of one's own.
+    let unshared = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--", "sh", "-euc", script]);
+        command
+    };
+    let may = unshared("echo 9 >/proc/sys/user/max_inotify_watches").output();
+    if !may.is_ok_and(|may| may.status.success()) {
+        eprintln!("SKIPPED: no user namespace may be made here");
+        return;
+    }
+    let script = r#"
+        echo "$WATCHES" >/proc/sys/user/max_inotify_watches
+        echo "$INSTANCES" >/proc/sys/user/max_inotify_instances
+        "$SESSIONARY" watch >"$HOME/told" 2>"$HOME/said" &
+        watcher=$!
+        trap 'kill "$watcher"' EXIT
+        waited() {
+            for try in $(seq 1 600); do
+                grep -q "$1" "$HOME/$2" && return 0
+                sleep 0.1
+            done
+            echo "waited in vain: $1"; cat "$HOME/said"; exit 1
+        }
+        waited Polling said
+        cp "$HOME/$ONE" "$HOME/$TWO"
+        waited "changed .*two.jsonl" told
+        cat "$HOME/said"
+    "#;
+    for (watches, instances, why) in [
+        ("3", "9", "watched directories"),
+        ("99", "0", "watching processes"),
+    ] {
+        let home = Sandbox::new();
+        for number in 0..6 {
+            let path = format!(".pi/agent/sessions/--w{number}--/one.jsonl");
+            home.write(&path, &session(number, "walrus"));
+        }
+        let output = unshared(script)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", &home.home)
+            .env("SESSIONARY", env!("CARGO_BIN_EXE_sessionary"))
+            .envs([("WATCHES", watches), ("INSTANCES", instances)])
+            .env("ONE", ".pi/agent/sessions/--w0--/one.jsonl")
+            .env("TWO", ".pi/agent/sessions/--w5--/two.jsonl")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && said.contains(why),
+            "{why}: {said}"
+        );
+    }
+}
+
+#[test]
 fn what_is_known_already_is_not_noted_again() {
     let home = Sandbox::new();
     let path = home.write(FILE, &session(1, "one"));

@@ -1,8 +1,10 @@
 //! What happens beside a watcher: an index made anew, another configuration, a place that cannot be written, links.
 
+#[cfg(unix)]
+use std::fs::{File, create_dir_all, remove_file, rename};
 use std::fs::{create_dir, remove_dir};
 #[cfg(unix)]
-use std::fs::{create_dir_all, remove_file, rename};
+use std::os::unix::fs::FileExt;
 use std::sync::mpsc::channel;
 use std::thread::spawn;
 use std::time::Duration;
@@ -11,7 +13,7 @@ use std::time::Duration;
 use sessionary::index::Event;
 use sessionary::index::{Ended, WatchOptions, Watched, caught_up};
 use sessionary::{Config, Exclude, Indexer};
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 use sessionary::{Freshness, Index};
 
 use super::watcher::{Watcher, until};
@@ -56,6 +58,71 @@ fn an_index_that_is_made_anew_is_not_vouched_for() {
     let index = Index::open(&config, Freshness::Check).unwrap();
     assert_eq!(sessions(&index), 1100);
     watcher.stop();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_catalogue_that_is_damaged_under_a_watcher_is_made_anew() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let path = place.path().join("pi/--w--/one.jsonl");
+    write(&path, &session(1, "walrus"));
+    let watcher = Watcher::start(&config);
+    let messages = "SELECT count(*) FROM entries WHERE id LIKE 'e%'";
+    let entries = || {
+        let index = Index::open(&config, Freshness::AsCommitted).ok()?;
+        index.sql(messages).ok()?.rows[0][0].as_i64()
+    };
+    let catalogue = config.index_dir.join("v1/catalogue.sqlite");
+    let damage = |tree: &str| {
+        // Nobody keeps a page of it in memory after that.
+        let other = rusqlite::Connection::open(&catalogue).unwrap();
+        let page = "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?1";
+        other.busy_timeout(Duration::from_secs(60)).unwrap();
+        other
+            .execute_batch("UPDATE _store SET id = id; PRAGMA wal_checkpoint(TRUNCATE)")
+            .unwrap();
+        let page = other.query_row(page, [tree], |r| {
+            Ok((r.get::<_, u32>(0)?, r.get::<_, u32>(1)?))
+        });
+        let (page, size) = page.unwrap();
+        let file = File::options().write(true).open(&catalogue).unwrap();
+        file.write_all_at(&vec![0xa5; size as usize], u64::from((page - 1) * size))
+            .unwrap();
+    };
+    // The watcher meets it.
+    until("all is quiet", || {
+        number(&config, "SELECT count(*) FROM _outbox") == 0
+    });
+    damage("_sources");
+    append(&path, &message(1, "again"));
+    until("it is mended", || entries() == Some(2));
+    until("that is told", || {
+        let checked = watcher.log().checked;
+        checked.iter().any(|why| why == "the catalogue is damaged")
+    });
+    // A question meets it, and asked again it is answered.
+    until("all is quiet", || {
+        number(&config, "SELECT count(*) FROM _outbox") == 0
+    });
+    damage("_entries");
+    let ask = || Index::open(&config, Freshness::Check)?.sql(messages);
+    let failed = ask().unwrap_err();
+    assert!(failed.is_damage(), "{failed}");
+    assert_eq!(ask().unwrap().rows[0][0], 2);
+    // Another one is put in its place, and is none.
+    let other = place.path().join("other");
+    write(&other, &"no catalogue ".repeat(1000));
+    rename(&other, &catalogue).unwrap();
+    append(&path, &message(2, "and again"));
+    until("it is made anew", || entries() == Some(3));
+    watcher.stop();
+    // One begins with it.
+    damage("_changes");
+    let watcher = Watcher::start(&config);
+    assert_eq!(entries(), Some(3));
+    watcher.stop();
+    equals_fresh(&config, place.path());
 }
 
 #[test]

@@ -13,6 +13,7 @@ use sessionary::{Config, Error, Index};
 
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
+use crate::output::answer::Answer as Printed;
 use crate::output::time::{bytes, count};
 use crate::output::{Screen, html, markdown};
 
@@ -97,7 +98,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
     let written = match (&out, args.dry_run) {
         (_, true) => written(form, &index, &row, entry, screen, io::sink())?,
         (None, false) => {
-            let stdout = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+            let stdout = Printed::new()?;
             written(form, &index, &row, entry, screen, stdout)?
         }
         (Some(out), false) => to_file(out, args.force, |file| {

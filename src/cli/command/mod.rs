@@ -34,9 +34,9 @@ use std::path::PathBuf;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Global};
 use crate::failure::{Failure, Outcome};
-use crate::output::Screen;
+use crate::output::{Screen, answer};
 use crate::output::progress::Progress;
 use crate::output::style::Tone;
 use crate::output::text::plain_line;
@@ -53,41 +53,55 @@ const LAST: &str = "last";
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
 
-/// Runs what was typed.
+/// Runs what was typed: once more where the catalogue turned out to be damaged. No verb changes a session before the index
+/// has answered all that the verb asks of it.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let Cli { global, command } = cli;
-    let config = || {
-        let settings = Settings::read(&global)?;
-        screen.redact(settings.redact.value);
-        places::config(&global, settings)
-    };
+    match verb(&global, command.as_ref(), screen) {
+        Err(failure) if failure.is_damage() && !answer::has_begun() => {
+            // Opened again it is built anew.
+            open(&config(&global, screen)?, screen)?;
+            verb(&global, command.as_ref(), screen)
+        }
+        ended => ended,
+    }
+}
+
+fn config(global: &Global, screen: &Screen) -> Result<Config, Failure> {
+    let settings = Settings::read(global)?;
+    screen.redact(settings.redact.value);
+    places::config(global, settings)
+}
+
+fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<Outcome, Failure> {
+    let config = || config(global, screen);
     match command {
         None => overview::run(&config()?, screen),
-        Some(Command::List(args)) => list::run(&args, &config()?, screen),
-        Some(Command::Search(args)) => search::run(&args, &config()?, screen),
-        Some(Command::Tree(args)) => tree::run(&args, &config()?, screen),
-        Some(Command::Show(args)) => show::run(&args, &config()?, screen),
-        Some(Command::Resume(args)) => resume::run(&args, &config()?, screen),
-        Some(Command::Context(args)) => context::run(&args, &config()?, screen),
-        Some(Command::New(args)) => new::run(&args, &config()?, screen),
-        Some(Command::Append(args)) => append::run(&args, &config()?, screen),
-        Some(Command::Name(args)) => name::run(&args, &config()?, screen),
-        Some(Command::Label(args)) => label::run(&args, &config()?, screen),
-        Some(Command::Branch(args)) => fork::run_branch(&args, &config()?, screen),
-        Some(Command::Fork(args)) => fork::run(&args, &config()?, screen),
-        Some(Command::Migrate(args)) => migrate::run(&args, &config()?, screen),
-        Some(Command::Export(args)) => export::run(&args, &config()?, screen),
-        Some(Command::Delete(args)) => delete::run(&args, &config()?, screen),
-        Some(Command::Sql(args)) => sql::run(&args, &config()?, screen),
-        Some(Command::Sync(args)) => sync::run(&args, &config()?, screen),
-        Some(Command::Watch(args)) => watch::run(&args, &global, &config()?, screen),
+        Some(Command::List(args)) => list::run(args, &config()?, screen),
+        Some(Command::Search(args)) => search::run(args, &config()?, screen),
+        Some(Command::Tree(args)) => tree::run(args, &config()?, screen),
+        Some(Command::Show(args)) => show::run(args, &config()?, screen),
+        Some(Command::Resume(args)) => resume::run(args, &config()?, screen),
+        Some(Command::Context(args)) => context::run(args, &config()?, screen),
+        Some(Command::New(args)) => new::run(args, &config()?, screen),
+        Some(Command::Append(args)) => append::run(args, &config()?, screen),
+        Some(Command::Name(args)) => name::run(args, &config()?, screen),
+        Some(Command::Label(args)) => label::run(args, &config()?, screen),
+        Some(Command::Branch(args)) => fork::run_branch(args, &config()?, screen),
+        Some(Command::Fork(args)) => fork::run(args, &config()?, screen),
+        Some(Command::Migrate(args)) => migrate::run(args, &config()?, screen),
+        Some(Command::Export(args)) => export::run(args, &config()?, screen),
+        Some(Command::Delete(args)) => delete::run(args, &config()?, screen),
+        Some(Command::Sql(args)) => sql::run(args, &config()?, screen),
+        Some(Command::Sync(args)) => sync::run(args, &config()?, screen),
+        Some(Command::Watch(args)) => watch::run(args, global, &config()?, screen),
         Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
-        Some(Command::Status(args)) => status::run(&args, &config()?, screen),
+        Some(Command::Status(args)) => status::run(args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
-        Some(Command::Config(args)) => config::run(&args, &global, screen),
-        Some(Command::Clean(args)) => clean::run(&args, &global, screen),
-        Some(Command::Completions(args)) => completions::run(&args, screen),
-        Some(Command::Man(args)) => man::run(&args, screen),
+        Some(Command::Config(args)) => config::run(args, global, screen),
+        Some(Command::Clean(args)) => clean::run(args, global, screen),
+        Some(Command::Completions(args)) => completions::run(args, screen),
+        Some(Command::Man(args)) => man::run(args, screen),
     }
 }
 

@@ -55,7 +55,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     }
     let mut index = super::open(config, screen)?;
     let (session, entry) = named(&args.session, &mut index, config, screen)?;
-    let mut out = Stream::new();
+    let mut out = Stream::new()?;
     if args.raw {
         index.copy_raw(&session, entry.as_deref(), out.bytes())?;
         out.end()?;

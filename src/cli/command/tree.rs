@@ -68,7 +68,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     let mut index = super::open(config, screen)?;
     let session = super::session(&args.session, &mut index, config, screen)?;
     let signs = if args.ascii { &ASCII } else { &UNICODE };
-    let mut out = Stream::new();
+    let mut out = Stream::new()?;
     let (mut before, mut after, mut complete, mut shown) = (Vec::new(), String::new(), true, 0);
     let scope = TreeScope {
         filter: args.filter.into(),

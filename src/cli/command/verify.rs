@@ -35,6 +35,17 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.print(&printed(&verification, screen))?;
     }
+    // What was mended before it is told as well; what could not be read stands in the answer.
+    let notes = index.report().map_or(&[][..], |report| &report.notes);
+    let is_told = |note: &String| {
+        verification
+            .unread
+            .iter()
+            .any(|u| note.ends_with(&u.reason))
+    };
+    for note in notes.iter().filter(|note| !is_told(note)) {
+        screen.say(&plain_line(note));
+    }
     // What could not be taken in first is no fault of the stores.
     super::say_pending(screen, &index, index.obstacle().is_none(), None);
     if verification.differences.is_empty() {

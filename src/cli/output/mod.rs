@@ -1,5 +1,6 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was asked for.
 
+pub mod answer;
 pub mod branches;
 pub mod csv;
 pub mod hits;
@@ -26,6 +27,7 @@ use sessionary::model::Mask;
 
 use crate::args::{Color, Global};
 use crate::redact::{self, Redact};
+use answer::Answer;
 use style::Style;
 
 /// Where answers go, and how they look.
@@ -119,9 +121,9 @@ impl Screen {
 
     /// Prints bytes as they are.
     pub fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(bytes)?;
-        stdout.flush()
+        let mut out = Answer::new()?;
+        out.write_all(bytes)?;
+        out.flush()
     }
 
     /// Prints an answer as JSON, one line.
@@ -145,7 +147,7 @@ impl Screen {
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
     ) -> Result<T, crate::failure::Failure> {
-        let mut out = io::BufWriter::with_capacity(64 << 10, in_blocks()?);
+        let mut out = Answer::new()?;
         let written = write(&mut out)?;
         out.flush()?;
         Ok(written)
@@ -191,19 +193,6 @@ impl Screen {
     pub fn age(&self, time: Option<&str>) -> String {
         time::age(time, self.now_ms)
     }
-}
-
-/// stdout without the standard library's search for the last end of a line in every block.
-#[cfg(unix)]
-fn in_blocks() -> io::Result<std::fs::File> {
-    use std::os::fd::AsFd;
-    io::stdout().flush()?;
-    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
-}
-
-#[cfg(not(unix))]
-fn in_blocks() -> io::Result<io::StdoutLock<'static>> {
-    Ok(io::stdout().lock())
 }
 
 /// Escapes in passing what a terminal would act on.

@@ -1,22 +1,24 @@
 //! How is an answer printed that is too large to be held? Piece by piece.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::answer::Answer;
 use super::text::terminal_safe_json;
 use crate::failure::Failure;
 
 /// Standard output, written in large blocks.
 pub struct Stream {
-    out: BufWriter<StdoutLock<'static>>,
+    out: Answer,
 }
 
 impl Stream {
-    /// Standard output, for nobody else until this is dropped.
-    pub fn new() -> Self {
-        let out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
-        Self { out }
+    /// Nothing yet.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self {
+            out: Answer::new()?,
+        })
     }
 
     /// Adds text.

@@ -265,3 +265,44 @@ fn read(directory: &Path) -> Option<State> {
     let json = fs::read(directory.join("state.json")).ok()?;
     serde_json::from_slice(&json).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_cookies_of_long_ago_are_swept() {
+        let place = tempfile::tempdir().unwrap();
+        let config = Config::new(place.path().join("index"), Vec::new());
+        let presence = Presence::new(&config).unwrap();
+        let now = SystemTime::now();
+        for (name, age) in [
+            ("ask-1-0", STALE * 2),
+            ("ask-2-0", STALE / 2),
+            ("other", STALE * 2),
+        ] {
+            let file = File::create(presence.directory().join(name)).unwrap();
+            file.set_modified(now - age).unwrap();
+        }
+        presence.sweep(now);
+        let left =
+            ["ask-1-0", "ask-2-0", "other"].map(|name| presence.directory().join(name).exists());
+        assert_eq!(left, [false, true, true]);
+    }
+
+    #[test]
+    fn there_is_one_watcher_and_its_word_goes_with_it() {
+        let place = tempfile::tempdir().unwrap();
+        let config = Config::new(place.path().join("index"), Vec::new());
+        let mut presence = Presence::new(&config).unwrap();
+        let second = Presence::new(&config).map(drop);
+        assert!(matches!(second, Err(Error::Watched { .. })), "{second:?}");
+        assert!(Live::find(&config).is_none(), "it has said nothing yet");
+        let state = State::new(0);
+        assert!(presence.say(&state));
+        assert_eq!(Live::find(&config).map(|live| live.state), Some(state));
+        drop(presence);
+        assert!(Live::find(&config).is_none());
+        assert!(read(&directory(&config)).is_none());
+    }
+}

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Ended, Stop, Watch, Watched};
-use crate::index::{Error, turns};
+use crate::index::Error;
 use crate::ingest::{self, Hinted};
 use crate::model::Report;
+use crate::source::identity::file_at;
 
 /// How long words are indexed before it is asked whether something was told.
 const SLICE: Duration = Duration::from_secs(1);
@@ -23,6 +24,8 @@ const SHARE: u32 = 20;
 const MOST_PUT_OFF: Duration = Duration::from_secs(30);
 /// Polling takes at most one part in so many of the time.
 const POLL_SHARE: u32 = 50;
+/// Why everything is looked at when somebody has found that.
+const DAMAGED: &str = "the catalogue is damaged";
 
 /// What was done with the lock, to be told without it: who listens may take its time.
 enum Done {
@@ -53,6 +56,9 @@ impl Watch<'_> {
         // Who waits must know whether the index is still the one that was brought up to date.
         if !self.cookies.is_empty() && self.index_is_other()? {
             self.look_at_all("the index was made anew");
+        }
+        if self.full.is_none() && self.indexer.condemned().is_some() {
+            self.look_now(DAMAGED);
         }
         let is_full = self.full.is_some() && Instant::now() >= self.not_before;
         if self.refused && !is_full {
@@ -87,12 +93,20 @@ impl Watch<'_> {
         let done = loop {
             match self.indexer.take_turn() {
                 Ok(true) => {
-                    break self.is_not_ours().and_then(|ended| match ended {
-                        Some(ended) => Ok(Done::Ended(ended)),
-                        None => work(self),
-                    });
+                    break match self.is_not_ours() {
+                        Ok(Some(ended)) => Ok(Done::Ended(ended)),
+                        Ok(None) => work(self),
+                        // The work makes it anew, or a check after it.
+                        Err(error) if error.is_damage() => work(self),
+                        Err(error) => Err(error),
+                    };
                 }
                 Ok(false) => {}
+                // Another one took its place, and is damaged.
+                Err(error) if error.is_damage() => {
+                    self.looked_at = None;
+                    break self.indexer.renew().and(Err(error));
+                }
                 Err(error) => break Err(error),
             }
             if self.indexer.config.cancel.is_cancelled() {
@@ -113,9 +127,7 @@ impl Watch<'_> {
         match told {
             Ok(()) => {}
             // A check builds it anew.
-            Err(Error::Catalogue(error)) if error.is_damage() => {
-                self.again("the catalogue is damaged");
-            }
+            Err(error) if error.is_damage() => self.again(DAMAGED),
             Err(error @ Error::Words(_)) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
                     (self.told)(Watched::Delayed(&error));
@@ -162,7 +174,7 @@ impl Watch<'_> {
     /// Whether somebody has begun to make another index in this one's place: it may lack anything still.
     fn index_is_other(&self) -> Result<bool, Error> {
         let path = self.indexer.config.catalogue_path();
-        if turns::file_at(&path) != self.indexer.opened {
+        if file_at(&path) != self.indexer.catalogue.file() {
             return Ok(true);
         }
         match self.indexer.catalogue.changes_kept() {
@@ -323,9 +335,10 @@ fn passes(error: &Error) -> bool {
 mod tests {
     use std::fs;
     use std::io::Write;
-    use std::time::Duration;
+    use std::path::Path;
+    use std::time::{Duration, Instant, SystemTime};
 
-    use super::looked_for;
+    use super::{MOST_PUT_OFF, looked_for};
     use crate::index::watch::{Presence, Watch};
     use crate::index::{Config, Indexer, RootSpec, WatchOptions};
     use crate::model::Report;
@@ -339,16 +352,18 @@ mod tests {
         assert_eq!(looked_for(&report), Duration::from_millis(20));
     }
 
-    #[test]
-    fn memory_for_much_work_is_given_back() {
+    const LINE: &str =
+        r#"{"type":"message","id":"one","message":{"role":"user","content":"said"}}"#;
+
+    /// A watcher of one session, which has not begun.
+    fn watching(test: impl FnOnce(&mut Watch<'_>, &Path)) {
         let place = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(place.path()).unwrap().join("sessions");
         fs::create_dir(&root).unwrap();
         let path = root.join("one.jsonl");
-        let line = r#"{"type":"message","id":"one","message":{"role":"user","content":"said"}}"#;
         fs::write(
             &path,
-            format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{line}\n"),
+            format!("{{\"type\":\"session\",\"id\":\"s\"}}\n{LINE}\n"),
         )
         .unwrap();
         let spec = RootSpec {
@@ -365,13 +380,59 @@ mod tests {
         let indexer = Indexer::open(&config).unwrap();
         let mut watch = Watch::new(indexer, &options, presence, &mut told)
             .unwrap_or_else(|error| panic!("{error}"));
+        test(&mut watch, &path);
+    }
+
+    #[test]
+    fn a_jump_of_the_clock_is_noticed_either_way() {
+        watching(|watch, _| {
+            assert!(!watch.clock_jumped());
+            let hour = Duration::from_secs(3600);
+            for wall in [SystemTime::now() - hour, SystemTime::now() + hour] {
+                watch.clock.1 = wall;
+                assert!(watch.clock_jumped(), "{wall:?}");
+                assert!(!watch.clock_jumped(), "it is noticed once");
+            }
+        });
+    }
+
+    #[test]
+    fn a_look_puts_off_the_next_by_a_part_of_the_time() {
+        watching(|watch, _| {
+            let before = Instant::now();
+            assert!(watch.turn().is_ok());
+            assert!(watch.next_full >= before + watch.options.full_scan);
+            assert!(watch.not_before >= before);
+            assert!(watch.not_before <= Instant::now() + MOST_PUT_OFF);
+        });
+    }
+
+    #[test]
+    fn what_somebody_found_damaged_is_looked_at_at_once() {
+        watching(|watch, _| {
+            assert!(watch.turn().is_ok());
+            assert!(watch.full.is_none());
+            watch.indexer.catalogue.condemn("it is damaged");
+            // Though a look at all had to wait.
+            watch.not_before = Instant::now() + Duration::from_secs(60);
+            assert!(watch.turn().is_ok());
+            assert!(watch.full.is_none() && watch.indexer.condemned().is_none());
+        });
+    }
+
+    #[test]
+    fn memory_for_much_work_is_given_back() {
+        watching(|watch, path| given_back(watch, path));
+    }
+
+    fn given_back(watch: &mut Watch<'_>, path: &Path) {
         // The look at everything.
         assert!(watch.turn().is_ok());
         assert!(watch.indexer.catalogue.keeps_few_pages());
         // A hint.
-        let mut file = fs::File::options().append(true).open(&path).unwrap();
-        writeln!(file, "{line}").unwrap();
-        watch.hint(&path);
+        let mut file = fs::File::options().append(true).open(path).unwrap();
+        writeln!(file, "{LINE}").unwrap();
+        watch.hint(path);
         assert!(watch.turn().is_ok());
         assert!(watch.index_words().is_ok());
         let catalogue = &watch.indexer.catalogue;

@@ -95,7 +95,7 @@ impl Walk<'_> {
         let identity = Identity::of(&found);
         match Kind::of(&found) {
             Kind::File => {
-                here.file(below, identity, self.flat, self.format);
+                here.file(below, (identity, is_link), self.flat, self.format);
                 None
             }
             Kind::Folder if !self.flat => {

@@ -1,0 +1,65 @@
+//! What if the catalogue's file is damaged inside? Whoever reads what is damaged marks the file; whoever may write next
+//! makes it anew from the session files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::open::{Catalogue, Error, MIGRATIONS};
+use super::wal::beside;
+use crate::source::identity::file_at;
+
+/// What the name of the mark ends with: a file beside the catalogue that says why it is not to be read any more.
+const MARK: &str = "-damaged";
+
+impl Error {
+    /// The file is damaged: making it anew from the session files is the way out.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let Error::Sqlite { error, .. } = self else {
+            return false;
+        };
+        let lacks =
+            |message: &str| message.contains("no such table") || message.contains("no such column");
+        match error {
+            rusqlite::Error::SqliteFailure(failure, message) => {
+                matches!(failure.code, DatabaseCorrupt | NotADatabase)
+                    || message.as_deref().is_some_and(lacks)
+            }
+            // A statement that could not even be prepared.
+            rusqlite::Error::SqlInputError { error, msg, .. } => {
+                matches!(error.code, DatabaseCorrupt | NotADatabase) || lacks(msg)
+            }
+            rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::QueryReturnedNoRows => true,
+            _ => false,
+        }
+    }
+}
+
+impl Catalogue {
+    /// Mark the file as one to be made anew. Where nothing can be written, whoever reads next finds out again.
+    pub fn condemn(&self, why: &str) {
+        // Somebody may have made it anew already, or another version may have given it another schema.
+        let is_other = self.file().is_none() || file_at(self.path()) != self.file();
+        let known = MIGRATIONS.len() as u32;
+        let version = self
+            .connection
+            .pragma_query_value(None, "user_version", |r| r.get::<_, u32>(0));
+        if !is_other && version.unwrap_or(known) == known {
+            let _ = fs::write(mark(self.path()), why);
+        }
+    }
+
+    /// Why the catalogue at `path` is to be made anew, if somebody found that.
+    pub fn condemned(path: &Path) -> Option<String> {
+        fs::read_to_string(mark(path)).ok()
+    }
+}
+
+/// All files of the catalogue at `path`, what says that it is damaged last.
+pub fn files(path: &Path) -> [PathBuf; 4] {
+    ["", "-wal", "-shm", MARK].map(|suffix| beside(path, suffix))
+}
+
+fn mark(path: &Path) -> PathBuf {
+    beside(path, MARK)
+}

@@ -1,0 +1,48 @@
+//! What if the catalogue turns out to be damaged? It is made anew from the session files, and the reason is told.
+//!
+//! Some damage is met by the look at the files, some only by a question, or by the words. Whoever meets it leaves a mark
+//! beside the catalogue; whoever looks at the files next, with the lock, begins with an empty one. So the question is asked
+//! once more by opening the index again, be it here, in another process or in a watcher.
+
+use std::path::Path;
+
+use super::{Error, Indexer};
+use crate::catalogue::{self, Catalogue};
+use crate::failpoint::reach;
+
+/// What follows from damage.
+pub(super) const ANEW: &str = "the catalogue is built anew";
+
+impl Error {
+    /// The catalogue is damaged. Whoever opens the index next, brought up to the files, has it built anew: ask again.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Error::Catalogue(error) if error.is_damage())
+    }
+}
+
+impl Indexer {
+    /// Why the catalogue is to be made anew, if somebody found that.
+    pub(super) fn condemned(&self) -> Option<String> {
+        Catalogue::condemned(&self.config.catalogue_path())
+    }
+
+    /// Put an empty catalogue in the place of this one.
+    pub(super) fn renew(&mut self) -> Result<(), Error> {
+        let path = self.config.catalogue_path();
+        remove_catalogue(&path)?;
+        self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
+        Ok(())
+    }
+}
+
+/// Remove a damaged catalogue.
+pub(super) fn remove_catalogue(path: &Path) -> Result<(), Error> {
+    for file in catalogue::files(path) {
+        match reach("catalogue.remove").and_then(|()| std::fs::remove_file(&file)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(Error::io(path, error)),
+        }
+    }
+    Ok(())
+}

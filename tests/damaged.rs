@@ -1,0 +1,310 @@
+//! Is a damaged catalogue made anew, wherever the damage is and whoever meets it?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rusqlite::Connection;
+use sessionary::{Config, Freshness, Index, Indexer};
+
+use crate::histories::damage::copy_all;
+use crate::histories::dump::{dump, fresh, root, same};
+use crate::histories::lines;
+use crate::sandbox::Sandbox;
+
+const CATALOGUE: &str = "v1/catalogue.sqlite";
+const MARK: &str = "v1/catalogue.sqlite-damaged";
+const ANEW: &str = "the catalogue is built anew";
+
+/// Questions that between them read all a catalogue holds of its sessions, each with a tree that it reads.
+const QUESTIONS: [(&str, &[&str]); 7] = [
+    (
+        "_calls",
+        &[
+            "sql",
+            "--csv",
+            "SELECT s.id, e.start, c.tool, c.subject, u.output, l.text, f.path_written, p.reason
+             FROM entries e JOIN sessions s USING (session) LEFT JOIN call_records c ON c.entry = e.entry
+             LEFT JOIN usage_records u ON u.entry = e.entry LEFT JOIN labels l ON l.entry = e.entry
+             LEFT JOIN touches f ON f.entry = e.entry LEFT JOIN problems p ON p.session = s.session
+             ORDER BY 1, 2, 3, 4, 5, 6, 7, 8",
+        ],
+    ),
+    ("_rows", &["list", "--all", "--json"]),
+    (
+        "_entries",
+        &["search", "--json", "is:error OR file:src OR label:todo OR model:m OR user"],
+    ),
+    ("_entries", &["tree", "s4", "--filter", "all", "--json"]),
+    ("_problems", &["show", "s4", "--all", "--json"]),
+    ("_rows", &["list", "--all", "--jsonl", "--sort", "tokens"]),
+    (
+        "_entries",
+        &[
+            "sql",
+            "--csv",
+            "SELECT s.id, e.start, e.id, e.role, e.time_ms, raw(e.entry)
+             FROM entries e JOIN sessions s USING (session) ORDER BY 1, 2",
+        ],
+    ),
+];
+
+/// A home with sessions, and an index of them that is copied for each damage.
+struct Place {
+    home: Sandbox,
+    whole: PathBuf,
+    answers: Vec<Vec<u8>>,
+    expected: Vec<String>,
+}
+
+impl Place {
+    fn new() -> Place {
+        let home = Sandbox::new();
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for number in 1..=4 {
+            let mut text = format!(
+                "{{\"type\":\"session\",\"version\":3,\"id\":\"s{number}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w/{number}\"}}\n"
+            );
+            // One is so short that its transcript is printed as a whole.
+            for at in 0..if number == 4 { 30 } else { 150 } {
+                text.push_str(&String::from_utf8_lossy(&lines::pi(
+                    &mut rng,
+                    number * 1000 + at,
+                )));
+                text.push('\n');
+            }
+            home.write(&format!(".pi/agent/sessions/--w--/{number}.jsonl"), &text);
+        }
+        home.settle();
+        let whole = home.home.join("whole");
+        let mut place = Place {
+            answers: Vec::new(),
+            expected: Vec::new(),
+            home,
+            whole,
+        };
+        let whole = place.whole.clone();
+        assert_eq!(place.ask(&whole, &["sync"]).0, Some(0));
+        let answers = QUESTIONS
+            .iter()
+            .map(|(_, question)| place.ask(&whole, question));
+        place.answers = answers
+            .map(|(code, out, said)| {
+                assert_eq!((code, said.contains("anew")), (Some(0), false), "{said}");
+                out
+            })
+            .collect();
+        place.expected = dump(&fresh(
+            &place.config(&whole),
+            &place.home.home.join("fresh"),
+        ));
+        place
+    }
+
+    fn config(&self, index: &Path) -> Config {
+        let pi = self.home.home.join(".pi/agent/sessions");
+        Config::new(index, vec![root("pi", "pi", &pi)])
+    }
+
+    /// Exit code, stdout and stderr.
+    fn ask(&self, index: &Path, arguments: &[&str]) -> (Option<i32>, Vec<u8>, String) {
+        let mut command = self.home.command(&["--index"]);
+        let output = command.arg(index).args(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), output.stdout, said)
+    }
+
+    /// A copy of the index with noise in a page.
+    fn damaged(&self, name: &str, page: usize) -> PathBuf {
+        let copy = self.home.home.join(name);
+        copy_all(&self.whole, &copy);
+        let mut bytes = fs::read(copy.join(CATALOGUE)).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(page as u64);
+        let size = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
+        rng.fill(&mut bytes[(page - 1) * size..][..size]);
+        fs::write(copy.join(CATALOGUE), bytes).unwrap();
+        copy
+    }
+
+    /// Asks a question, to which the answer must be as ever. Whether the damage was met, and mended.
+    fn answers_rightly(&self, index: &Path, at: usize, when: &str) -> bool {
+        let (_, question) = QUESTIONS[at];
+        let when = format!("{when}: {}", question.join(" "));
+        let (code, out, said) = self.ask(index, question);
+        assert_eq!(code, Some(0), "{when}: {said}");
+        let text = String::from_utf8_lossy(&out);
+        assert!(out == self.answers[at], "{when}: {text}");
+        said.contains(ANEW)
+    }
+
+    /// The index is as good as one from scratch.
+    fn is_whole(&self, index: &Path, when: &str) {
+        let config = self.config(index);
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        same(&dump(&index), &self.expected, when);
+    }
+
+    /// Of each tree a leaf, and where that is another page its root.
+    fn pages(&self) -> Vec<(String, usize)> {
+        let connection = Connection::open(self.whole.join(CATALOGUE)).unwrap();
+        let mut pages = connection
+            .prepare(
+                "SELECT name, max(pageno) FROM dbstat WHERE pagetype = 'leaf' GROUP BY name
+                 UNION SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0
+                 UNION SELECT 'sqlite_schema', 1",
+            )
+            .unwrap();
+        let pages = pages.query_map([], |r| Ok((r.get(0)?, r.get::<_, u32>(1)? as usize)));
+        pages.unwrap().map(Result::unwrap).collect()
+    }
+}
+
+#[test]
+fn noise_in_any_page_is_mended_by_whoever_meets_it() {
+    let place = Place::new();
+    let pages = place.pages();
+    assert!(pages.len() > 30, "{pages:?}");
+    let mends = |(tree, page): &(String, usize)| {
+        let index = place.damaged(&format!("{tree}-{page}"), *page);
+        let when = format!("page {page} of {tree}");
+        let is_met = (0..QUESTIONS.len()).any(|at| place.answers_rightly(&index, at, &when));
+        // What no question reads the check of all pages tells, and the next look mends.
+        if !is_met {
+            let (code, out, said) = place.ask(&index, &["verify"]);
+            assert_eq!(code, Some(1), "{when}: {said}");
+            let out = String::from_utf8_lossy(&out);
+            assert!(out.contains("catalogue: "), "{when}: {out}");
+            let (code, out, said) = place.ask(&index, &["sync"]);
+            assert_eq!(code, Some(0), "{when}: {said}");
+            let out = String::from_utf8_lossy(&out);
+            assert!(out.contains(ANEW), "{when}: {out}");
+        }
+        place.is_whole(&index, &when);
+    };
+    // They wait for the disk more than they work.
+    std::thread::scope(|scope| {
+        for some in pages.chunks(pages.len().div_ceil(4)) {
+            scope.spawn(|| some.iter().for_each(mends));
+        }
+    });
+}
+
+#[test]
+fn every_question_mends_what_it_meets() {
+    let place = Place::new();
+    let pages = place.pages();
+    for (at, (tree, question)) in QUESTIONS.iter().enumerate() {
+        let page = pages.iter().find(|(name, _)| name == tree).unwrap().1;
+        let index = place.damaged(&at.to_string(), page);
+        let is_met = place.answers_rightly(&index, at, tree);
+        assert!(is_met, "{tree}: {question:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_half_out_is_an_error_once() {
+    let place = Place::new();
+    let pages = place.pages();
+    let problems = pages
+        .iter()
+        .find(|(name, _)| name == "_problems")
+        .unwrap()
+        .1;
+    let index = place.damaged("late", problems);
+    // It tells of problems when all else is printed.
+    let show = ["show", "s1", "--all", "--json"];
+    let (code, out, said) = place.ask(&index, &show);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(out.len() >= 64 << 10, "{}", out.len());
+    assert!(
+        said.contains("malformed") && said.contains("do it again"),
+        "{said}"
+    );
+    let (code, again, said) = place.ask(&index, &show);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(ANEW), "{said}");
+    assert!(again.len() > out.len());
+}
+
+#[test]
+fn what_only_the_words_read_is_mended_by_a_sync() {
+    let place = Place::new();
+    let entries = place
+        .pages()
+        .into_iter()
+        .find(|(name, _)| name == "_entries");
+    let index = place.damaged("owed", entries.unwrap().1);
+    // All is owed to words that are not there.
+    fs::remove_dir_all(index.join("v1/words")).unwrap();
+    let (code, out, said) = place.ask(&index, &["sync"]);
+    let out = String::from_utf8_lossy(&out);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(out.contains(ANEW), "{out}");
+    place.is_whole(&index, "words");
+}
+
+#[test]
+fn a_wrong_query_is_no_damage() {
+    let place = Place::new();
+    for query in [
+        "SELECT nothing FROM sessions",
+        "SELECT * FROM nowhere",
+        "SELECT * FROM entries JOIN sessions USING (entry)",
+        "SELECT raw('x'), json('{')",
+    ] {
+        let (code, _, said) = place.ask(&place.whole, &["sql", query]);
+        assert_eq!(code, Some(2), "{query}: {said}");
+        assert!(!said.contains(ANEW), "{query}: {said}");
+    }
+    assert!(!place.whole.join(MARK).exists());
+}
+
+#[test]
+fn what_a_newer_version_wrote_is_left_alone() {
+    let place = Place::new();
+    let newer = place.home.home.join("newer");
+    copy_all(&place.whole, &newer);
+    let connection = Connection::open(newer.join(CATALOGUE)).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    fs::write(newer.join(MARK), "damaged, it says").unwrap();
+    copy_all(&newer.join("v1"), &newer.join("v2"));
+    let contents = |folder: &str| {
+        let files = fs::read_dir(newer.join(folder)).unwrap();
+        let files = files.map(|file| file.unwrap().path());
+        let files = files.filter(|path| path.is_file());
+        let mut all: Vec<_> = files.map(|path| (path.clone(), fs::read(path))).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all.into_iter()
+            .map(|(_, bytes)| bytes.unwrap())
+            .collect::<Vec<_>>()
+    };
+    let (first, second) = (contents("v1"), contents("v2"));
+    for question in [&["list"][..], &["sync"], &["verify"], &["rebuild"]] {
+        let (code, _, said) = place.ask(&newer, question);
+        assert_eq!(code, Some(2), "{question:?}: {said}");
+        assert!(said.contains("newer sessionary"), "{question:?}: {said}");
+    }
+    assert!(contents("v1") == first && contents("v2") == second);
+}
+
+#[test]
+fn what_verify_finds_mended_it_tells() {
+    let place = Place::new();
+    let sources = place
+        .pages()
+        .into_iter()
+        .find(|(name, _)| name == "_sources");
+    let index = place.damaged("met", sources.unwrap().1);
+    let file = place.home.write(
+        ".pi/agent/sessions/--w--/5.jsonl",
+        "{\"type\":\"session\",\"id\":\"s5\"}\n",
+    );
+    let (code, _, said) = place.ask(&index, &["verify"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(ANEW), "{said}");
+    fs::remove_file(file).unwrap();
+    place.is_whole(&index, "verify");
+}
