@@ -123,6 +123,30 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
     "#);
 }
 
+/// Long lists are looked through by two threads.
+#[test]
+fn a_long_list_leaves_out_the_secrets_of_every_row() {
+    let home = Sandbox::new();
+    const SESSIONS: usize = 500;
+    for at in 0..SESSIONS {
+        let (id, secret) = (format!("{at:04}"), [token(), "none".to_owned()]);
+        let text = format!("Deploy {} {}", secret[at % 2], "with care ".repeat(60));
+        let lines = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/c\"}}\n\
+             {{\"type\":\"message\",\"id\":\"a1\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        );
+        home.write(&format!(".pi/agent/sessions/--c--/{id}.jsonl"), &lines);
+    }
+    let list = |more: &[&str]| {
+        let output = home.output(&[&["list", "--all", "--json"], more].concat());
+        String::from_utf8(output.stdout).expect("JSON")
+    };
+    let said = list(&[]);
+    assert!(said.len() > 300_000 && !leaks(&said));
+    assert_eq!(said.matches("[redacted]").count(), SESSIONS / 2);
+    assert_eq!(list(&["--reveal"]).matches(&token()).count(), SESSIONS / 2);
+}
+
 #[test]
 fn a_secret_that_only_its_name_tells_is_found_in_arguments() {
     let home = Sandbox::new();

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::thread::Builder;
 
 use super::list::{ListScope, Places, Rank, Ranks, canonical};
 use crate::catalogue::Catalogue;
@@ -69,6 +70,9 @@ struct Placed {
     json: Range<usize>,
     is_masked: Option<bool>,
 }
+
+/// Bytes of rows of which half are looked at by another thread.
+const WORTH_A_THREAD: usize = 256 << 10;
 
 impl ListPage {
     /// Without an index there is nothing on it.
@@ -169,12 +173,26 @@ impl ListPage {
         let (Some(mask), Some(text)) = (self.scope.mask, &self.text) else {
             return Ok(());
         };
-        for row in &mut self.rows {
-            let head = row.head(&self.roots, &self.subagents)?;
-            let masked = mask(&text[row.json.clone()]).is_some() || mask(&head).is_some();
-            row.is_masked = Some(masked);
+        let (roots, subagents) = (&self.roots, &self.subagents);
+        let look = |rows: &mut [Placed]| {
+            for row in rows {
+                let head = row.head(roots, subagents)?;
+                let masked = mask(&text[row.json.clone()]).is_some() || mask(&head).is_some();
+                row.is_masked = Some(masked);
+            }
+            Ok(())
+        };
+        if text.len() < WORTH_A_THREAD {
+            return look(&mut self.rows);
         }
-        Ok(())
+        let half = self.rows.len() / 2;
+        let (here, there) = self.rows.split_at_mut(half);
+        std::thread::scope(|threads| {
+            // Without a thread for it, or after one that failed, each is looked at when it is written.
+            let looking = Builder::new().spawn_scoped(threads, || look(there));
+            look(here)?;
+            looking.map_or(Ok(()), |looking| looking.join().unwrap_or(Ok(())))
+        })
     }
 
     fn sort(&mut self, catalogue: &Catalogue) -> Result<(), Error> {
