@@ -127,7 +127,15 @@ impl Watch<'_> {
         match told {
             Ok(()) => {}
             // A check builds it anew.
-            Err(error) if error.is_damage() => self.again(DAMAGED),
+            Err(error) if error.is_damage() => {
+                let lately = |met: Instant| met.elapsed() < self.options.full_scan;
+                let again = match self.damaged.replace(Instant::now()).is_some_and(lately) {
+                    // Then more is wrong than a file.
+                    true => self.options.full_scan,
+                    false => AGAIN,
+                };
+                self.again(DAMAGED, again);
+            }
             Err(error @ Error::Words(_)) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
                     (self.told)(Watched::Delayed(&error));
@@ -139,7 +147,7 @@ impl Watch<'_> {
                 if !std::mem::replace(&mut self.refused, true) {
                     (self.told)(Watched::Delayed(&error));
                 }
-                self.again("what could not be written");
+                self.again("what could not be written", AGAIN);
             }
             Err(error) => return Err(error.into()),
         }
@@ -184,9 +192,9 @@ impl Watch<'_> {
         }
     }
 
-    fn again(&mut self, why: &str) {
+    fn again(&mut self, why: &str, after: Duration) {
         self.look_at_all(why);
-        self.not_before = Instant::now() + AGAIN;
+        self.not_before = Instant::now() + after;
         self.words = self.words.map(|(_, since)| (self.not_before, since));
     }
 
