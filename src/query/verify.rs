@@ -111,13 +111,7 @@ impl Index {
         if let Some(why) = words.damage {
             found.differences.push(difference("words", None, why));
         } else {
-            self.verify_words(
-                words.words.as_deref(),
-                words.done,
-                expected,
-                &untold,
-                found,
-            )?;
+            self.verify_words(words.words.as_deref(), words.done, expected, &untold, found)?;
         }
         Ok(())
     }

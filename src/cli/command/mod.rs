@@ -36,11 +36,11 @@ use sessionary::{Config, Error, Freshness, Index};
 
 use crate::args::{Cli, Command, Global};
 use crate::failure::{Failure, Outcome};
-use crate::output::{Screen, answer};
 use crate::output::progress::Progress;
 use crate::output::style::Tone;
 use crate::output::text::plain_line;
 use crate::output::time::count;
+use crate::output::{Screen, answer};
 use crate::places;
 use crate::settings::Settings;
 

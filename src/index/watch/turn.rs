@@ -430,21 +430,19 @@ mod tests {
 
     #[test]
     fn memory_for_much_work_is_given_back() {
-        watching(|watch, path| given_back(watch, path));
-    }
-
-    fn given_back(watch: &mut Watch<'_>, path: &Path) {
-        // The look at everything.
-        assert!(watch.turn().is_ok());
-        assert!(watch.indexer.catalogue.keeps_few_pages());
-        // A hint.
-        let mut file = fs::File::options().append(true).open(path).unwrap();
-        writeln!(file, "{LINE}").unwrap();
-        watch.hint(path);
-        assert!(watch.turn().is_ok());
-        assert!(watch.index_words().is_ok());
-        let catalogue = &watch.indexer.catalogue;
-        assert_eq!(catalogue.outstanding(0).unwrap().1, 0);
-        assert!(catalogue.keeps_few_pages());
+        watching(|watch, path| {
+            // The look at everything.
+            assert!(watch.turn().is_ok());
+            assert!(watch.indexer.catalogue.keeps_few_pages());
+            // A hint.
+            let mut file = fs::File::options().append(true).open(path).unwrap();
+            writeln!(file, "{LINE}").unwrap();
+            watch.hint(path);
+            assert!(watch.turn().is_ok());
+            assert!(watch.index_words().is_ok());
+            let catalogue = &watch.indexer.catalogue;
+            assert_eq!(catalogue.outstanding(0).unwrap().1, 0);
+            assert!(catalogue.keeps_few_pages());
+        });
     }
 }
