@@ -51,7 +51,10 @@ impl Catalogue {
 
     /// Why the catalogue at `path` is to be made anew, if somebody found that.
     pub fn condemned(path: &Path) -> Option<String> {
-        fs::read_to_string(mark(path)).ok()
+        let why = fs::read_to_string(mark(path)).ok()?;
+        // There was no room for more than the mark.
+        let said = || format!("{}: damaged", path.display());
+        Some(if why.is_empty() { said() } else { why })
     }
 }
 

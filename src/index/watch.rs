@@ -159,6 +159,8 @@ struct Watch<'a> {
     /// Whether nothing can be written now, or no words.
     refused: bool,
     words_refused: bool,
+    /// When the catalogue was last found to be damaged.
+    damaged: Option<Instant>,
     /// When words are to be indexed, and since when they are owed.
     words: Option<(Instant, Instant)>,
     next_full: Instant,
@@ -215,6 +217,7 @@ impl<'a> Watch<'a> {
             looked_at: None,
             refused: false,
             words_refused: false,
+            damaged: None,
             words: Some((now, now)),
             next_full: now,
             not_before: now,

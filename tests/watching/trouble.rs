@@ -67,7 +67,15 @@ fn a_catalogue_that_is_damaged_under_a_watcher_is_made_anew() {
     let config = config(place.path());
     let path = place.path().join("pi/--w--/one.jsonl");
     write(&path, &session(1, "walrus"));
-    let watcher = Watcher::start(&config);
+    // What is damaged again so soon is made anew no sooner than that.
+    let full_scan = Duration::from_secs(3);
+    let watcher = Watcher::start_with(
+        &config,
+        WatchOptions {
+            full_scan,
+            ..WatchOptions::default()
+        },
+    );
     let messages = "SELECT count(*) FROM entries WHERE id LIKE 'e%'";
     let entries = || {
         let index = Index::open(&config, Freshness::AsCommitted).ok()?;

@@ -127,7 +127,15 @@ impl Watch<'_> {
         match told {
             Ok(()) => {}
             // A check builds it anew.
-            Err(error) if error.is_damage() => self.again(DAMAGED),
+            Err(error) if error.is_damage() => {
+                let lately = |met: Instant| met.elapsed() < self.options.full_scan;
+                let again = match self.damaged.replace(Instant::now()).is_some_and(lately) {
+                    // Then more is wrong than a file.
+                    true => self.options.full_scan,
+                    false => AGAIN,
+                };
+                self.again(DAMAGED, again);
+            }
             Err(error @ Error::Words(_)) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
                     (self.told)(Watched::Delayed(&error));
@@ -139,7 +147,7 @@ impl Watch<'_> {
                 if !std::mem::replace(&mut self.refused, true) {
                     (self.told)(Watched::Delayed(&error));
                 }
-                self.again("what could not be written");
+                self.again("what could not be written", AGAIN);
             }
             Err(error) => return Err(error.into()),
         }
@@ -184,9 +192,9 @@ impl Watch<'_> {
         }
     }
 
-    fn again(&mut self, why: &str) {
+    fn again(&mut self, why: &str, after: Duration) {
         self.look_at_all(why);
-        self.not_before = Instant::now() + AGAIN;
+        self.not_before = Instant::now() + after;
         self.words = self.words.map(|(_, since)| (self.not_before, since));
     }
 
@@ -422,21 +430,19 @@ mod tests {
 
     #[test]
     fn memory_for_much_work_is_given_back() {
-        watching(|watch, path| given_back(watch, path));
-    }
-
-    fn given_back(watch: &mut Watch<'_>, path: &Path) {
-        // The look at everything.
-        assert!(watch.turn().is_ok());
-        assert!(watch.indexer.catalogue.keeps_few_pages());
-        // A hint.
-        let mut file = fs::File::options().append(true).open(path).unwrap();
-        writeln!(file, "{LINE}").unwrap();
-        watch.hint(path);
-        assert!(watch.turn().is_ok());
-        assert!(watch.index_words().is_ok());
-        let catalogue = &watch.indexer.catalogue;
-        assert_eq!(catalogue.outstanding(0).unwrap().1, 0);
-        assert!(catalogue.keeps_few_pages());
+        watching(|watch, path| {
+            // The look at everything.
+            assert!(watch.turn().is_ok());
+            assert!(watch.indexer.catalogue.keeps_few_pages());
+            // A hint.
+            let mut file = fs::File::options().append(true).open(path).unwrap();
+            writeln!(file, "{LINE}").unwrap();
+            watch.hint(path);
+            assert!(watch.turn().is_ok());
+            assert!(watch.index_words().is_ok());
+            let catalogue = &watch.indexer.catalogue;
+            assert_eq!(catalogue.outstanding(0).unwrap().1, 0);
+            assert!(catalogue.keeps_few_pages());
+        });
     }
 }
