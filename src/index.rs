@@ -115,6 +115,7 @@ impl Index {
                 }
                 // The disk is full, or went read-only: answer from what is there.
                 Err(Error::Catalogue(error)) if error.is_refusal_to_write() => error.into(),
+                Err(error @ (Error::Unwritable { .. } | Error::Io { .. })) => error,
                 Err(error) => return Err(error),
             },
             // Another process is at it, or the directory cannot be written: answer from what is there.

@@ -253,6 +253,8 @@ fn a_wrong_query_is_no_damage() {
         "SELECT * FROM nowhere",
         "SELECT * FROM entries JOIN sessions USING (entry)",
         "SELECT raw('x'), json('{')",
+        "SELECT json_extract('{}', 'no such table: entries')",
+        "SELECT value FROM entries, json_each('{bad')",
     ] {
         let (code, _, said) = place.ask(&place.whole, &["sql", query]);
         assert_eq!(code, Some(2), "{query}: {said}");

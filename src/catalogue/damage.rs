@@ -2,6 +2,7 @@
 //! makes it anew from the session files.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::open::{Catalogue, Error, MIGRATIONS};
@@ -18,8 +19,9 @@ impl Error {
         let Error::Sqlite { error, .. } = self else {
             return false;
         };
-        let lacks =
-            |message: &str| message.contains("no such table") || message.contains("no such column");
+        let lacks = |message: &str| {
+            message.starts_with("no such table: ") || message.starts_with("no such column: ")
+        };
         match error {
             rusqlite::Error::SqliteFailure(failure, message) => {
                 matches!(failure.code, DatabaseCorrupt | NotADatabase)
@@ -45,13 +47,20 @@ impl Catalogue {
             .connection
             .pragma_query_value(None, "user_version", |r| r.get::<_, u32>(0));
         if !is_other && version.unwrap_or(known) == known {
-            let _ = fs::write(mark(self.path()), why);
+            let mut options = fs::File::options();
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let options = options.write(true).create(true).truncate(true);
+            let _ = options
+                .open(mark(self.path()))
+                .and_then(|mut mark| mark.write_all(why.as_bytes()));
         }
     }
 
     /// Why the catalogue at `path` is to be made anew, if somebody found that.
     pub fn condemned(path: &Path) -> Option<String> {
-        let why = fs::read_to_string(mark(path)).ok()?;
+        let why = fs::read(mark(path)).ok()?;
+        let why = String::from_utf8_lossy(&why).into_owned();
         // There was no room for more than the mark.
         let said = || format!("{}: damaged", path.display());
         Some(if why.is_empty() { said() } else { why })

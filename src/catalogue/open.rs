@@ -382,10 +382,12 @@ impl Catalogue {
             Ok((connection, version, application))
         };
         // Before it is opened: what takes its place in between is another file than this one.
-        let file = file_at(path);
+        let mut file = file_at(path);
         let opened = Connection::open_with_flags(path, flags)
             .and_then(looks_open)
             .or_else(|first| {
+                // Whoever writes meanwhile makes it look damaged.
+                file = None;
                 // A directory that cannot be written has no room for the -shm file: read the file alone.
                 let uri = format!("file:{}?immutable=1", escape_uri(path));
                 Connection::open_with_flags(uri, flags)
@@ -449,8 +451,10 @@ impl Catalogue {
     /// Give SQLite's error its path. What is found to be damaged is marked.
     pub(super) fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, Error> {
         result.map_err(|error| {
+            // Where another process empties it meanwhile a row may be missing.
+            let is_absence = matches!(error, rusqlite::Error::QueryReturnedNoRows);
             let error = at(&self.path, error);
-            if error.is_damage() {
+            if error.is_damage() && !is_absence {
                 self.condemn(&error.to_string());
             }
             error

@@ -82,7 +82,15 @@ impl Catalogue {
             }
             let mut values = Vec::with_capacity(columns.len());
             let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
+            loop {
+                let row = match rows.next() {
+                    // What a function of the query makes of its values.
+                    Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
+                        return Ok(Err(not_a_query(&msg, query, -1)));
+                    }
+                    row => row?,
+                };
+                let Some(row) = row else { break };
                 values.clear();
                 for at in 0..columns.len() {
                     values.push(value(row.get_ref(at)?));

@@ -26,12 +26,29 @@ impl Indexer {
         Catalogue::condemned(&self.config.catalogue_path())
     }
 
-    /// Put an empty catalogue in the place of this one.
+    /// Put an empty catalogue in the place of this one. Which of the words were to be wiped stood in it: where something is
+    /// excluded they go with it.
     pub(super) fn renew(&mut self) -> Result<(), Error> {
         let path = self.config.catalogue_path();
+        // Windows removes no file that is open.
+        self.catalogue = Catalogue::in_memory()?;
         remove_catalogue(&path)?;
         self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
-        Ok(())
+        match self.config.exclude.is_empty() {
+            true => Ok(()),
+            false => self.remove_words(),
+        }
+    }
+
+    /// Remove the words: they are made anew of what the catalogue holds.
+    pub(super) fn remove_words(&self) -> Result<(), Error> {
+        let words = self.config.words_dir();
+        match reach("words.forget").and_then(|()| std::fs::remove_dir_all(&words)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io(&words, error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -345,12 +345,7 @@ impl Indexer {
                 reset => reset?,
             },
         }
-        let words = self.config.words_dir();
-        match reach("words.forget").and_then(|()| std::fs::remove_dir_all(&words)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::io(&words, error)),
-        }
+        self.remove_words()?;
         self.sync(progress)
     }
 }

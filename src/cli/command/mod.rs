@@ -58,7 +58,12 @@ const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let Cli { global, command } = cli;
     match verb(&global, command.as_ref(), screen) {
-        Err(failure) if failure.is_damage() && !answer::has_begun() => {
+        // A watcher mends what it meets itself.
+        Err(failure)
+            if failure.is_damage()
+                && !answer::has_begun()
+                && !matches!(command, Some(Command::Watch(_))) =>
+        {
             // Opened again it is built anew.
             open(&config(&global, screen)?, screen)?;
             verb(&global, command.as_ref(), screen)
