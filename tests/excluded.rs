@@ -300,6 +300,27 @@ fn damaged_words_do_not_keep_what_is_excluded() {
     }
 }
 
+/// What was to be wiped from the words stood in it.
+#[test]
+fn a_catalogue_that_is_built_anew_leaves_no_words_of_what_is_excluded() {
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path();
+    write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
+    write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
+    sync(&config(home, &[]));
+    let index = home.join("index");
+    assert!(terms(&index).0.contains("quetzalcoatl"));
+    fs::write(index.join("v1/catalogue.sqlite-damaged"), "it is damaged").unwrap();
+    let less = config(home, &["/code/hush"]);
+    assert_eq!(paths(&less).len(), 4);
+    let words = index.join("v1/words/meta.json");
+    assert!(!words.exists() || !terms(&index).0.contains("quetzalcoatl"));
+    assert_eq!(files_with(&index, "quetzalcoatl"), 0);
+    sync(&less);
+    assert!(!terms(&index).0.contains("quetzalcoatl"));
+    assert_eq!(found(&less, "zanzibar"), 20);
+}
+
 #[test]
 fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
     let place = tempfile::tempdir().unwrap();
