@@ -155,6 +155,7 @@ fn said(home: &Sandbox, arguments: &[&str]) -> String {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_name_that_is_not_utf8_is_said() {
     use std::os::unix::ffi::OsStrExt;
     let home = home();

@@ -23,7 +23,11 @@ pub(super) fn read(file: &File, from: u64, until: u64) -> io::Result<Bytes> {
         let _ = memory.advise(memmap2::Advice::HugePage);
         return fill(memory, length, file, from);
     }
-    fill(vec![0; length], length, file, from)
+    let mut memory = Vec::new();
+    let room = memory.try_reserve_exact(length);
+    room.map_err(|_| io::ErrorKind::OutOfMemory)?;
+    memory.resize(length, 0);
+    fill(memory, length, file, from)
 }
 
 /// That many bytes from a place on, read into memory by every core.
