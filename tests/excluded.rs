@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, RootSpec};
@@ -42,6 +42,14 @@ fn config(home: &Path, globs: &[&str]) -> Config {
 
 fn sync(config: &Config) {
     Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+}
+
+/// The index of two sessions, of which one is to be excluded afterwards.
+fn indexed(home: &Path) -> PathBuf {
+    write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
+    write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
+    sync(&config(home, &[]));
+    home.join("index")
 }
 
 /// In how many files of the index directory the word stands, forwards or backwards as a term dictionary may hold it.
@@ -258,10 +266,7 @@ fn damaged_words_do_not_keep_what_is_excluded() {
     for part in ["fast", "pos", "store"] {
         let place = tempfile::tempdir().unwrap();
         let home = place.path();
-        write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
-        write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
-        sync(&config(home, &[]));
-        let index = home.join("index");
+        let index = indexed(home);
         let mut damaged = BTreeSet::new();
         for file in fs::read_dir(index.join("v1/words")).unwrap() {
             let path = file.unwrap().path();
@@ -305,10 +310,7 @@ fn damaged_words_do_not_keep_what_is_excluded() {
 fn a_catalogue_that_is_built_anew_leaves_no_words_of_what_is_excluded() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
-    write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
-    write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
-    sync(&config(home, &[]));
-    let index = home.join("index");
+    let index = indexed(home);
     assert!(terms(&index).0.contains("quetzalcoatl"));
     fs::write(index.join("v1/catalogue.sqlite-damaged"), "it is damaged").unwrap();
     let less = config(home, &["/code/hush"]);
@@ -325,10 +327,7 @@ fn a_catalogue_that_is_built_anew_leaves_no_words_of_what_is_excluded() {
 fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
-    write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
-    write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
-    sync(&config(home, &[]));
-    let index = home.join("index");
+    let index = indexed(home);
     let database = index.join("v1/catalogue.sqlite");
     let reader = rusqlite::Connection::open(&database).unwrap();
     reader.execute_batch("BEGIN").unwrap();
