@@ -223,8 +223,7 @@ fn a_row_says_how_its_agent_takes_it_up_again() {
 }
 
 /// Sixty sessions that begin with a hundred thousand letters each: more than is kept of a list until it is written.
-#[test]
-fn a_list_of_any_length_is_the_sum_of_its_pages() {
+fn sixty_long_sessions() -> Sandbox {
     let home = Sandbox::new();
     for number in 0..60 {
         let lines = format!(
@@ -236,6 +235,12 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
         let path = home.write(&format!(".pi/agent/sessions/--x--/{number}.jsonl"), &lines);
         home.touch(&path, 1_767_222_000 + number);
     }
+    home
+}
+
+#[test]
+fn a_list_of_any_length_is_the_sum_of_its_pages() {
+    let home = sixty_long_sessions();
     let sessions = |arguments: &[&str]| {
         let mut answer = home.json(&[&["list", "--all", "--json"][..], arguments].concat());
         match answer["sessions"].take() {
@@ -294,4 +299,62 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
             "{written} bytes read"
         );
     }
+}
+
+/// Between the look at all rows and the last of them other processes write.
+#[test]
+fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
+    let home = sixty_long_sessions();
+    let folder = home.home.join(".pi/agent/sessions");
+    let root = crate::histories::dump::root("pi", "pi", &folder);
+    let config = sessionary::Config::new(home.home.join("index"), vec![root]);
+    let sync = || {
+        let synced =
+            sessionary::Indexer::open(&config).and_then(|mut index| index.sync(&mut |_| {}));
+        synced.unwrap()
+    };
+    sync();
+    let index =
+        sessionary::Index::open(&config, sessionary::Freshness::AsCommitted).expect("an index");
+    let scope = sessionary::index::ListScope::default();
+    let page = index.page(&scope).expect("a page");
+    // Rows of one window, of its neighbours and of none.
+    for gone in ["59", "31", "30", "29", "0"] {
+        std::fs::remove_file(folder.join(format!("--x--/{gone}.jsonl"))).unwrap();
+    }
+    let grown = folder.join("--x--/28.jsonl");
+    let mut text = std::fs::read_to_string(&grown).unwrap();
+    text.push_str("{\"type\":\"session_info\",\"id\":\"n\",\"parentId\":\"m\",\"timestamp\":\"2026-01-01T09:00:01.000Z\",\"name\":\"grown\"}\n");
+    std::fs::write(&grown, text).unwrap();
+    let report = sync();
+    assert_eq!(report.vanished, 5);
+    let written = |page: &sessionary::index::ListPage| {
+        let mut out = Vec::new();
+        let told = index.write_page_lines(page, &mut out).unwrap();
+        let rows = out
+            .split(|byte| *byte == b'\n')
+            .filter(|row| !row.is_empty());
+        let rows: Vec<Value> = rows
+            .map(|row| serde_json::from_slice(row).unwrap())
+            .collect();
+        assert_eq!(rows.len(), told.sessions);
+        rows
+    };
+    let rows = written(&page);
+    let numbers = rows
+        .iter()
+        .map(|row| row["id"].as_str().unwrap().parse::<u64>().unwrap());
+    let left = (0..60u64)
+        .rev()
+        .filter(|n| ![59, 31, 30, 29, 0].contains(n));
+    assert_eq!(numbers.collect::<Vec<_>>(), left.collect::<Vec<_>>());
+    let named = |row: &&Value| row["name"] == "grown";
+    assert_eq!(rows.iter().filter(named).count(), 1);
+
+    // In an index that was made anew other sessions have these numbers.
+    sessionary::Indexer::open(&config)
+        .and_then(|mut index| index.rebuild(&mut |_| {}))
+        .unwrap();
+    assert_eq!(written(&page), Vec::<Value>::new());
+    assert_eq!(written(&index.page(&scope).unwrap()).len(), 55);
 }

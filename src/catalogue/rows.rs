@@ -195,14 +195,30 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// The JSON of a session's row without its head; `None` when the session, or all of the index that it was numbered in, is gone.
-    pub fn ready_row(&self, session: i64, index_id: &str) -> Result<Option<String>, Error> {
-        let sql = "SELECT json FROM _rows, _store WHERE session = ?1 AND index_id = ?2";
-        let cached = self.connection.prepare_cached(sql);
-        self.told(cached.and_then(|mut s| {
-            s.query_row(params![session, index_id], |r| r.get(0))
-                .optional()
-        }))
+    /// The JSON of some sessions' rows without their heads, all as they are at one moment, and which of `sessions` each is of. One
+    /// that is gone is left out, as are all of them when the index that they were numbered in is.
+    pub fn ready_json(
+        &self,
+        index_id: &str,
+        sessions: impl Iterator<Item = i64>,
+        mut each: impl FnMut(usize, &str),
+    ) -> Result<(), Error> {
+        let run = || -> rusqlite::Result<()> {
+            // Each of them in a transaction of its own would cost more than to read it.
+            let one = self.connection.unchecked_transaction()?;
+            let is_there = "SELECT 1 FROM _store WHERE index_id = ?1";
+            if !one.prepare_cached(is_there)?.exists([index_id])? {
+                return Ok(());
+            }
+            let mut row = one.prepare_cached("SELECT json FROM _rows WHERE session = ?1")?;
+            for (nth, session) in sessions.enumerate() {
+                if let Some(row) = row.query([session])?.next()? {
+                    each(nth, row.get_ref(0)?.as_str()?);
+                }
+            }
+            Ok(())
+        };
+        self.told(run())
     }
 
     /// The path in a session's row; empty when the session is gone.

@@ -254,8 +254,11 @@ pub(super) struct Ranks<'a> {
 /// The place of one session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rank {
-    times: (bool, Reverse<i64>, Reverse<i64>),
+    // Side by side they take three words: there is one of them a row, however long the list is.
+    is_hidden: bool,
     by_creation: bool,
+    time: Reverse<i64>,
+    file: Reverse<i64>,
 }
 
 impl<'a> Ranks<'a> {
@@ -289,12 +292,10 @@ impl<'a> Ranks<'a> {
             (modified_ms, file_ms)
         };
         Rank {
-            times: (
-                !listed,
-                Reverse(time),
-                Reverse(if self.by_mtime { file } else { 0 }),
-            ),
+            is_hidden: !listed,
             by_creation,
+            time: Reverse(time),
+            file: Reverse(if self.by_mtime { file } else { 0 }),
         }
     }
 }
@@ -307,7 +308,8 @@ impl Rank {
         own_path: impl FnOnce() -> PathBuf,
         other_path: impl FnOnce() -> PathBuf,
     ) -> Ordering {
-        self.times.cmp(&other.times).then_with(|| {
+        let times = |rank: &Self| (rank.is_hidden, rank.time, rank.file);
+        times(self).cmp(&times(other)).then_with(|| {
             if self.by_creation != other.by_creation {
                 return self.by_creation.cmp(&other.by_creation);
             }

@@ -86,7 +86,7 @@ impl Index {
                     let json = serde_json::to_string(&row);
                     json.map_err(Into::into).and_then(|json| write(&[&json]))
                 } else {
-                    write(&[&row.head, &row.json])
+                    write(&[&row.head, row.json])
                 };
                 written.map_err(cannot_write)
             })?;

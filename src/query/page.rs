@@ -1,13 +1,15 @@
 //! Which rows are in the scope of a list, in which order, and which of them are on its page?
 
+mod window;
+
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::path::PathBuf;
-use std::thread::Builder;
 
+pub(super) use self::window::Row;
+use self::window::Window;
 use super::list::{ListScope, Places, Rank, Ranks, canonical};
 use crate::catalogue::Catalogue;
 use crate::catalogue::rows::{Wanted, head};
@@ -20,8 +22,8 @@ pub struct ListPage {
     pub(super) scope: ListScope,
     roots: Vec<Root>,
     rows: Vec<Placed>,
-    /// The rows' JSON, where that is not too much.
-    text: Option<String>,
+    /// All of them with their JSON, where that is not too much.
+    kept: Option<Window>,
     /// The index it was made of: another one has other numbers.
     index_id: String,
     /// Subagents of each session that has some.
@@ -32,21 +34,9 @@ pub struct ListPage {
     pub(super) elsewhere: u64,
 }
 
-/// So many bytes of rows are kept from the look at all of them: each row is some thousand bytes. Of longer lists each row is
-/// read again when it is its turn, so that memory does not grow with them.
+/// So many bytes of rows are kept from the look at all of them: each row is some thousand bytes. Of longer lists the rows are
+/// read again, some at a time, when it is their turn, so that memory does not grow with them.
 const KEPT: usize = 4 << 20;
-
-/// A row of a list.
-pub(super) struct Row<'a> {
-    pub session: i64,
-    pub format: &'a str,
-    /// Its JSON begins so.
-    pub head: Cow<'a, str>,
-    /// And goes on so.
-    pub json: Cow<'a, str>,
-    /// Whether something in it must be made unreadable.
-    pub is_masked: bool,
-}
 
 struct Root {
     number: i64,
@@ -66,13 +56,10 @@ struct Placed {
     session: i64,
     /// Number of its root in the configuration.
     root: usize,
-    /// Where its JSON is in the text that was kept.
-    json: Range<usize>,
-    is_masked: Option<bool>,
+    /// Where its JSON is in what was kept, and how long it was when all were looked at.
+    from: u32,
+    length: u32,
 }
-
-/// Bytes of rows of which half are looked at by another thread.
-const WORTH_A_THREAD: usize = 256 << 10;
 
 impl ListPage {
     /// Without an index there is nothing on it.
@@ -81,7 +68,7 @@ impl ListPage {
             scope: scope.clone(),
             roots: Vec::new(),
             rows: Vec::new(),
-            text: Some(String::new()),
+            kept: None,
             index_id: String::new(),
             subagents: HashMap::new(),
             total: 0,
@@ -123,6 +110,7 @@ impl ListPage {
             ..ListPage::empty(scope)
         };
         let wanted = wanted(catalogue, scope)?;
+        let mut text = Some(String::new());
         catalogue.ready_rows(&wanted, |row| {
             let Some(root) = page.roots.iter().position(|root| root.number == row.root) else {
                 return;
@@ -134,7 +122,11 @@ impl ListPage {
                 page.elsewhere += 1;
                 return;
             }
-            let json = page.keep(row.json);
+            text = text.take().filter(|t| t.len() + row.json.len() <= KEPT);
+            let from = text.as_ref().map_or(0, String::len) as u32;
+            if let Some(text) = &mut text {
+                text.push_str(row.json);
+            }
             let by_creation = page.roots[root].by_creation;
             let (modified, file) = (row.modified_ms, row.file_ms);
             page.rows.push(Placed {
@@ -142,57 +134,27 @@ impl ListPage {
                 key: row.key,
                 session: row.session,
                 root,
-                json,
-                is_masked: None,
+                from,
+                length: u32::try_from(row.json.len()).unwrap_or(u32::MAX),
             });
         })?;
         page.total = page.rows.len() as u64;
         page.sort(catalogue)?;
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
-        page.look_for_secrets()?;
+        page.kept = text.map(|text| page.keep(text)).transpose()?;
         Ok(page)
     }
 
-    /// Keep a row's JSON, unless all of them are too much.
-    fn keep(&mut self, json: &str) -> Range<usize> {
-        let Some(text) = &mut self.text else {
-            return 0..0;
+    /// The beginning of a row's JSON.
+    fn head(&self, row: &Placed) -> Result<Cow<'_, str>, Error> {
+        let root = &self.roots[row.root];
+        let Some(subagents) = self.subagents.get(&row.session) else {
+            return Ok(Cow::Borrowed(root.head.as_str()));
         };
-        if text.len() + json.len() > KEPT {
-            self.text = None;
-            return 0..0;
-        }
-        let from = text.len();
-        text.push_str(json);
-        from..text.len()
-    }
-
-    /// Of rows that are kept it is known before they are written whether they must be masked.
-    fn look_for_secrets(&mut self) -> Result<(), Error> {
-        let (Some(mask), Some(text)) = (self.scope.mask, &self.text) else {
-            return Ok(());
-        };
-        let (roots, subagents) = (&self.roots, &self.subagents);
-        let look = |rows: &mut [Placed]| {
-            for row in rows {
-                let head = row.head(roots, subagents)?;
-                let masked = mask(&text[row.json.clone()]).is_some() || mask(&head).is_some();
-                row.is_masked = Some(masked);
-            }
-            Ok(())
-        };
-        if text.len() < WORTH_A_THREAD {
-            return look(&mut self.rows);
-        }
-        let half = self.rows.len() / 2;
-        let (here, there) = self.rows.split_at_mut(half);
-        std::thread::scope(|threads| {
-            // Without a thread for it, or after one that failed, each is looked at when it is written.
-            let looking = Builder::new().spawn_scoped(threads, || look(there));
-            look(here)?;
-            looking.map_or(Ok(()), |looking| looking.join().unwrap_or(Ok(())))
-        })
+        let head = head(&root.agent, root.label.as_deref(), *subagents);
+        head.map(Cow::Owned)
+            .map_err(|e| Error::io("a row".as_ref(), e.into()))
     }
 
     fn sort(&mut self, catalogue: &Catalogue) -> Result<(), Error> {
@@ -229,65 +191,6 @@ impl ListPage {
         failed
             .into_inner()
             .map_or(Ok(()), |error| Err(error.into()))
-    }
-
-    /// Its rows in order. One that is gone since is left out.
-    pub(super) fn each(
-        &self,
-        catalogue: &Catalogue,
-        mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        for placed in &self.rows {
-            let Some(json) = placed.json(self, catalogue)? else {
-                continue;
-            };
-            let head = placed.head(&self.roots, &self.subagents)?;
-            let is_masked = placed.is_masked.unwrap_or_else(|| {
-                let masked =
-                    |piece: &str| self.scope.mask.is_some_and(|mask| mask(piece).is_some());
-                masked(&head) || masked(&json)
-            });
-            tell(Row {
-                session: placed.session,
-                format: &self.roots[placed.root].format,
-                head,
-                json,
-                is_masked,
-            })?;
-        }
-        Ok(())
-    }
-}
-
-impl Placed {
-    /// Its JSON: as it was kept, else as it is now.
-    fn json<'a>(
-        &self,
-        page: &'a ListPage,
-        catalogue: &Catalogue,
-    ) -> Result<Option<Cow<'a, str>>, Error> {
-        Ok(match &page.text {
-            Some(text) => Some(Cow::Borrowed(&text[self.json.clone()])),
-            None => {
-                let row = catalogue.ready_row(self.session, &page.index_id)?;
-                row.map(Cow::Owned)
-            }
-        })
-    }
-
-    /// The beginning of its JSON.
-    fn head<'a>(
-        &self,
-        roots: &'a [Root],
-        subagents: &HashMap<i64, u64>,
-    ) -> Result<Cow<'a, str>, Error> {
-        let root = &roots[self.root];
-        let Some(subagents) = subagents.get(&self.session) else {
-            return Ok(Cow::Borrowed(root.head.as_str()));
-        };
-        let head = head(&root.agent, root.label.as_deref(), *subagents);
-        head.map(Cow::Owned)
-            .map_err(|e| Error::io("a row".as_ref(), e.into()))
     }
 }
 
