@@ -115,3 +115,32 @@ fn a_session_is_shown_in_less_memory_than_it_has_bytes() {
         assert!(peak < ANSWER_KB, "{arguments:?}: {} MB", peak / 1024);
     }
 }
+
+/// Three hundred sessions that begin with a hundred thousand letters each: 30 MB of what lists say of them.
+#[test]
+fn what_is_asked_takes_no_memory_for_sessions_that_are_not_told() {
+    let home = Sandbox::new();
+    let words = "said in the beginning ".repeat(4800);
+    for number in 0..300 {
+        home.write(
+            &format!(".pi/agent/sessions/--w--/{number}.jsonl"),
+            &format!(
+                "{{\"type\":\"session\",\"version\":3,\"id\":\"{number:04}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}\n\
+                 {{\"type\":\"message\",\"id\":\"m\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{words}\"}}}}\n"
+            ),
+        );
+    }
+    assert!(home.output(&["sync"]).status.success());
+    let by_path = home.home.join(".pi/agent/sessions/--w--/7.jsonl");
+    let by_path = by_path.to_str().expect("a path that is text");
+    for arguments in [
+        &["show", "0007"][..],
+        &["tree", "0299", "--json"],
+        &["tree", by_path],
+        &["list", "--all", "--json"],
+        &["list", "--all", "--limit", "20"],
+    ] {
+        let peak = peak(&mut home.command(arguments));
+        assert!(peak < ANSWER_KB, "{arguments:?}: {} MB", peak / 1024);
+    }
+}

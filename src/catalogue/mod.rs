@@ -9,6 +9,7 @@ pub mod excluded;
 mod folders;
 mod insert;
 pub mod marks;
+mod names;
 mod notes;
 mod open;
 pub mod outbox;

@@ -33,35 +33,34 @@ impl Index {
                 .next()
                 .ok_or_else(not_found);
         }
-        let sessions = self.stored_sessions()?;
+        let Some(catalogue) = &self.catalogue else {
+            return Err(not_found());
+        };
+        let roots = self.root_numbers(catalogue)?;
         if name.contains(['/', '\\']) || name.ends_with(".jsonl") {
             let asked = cwd.join(name);
             let path = canonical(&asked);
             let names = [asked.file_name(), path.file_name()];
             // Links are resolved only where the name fits; a link to the file may have another one.
-            let found = sessions
-                .iter()
-                .find(|s| names.contains(&s.row.path.file_name()) && canonical(&s.row.path) == path)
-                .or_else(|| sessions.iter().find(|s| canonical(&s.row.path) == path));
-            if let Some(found) = found {
-                return Ok(found.row.clone());
+            let fits = |at: &Path| names.contains(&at.file_name()) && canonical(at) == path;
+            let mut found = catalogue.sessions_at(&roots, fits)?;
+            if found.is_empty() {
+                found = catalogue.sessions_at(&roots, |at| canonical(at) == path)?;
+            }
+            if let Some(first) = found.into_iter().next() {
+                return Ok(first.row);
             }
         }
-        let exact: Vec<&StoredSession> = sessions.iter().filter(|s| s.row.id == name).collect();
-        let found = if exact.is_empty() {
-            sessions
-                .iter()
-                .filter(|s| s.row.id.starts_with(name))
-                .collect()
-        } else {
-            exact
-        };
-        match found.as_slice() {
-            [] => Err(not_found()),
-            [one] => Ok(one.row.clone()),
-            several => Err(Error::Ambiguous {
+        let mut found = catalogue.sessions_with_id(&roots, name)?;
+        if found.is_empty() {
+            found = catalogue.sessions_beginning(&roots, name)?;
+        }
+        match (found.pop(), found.is_empty()) {
+            (None, _) => Err(not_found()),
+            (Some(one), true) => Ok(one.row),
+            (Some(last), false) => Err(Error::Ambiguous {
                 name: name.to_string(),
-                candidates: several.iter().map(|s| s.row.clone()).collect(),
+                candidates: found.into_iter().chain([last]).map(|s| s.row).collect(),
             }),
         }
     }
@@ -79,11 +78,15 @@ impl Index {
 
     /// The stored form of a row.
     pub(super) fn stored(&self, row: &SessionRow) -> Result<StoredSession, Error> {
-        self.stored_sessions()?
+        let not_found = || Error::NotFound {
+            name: row.id.clone(),
+        };
+        let catalogue = self.catalogue.as_ref().ok_or_else(not_found)?;
+        let roots = self.root_numbers(catalogue)?;
+        catalogue
+            .sessions_with_id(&roots, &row.id)?
             .into_iter()
             .find(|s| s.row.path == row.path && s.row.agent == row.agent)
-            .ok_or_else(|| Error::NotFound {
-                name: row.id.clone(),
-            })
+            .ok_or_else(not_found)
     }
 }
