@@ -1,7 +1,9 @@
 //! What does tantivy see of a folder that is damaged, or that cannot be written?
 
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::Directory;
@@ -13,6 +15,7 @@ use tantivy::directory::{
 };
 
 use super::WordsError;
+use super::passing::Passing;
 use crate::failpoint::reach;
 
 /// The least a file of tantivy can be: its footer's length and magic number.
@@ -22,6 +25,7 @@ const LEAST_LENGTH: usize = 8;
 #[derive(Debug, Clone)]
 pub(super) struct IndexDirectory {
     inner: MmapDirectory,
+    path: PathBuf,
     /// tantivy takes a lock while a reader opens the segments, so that a writer does not delete
     /// them meanwhile. A writer that is stopped, or that hangs, would keep all readers waiting: they go on without, and
     /// [`Words::open`](super::Words::open) tells files that were deleted from files that are lost.
@@ -31,13 +35,24 @@ pub(super) struct IndexDirectory {
 impl IndexDirectory {
     pub fn open(path: &Path, for_reading: bool) -> Result<Self, WordsError> {
         match MmapDirectory::open(path) {
-            Ok(inner) => Ok(Self { inner, for_reading }),
+            Ok(inner) => Ok(Self {
+                inner,
+                path: path.to_owned(),
+                for_reading,
+            }),
             Err(OpenDirectoryError::IoError { io_error, .. }) => {
                 Err(io::Error::new(io_error.kind(), io_error.to_string()).into())
             }
             Err(other) => Err(io::Error::other(other.to_string()).into()),
         }
     }
+}
+
+/// Whether a writer, who only merges, reads the file once from its beginning to its end: two thirds of all bytes.
+fn is_passed_through(path: &Path) -> bool {
+    let postings = ["idx", "pos"].map(OsStr::new);
+    path.extension()
+        .is_some_and(|kind| postings.contains(&kind))
 }
 
 impl Directory for IndexDirectory {
@@ -47,7 +62,12 @@ impl Directory for IndexDirectory {
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, "shorter than any such file");
             return Err(OpenReadError::wrap_io_error(error, path.to_owned()));
         }
-        Ok(handle)
+        if self.for_reading || !is_passed_through(path) {
+            return Ok(handle);
+        }
+        let file = File::open(self.path.join(path))
+            .map_err(|error| OpenReadError::wrap_io_error(error, path.to_owned()))?;
+        Ok(Arc::new(Passing::new(file, handle)))
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {

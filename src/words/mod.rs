@@ -17,6 +17,7 @@ mod literal;
 mod matcher;
 mod merging;
 mod overlay;
+mod passing;
 mod pattern;
 mod postings;
 mod prefilter;

@@ -16,6 +16,12 @@ const BLOCK: usize = 256;
 /// Bytes of postings in the first chunk of a term, and in the largest.
 const CHUNK: (u16, u16) = (8, 1024);
 
+/// What has become larger than this gets [`AT_ONCE`] bytes of room the next time.
+const LARGE: usize = 1 << 20;
+/// More than the 32 MB up to which glibc may take memory from what it keeps for later, and does not give all of it back: this it
+/// has the system map, untouched, moves it without copying when it grows, and gives it back as a whole.
+const AT_ONCE: usize = 40 << 20;
+
 /// The terms of one field, and for each the documents it stands in.
 pub(super) struct Postings {
     with_positions: bool,
@@ -126,6 +132,10 @@ impl Postings {
         while (self.terms.len() + self.block.tokens.len()) * 4 > self.table.len() * 3 {
             self.grow();
         }
+        make_room(&mut self.terms, BLOCK);
+        make_room(&mut self.keys, self.block.text.len() + BLOCK);
+        // A number may begin a chunk, and each token is at most three.
+        make_room(&mut self.chunks, BLOCK * 3 * (usize::from(CHUNK.1) + 4));
         self.warm();
         let mut start = 0;
         for at in 0..self.block.tokens.len() {
@@ -328,6 +338,15 @@ impl Term {
         chunks[self.cursor as usize] = byte;
         self.cursor += 1;
         self.room -= 1;
+    }
+}
+
+/// Of a vector that is large and nearly full.
+fn make_room<T>(vector: &mut Vec<T>, more: usize) {
+    let at_once = AT_ONCE / size_of::<T>();
+    let is_small = vector.len() * size_of::<T>() < LARGE;
+    if !is_small && vector.capacity() < at_once && vector.capacity() - vector.len() < more {
+        vector.reserve_exact(at_once - vector.len());
     }
 }
 
