@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, params};
 
+use super::chains;
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, Shape};
@@ -357,6 +358,7 @@ impl Catalogue {
                 c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
                     .execute(params![first, last])?;
             }
+            chains::forget(c, first, last)?;
             c.prepare_cached(
                 "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",
             )?
