@@ -172,6 +172,27 @@ fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
     assert!(runs > 30, "{runs} runs");
 }
 
+#[test]
+fn a_session_that_grew_a_few_lines_at_a_time_has_runs() {
+    let place = findable::Place::new();
+    let config = place.config();
+    let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(1));
+    let path = place.write("--w--/s1.jsonl", Writer::header() + &writer.lines(3));
+    for _ in 0..35 {
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(writer.lines(15).as_bytes()).unwrap();
+    }
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    clean(&index, "after 35 pieces");
+    assert_eq!(told(&index), expected(&path));
+    let connection = Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+    let covered = "SELECT sum(length(ids) / 5) FROM _chains";
+    let covered: i64 = connection.query_row(covered, [], |r| r.get(0)).unwrap();
+    assert!((300..=512).contains(&covered), "{covered} of 528 entries");
+}
+
 /// What may happen to a session between two looks.
 fn change(writer: &mut Writer, path: &Path) {
     let mut file = OpenOptions::new().append(true).open(path).unwrap();

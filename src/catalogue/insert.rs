@@ -7,7 +7,7 @@
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use super::chains::Chains;
+use super::chains::{Chains, Link};
 use super::write::{Entries, EntryRow, flag};
 
 /// Rows that one statement inserts, where there are so many: finding the end of the table and
@@ -60,7 +60,7 @@ impl Entries for Inserts {
         let at = self.count;
         self.count += 1;
         self.owe(at, &entry);
-        self.chains.add(at, &entry);
+        self.chains.add(at, Link::of(&entry));
         let f = &entry.facts;
         let row = self.entries.row(at);
         row.source();

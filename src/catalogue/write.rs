@@ -264,6 +264,13 @@ impl Catalogue {
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
         let of_many = format.shape() == Shape::Document;
+        if !of_many {
+            chains::catch_up(
+                c,
+                (session, source),
+                arrival..arrival + chunk.entries.count(),
+            )?;
+        }
         if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
