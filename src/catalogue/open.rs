@@ -1,12 +1,13 @@
 //! How the catalogue is opened: pragmas, private modes, migrations, and what is refused.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
-use super::wal::WAL_BYTES;
+use super::wal::{Copier, WAL_BYTES};
 use crate::failpoint;
 use crate::source::identity::{FileId, file_at};
 
@@ -146,6 +147,8 @@ pub struct Catalogue {
     pub(super) connection: Connection,
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
+    /// Only while an empty catalogue is filled.
+    pub(super) copier: RefCell<Option<Copier>>,
     path: PathBuf,
     file: Option<FileId>,
 }
@@ -178,12 +181,17 @@ impl Catalogue {
         self.told(self.connection.pragma_update(None, "cache_size", size))
     }
 
-    /// Copy the WAL into the database seldom, while an empty catalogue is filled, or often again.
-    pub fn checkpoint_seldom(&self, seldom: bool) -> Result<(), Error> {
-        let pages = match seldom {
+    /// While an empty catalogue is filled, a thread beside copies the WAL into the database, and commits do so seldom.
+    /// `false`: that is over.
+    pub fn checkpoint_beside(&self, beside: bool) -> Result<(), Error> {
+        let pages = match beside {
             true => FILLING_CHECKPOINT_PAGES,
             false => CHECKPOINT_PAGES,
         };
+        // The last one is waited for.
+        self.copier.replace(None);
+        self.copier
+            .replace(beside.then(|| Copier::start(&self.path)).flatten());
         let pragma = "wal_autocheckpoint";
         self.told(self.connection.pragma_update(None, pragma, pages))
     }
@@ -233,6 +241,7 @@ impl Catalogue {
         let mut catalogue = Catalogue {
             connection,
             wal_bytes,
+            copier: RefCell::default(),
             path: path.to_path_buf(),
             file: None,
         };
@@ -321,6 +330,7 @@ impl Catalogue {
         let catalogue = Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
+            copier: RefCell::default(),
             path,
             file: None,
         };
@@ -419,6 +429,7 @@ impl Catalogue {
         Ok(Some(Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
+            copier: RefCell::default(),
             path: path.to_path_buf(),
             file,
         }))

@@ -6,7 +6,12 @@
 //! it, and sessions are not lost: their files are the truth, and the next sync reads on from where this one stopped.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
 
 use super::open::{Catalogue, Error};
 
@@ -43,6 +48,8 @@ impl Catalogue {
     /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to an older state.
     pub(super) fn empty_wal(&self) -> Result<bool, Error> {
         self.step("catalogue.checkpoint")?;
+        let copier = self.copier.borrow();
+        let _alone = copier.as_ref().map(Copier::wait);
         let c = &self.connection;
         let run = || -> rusqlite::Result<bool> {
             c.busy_timeout(PATIENCE)?;
@@ -54,6 +61,59 @@ impl Catalogue {
             Ok(emptied? == 0)
         };
         self.told(run())
+    }
+}
+
+/// A thread that copies the WAL into the database, on a connection of its own, while the writer writes on: whoever copies
+/// waits for the disk. What is left for the writer, when the WAL has become long, is what it has just written.
+pub(super) struct Copier {
+    wake: Option<SyncSender<()>>,
+    at_work: Arc<Mutex<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Copier {
+    /// `None`: the writer copies everything itself.
+    pub fn start(path: &Path) -> Option<Copier> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).ok()?;
+        connection
+            .pragma_update(None, "synchronous", "NORMAL")
+            .ok()?;
+        let (wake, woken) = sync_channel(1);
+        let at_work = Arc::new(Mutex::new(()));
+        let works = Arc::clone(&at_work);
+        let thread = Builder::new().name("checkpoint".into()).spawn(move || {
+            for () in woken {
+                let _works = works.lock().unwrap_or_else(PoisonError::into_inner);
+                // What fails here the writer's own checkpoint meets again.
+                let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            }
+        });
+        Some(Copier {
+            wake: Some(wake),
+            at_work,
+            thread: Some(thread.ok()?),
+        })
+    }
+
+    /// There may be something to copy.
+    pub fn wake(&self) {
+        // Awake already, or gone: both are well.
+        let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
+    }
+
+    /// Wait until it has done what it is at; it does nothing while the guard lives.
+    fn wait(&self) -> MutexGuard<'_, ()> {
+        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Copier {
+    fn drop(&mut self) {
+        self.wake = None;
+        // A thread that panicked has told so.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
