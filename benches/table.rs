@@ -5,6 +5,7 @@
 mod corpus;
 mod documents;
 mod machine;
+mod pipeline;
 mod process;
 mod relevance;
 mod rows;

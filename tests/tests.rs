@@ -32,6 +32,7 @@
 //! - `scale`: what a full disk and a giant session do
 //! - `scoped`: the index follows one file that was written, looking at no other
 //! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
+//! - `places`: where in its session's tree a hit stands
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
 //! - `first_day`: what a new user meets
@@ -85,6 +86,7 @@ mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
+mod places;
 mod provisional;
 #[cfg(unix)]
 mod redaction;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::chains::BESIDE;
 use super::open::{Catalogue, Error};
 use super::write::key_range;
 use crate::model::{Call, Compaction, Facts, FileTouch, Label, Run, Usage};
@@ -54,29 +55,6 @@ impl<'a> Placed<'a> {
             agent_sees: entry.agent_sees,
         }
     }
-}
-
-/// What is met on the way up from the end of a session.
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub enum Met<'a> {
-    Entry {
-        key: i64,
-        id: Option<&'a [u8]>,
-    },
-    /// Of the entry just met, when it was wished for.
-    Parent(Option<&'a [u8]>),
-}
-
-/// What is wished for next on that way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Wish {
-    /// The entry before.
-    Next,
-    /// This entry's parent.
-    Parent,
-    Enough,
 }
 
 /// What hangs on an entry.
@@ -150,9 +128,9 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// The last entry that the agent sees, but for those of these kinds. Of a session with one source: its entries
+    /// The last entry that the agent sees, but for those that are on no branch. Of a session with one source: its entries
     /// arrive in file order, because what changes before its end is read again from the beginning.
-    pub fn last_seen(&self, session: i64, without: [&str; 2]) -> Result<Option<i64>, Error> {
+    pub fn last_seen(&self, session: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
         let run = || {
             self.connection
@@ -160,48 +138,8 @@ impl Catalogue {
                     "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND kind <> ?3 AND kind <> ?4
                      ORDER BY key DESC LIMIT 1",
                 )?
-                .query_row(params![low, high, without[0], without[1]], |r| r.get(0))
+                .query_row(params![low, high, BESIDE[0], BESIDE[1]], |r| r.get(0))
                 .optional()
-        };
-        self.told(run())
-    }
-
-    /// The entries of a session with one source from the last to the first, but for those of these kinds, until `take`
-    /// has enough. `false` when the session has several sources.
-    pub fn each_upwards(
-        &self,
-        session: i64,
-        without: [&str; 2],
-        take: &mut dyn FnMut(Met<'_>) -> Wish,
-    ) -> Result<bool, Error> {
-        let (low, high) = key_range(session);
-        let mut run = || -> rusqlite::Result<bool> {
-            let sources: i64 = self
-                .connection
-                .prepare_cached("SELECT count(*) FROM _session_sources WHERE session = ?1")?
-                .query_row([session], |r| r.get(0))?;
-            if sources != 1 {
-                return Ok(false);
-            }
-            let mut statement = self.connection.prepare_cached(
-                "SELECT key, id, parent FROM _entries
-                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
-            )?;
-            let mut rows = statement.query(params![low, high, without[0], without[1]])?;
-            while let Some(row) = rows.next()? {
-                let entry = Met::Entry {
-                    key: row.get(0)?,
-                    id: row.get_ref(1)?.as_bytes_or_null()?,
-                };
-                let mut wish = take(entry);
-                if wish == Wish::Parent {
-                    wish = take(Met::Parent(row.get_ref(2)?.as_bytes_or_null()?));
-                }
-                if wish == Wish::Enough {
-                    break;
-                }
-            }
-            Ok(true)
         };
         self.told(run())
     }

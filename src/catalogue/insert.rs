@@ -7,6 +7,7 @@
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
+use super::chains::{Chains, Link};
 use super::write::{Entries, EntryRow, flag};
 
 /// Rows that one statement inserts, where there are so many: finding the end of the table and
@@ -26,6 +27,7 @@ pub struct Inserts {
     labels: Table,
     compactions: Table,
     runs: Table,
+    chains: Chains,
     owed: Vec<Owed>,
 }
 
@@ -47,6 +49,7 @@ impl Default for Inserts {
             labels: Table::new("_labels", 3),
             compactions: Table::new("_compactions", 3),
             runs: Table::new("_runs", 4),
+            chains: Chains::default(),
             owed: Vec::new(),
         }
     }
@@ -57,6 +60,7 @@ impl Entries for Inserts {
         let at = self.count;
         self.count += 1;
         self.owe(at, &entry);
+        self.chains.add(at, Link::of(&entry));
         let f = &entry.facts;
         let row = self.entries.row(at);
         row.source();
@@ -124,7 +128,8 @@ impl Entries for Inserts {
     }
 
     fn bytes(&self) -> usize {
-        self.tables().iter().map(|table| table.values.len()).sum()
+        let rows: usize = self.tables().iter().map(|table| table.values.len()).sum();
+        rows + self.chains.bytes()
     }
 }
 
@@ -173,7 +178,8 @@ impl Inserts {
     pub(super) fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
         self.tables()
             .iter()
-            .try_for_each(|table| table.run(to, first, source))
+            .try_for_each(|table| table.run(to, first, source))?;
+        self.chains.run(to, first)
     }
 }
 

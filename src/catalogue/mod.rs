@@ -1,6 +1,7 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
 pub mod agent_list;
+pub mod chains;
 pub mod changes;
 mod check;
 mod damage;
@@ -20,6 +21,7 @@ mod save;
 mod scoped;
 mod session;
 mod sql;
+pub mod upwards;
 mod wal;
 pub mod write;
 

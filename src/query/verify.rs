@@ -108,6 +108,11 @@ impl Index {
                 format!("{unready} sessions have another row in the list than in their columns");
             found.differences.push(difference("catalogue", None, what));
         }
+        let chains = catalogue.chains_that_differ()?;
+        if chains > 0 {
+            let what = format!("{chains} runs of entries are not as the entries say");
+            found.differences.push(difference("catalogue", None, what));
+        }
         if let Some(why) = words.damage {
             found.differences.push(difference("words", None, why));
         } else {

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::Search;
 use super::ascent::Ascent;
 use crate::catalogue::Catalogue;
+use crate::catalogue::chains::BESIDE;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::index::Error;
@@ -14,9 +15,6 @@ use crate::query::show::{Reader, address};
 
 /// Characters shown of a neighbour.
 const TEXT: usize = 160;
-
-/// Kinds of entries that are on no branch.
-const BESIDE: [&str; 2] = ["session", "meta"];
 
 /// Where these entries of one session stand; those that stand nowhere, as in sessions that never branch, are left out.
 pub(super) fn places(
@@ -34,10 +32,9 @@ pub(super) fn places(
     }
     let catalogue = search.catalogue;
     let compactions = catalogue.compactions(session.session)?;
-    let leaf = catalogue.last_seen(session.session, BESIDE)?;
+    let leaf = catalogue.last_seen(session.session)?;
     let mut ascent = Ascent::new(asked.clone(), leaf, compactions);
-    let is_in_order =
-        catalogue.each_upwards(session.session, BESIDE, &mut |met| ascent.meet(met))?;
+    let is_in_order = catalogue.each_upwards(session.session, &mut |met| ascent.meet(met))?;
     if is_in_order && let Some(places) = ascent.places() {
         return Ok(places);
     }

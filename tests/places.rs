@@ -1,0 +1,255 @@
+//! Is the place of a hit in its session's tree the same, whether it is told by runs of entries, by rows, or by the file?
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use sessionary::index::SearchScope;
+use sessionary::model::Place;
+use sessionary::{Freshness, Index, Indexer};
+
+use crate::findable;
+use crate::histories::dump::clean;
+
+/// A session that is written as agents write it: mostly one entry after the other.
+struct Writer {
+    rng: ChaCha8Rng,
+    ids: Vec<String>,
+    made: u32,
+}
+
+impl Writer {
+    fn new(rng: ChaCha8Rng) -> Writer {
+        Writer {
+            rng,
+            ids: Vec::new(),
+            made: 0,
+        }
+    }
+
+    fn header() -> String {
+        let header = json!({"type": "session", "version": 3, "id": "s1", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w"});
+        format!("{header}\n")
+    }
+
+    /// The next lines of the file.
+    fn lines(&mut self, count: usize) -> String {
+        (0..count).map(|_| format!("{}\n", self.line())).collect()
+    }
+
+    fn any(&mut self) -> Option<String> {
+        let at = self.rng.random_range(0..self.ids.len().max(1));
+        self.ids.get(at).cloned()
+    }
+
+    fn line(&mut self) -> Value {
+        self.made += 1;
+        let id = match self.rng.random_range(0..400) {
+            // Two machines' copies of a session, put together.
+            0 => self.any().unwrap_or_else(|| "first".to_owned()),
+            _ => format!("{:08x}", self.made.wrapping_mul(2_654_435_761)),
+        };
+        let parent = match self.rng.random_range(0..150) {
+            0 => self.any(),
+            1 => Some("nowhere".to_owned()),
+            2 => None,
+            _ => self.ids.last().cloned(),
+        };
+        let time = "2026-01-05T09:00:01.000Z";
+        let line = match self.rng.random_range(0..120) {
+            0 => {
+                let kept = self.any();
+                json!({"type": "compaction", "id": id, "parentId": parent, "timestamp": time, "summary": format!("piston {}", self.made), "firstKeptEntryId": kept, "tokensBefore": 9})
+            }
+            _ => {
+                let message = json!({"role": "user", "content": format!("piston {}", self.made), "timestamp": 1});
+                json!({"type": "message", "id": id, "parentId": parent, "timestamp": time, "message": message})
+            }
+        };
+        self.ids.push(id);
+        line
+    }
+}
+
+/// Where every entry of the file stands, by its text: ids mean the last line that has them.
+fn expected(path: &Path) -> HashMap<String, Place> {
+    let text = fs::read_to_string(path).unwrap();
+    let lines: Vec<Value> = text
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let last: HashMap<&str, usize> = (0..lines.len())
+        .map(|at| (lines[at]["id"].as_str().unwrap(), at))
+        .collect();
+    let mut branch = Vec::new();
+    let mut on_branch = HashMap::new();
+    let mut at = lines.len().checked_sub(1);
+    while let Some(here) = at.filter(|at| !on_branch.contains_key(at)) {
+        on_branch.insert(here, branch.len());
+        branch.push(here);
+        at = lines[here]["parentId"]
+            .as_str()
+            .and_then(|id| last.get(id).copied());
+    }
+    let compaction = branch
+        .iter()
+        .position(|at| lines[*at]["type"] == "compaction");
+    let compacted: HashSet<usize> = match compaction {
+        Some(at) => {
+            let kept = lines[branch[at]]["firstKeptEntryId"].as_str();
+            let kept = kept.and_then(|id| on_branch.get(last.get(id)?).copied());
+            let first = kept.filter(|kept| *kept > at).unwrap_or(at);
+            branch[first + 1..].iter().copied().collect()
+        }
+        None => HashSet::new(),
+    };
+    let place = |at: usize| match on_branch.contains_key(&at) {
+        false => Place::Abandoned,
+        true if compacted.contains(&at) => Place::Compacted,
+        true => Place::Active,
+    };
+    let text = |line: &Value| match &line["summary"] {
+        Value::String(summary) => summary.clone(),
+        _ => line["message"]["content"].as_str().unwrap().to_owned(),
+    };
+    (0..lines.len())
+        .map(|at| (text(&lines[at]), place(at)))
+        .collect()
+}
+
+/// Where every entry stands by a search.
+fn told(index: &Index) -> HashMap<String, Place> {
+    let scope = SearchScope {
+        limit: 0,
+        flat: true,
+        every_copy: true,
+        ..SearchScope::default()
+    };
+    let answer = index.search("piston", &scope).unwrap();
+    let hits = answer.sessions.iter().flat_map(|group| &group.hits);
+    hits.map(|hit| (hit.snippet.clone(), hit.place.unwrap()))
+        .collect()
+}
+
+#[test]
+fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
+    let mut runs = 0;
+    for seed in 0..6 {
+        let place = findable::Place::new();
+        let config = place.config();
+        let catalogue = config.index_dir.join("v1/catalogue.sqlite");
+        let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(seed));
+        let count = writer.rng.random_range(1..500);
+        let text = Writer::header() + &writer.lines(count);
+        let path = place.write("--w--/s1.jsonl", text);
+        for step in 0..6 {
+            let when = format!("seed {seed}, step {step}");
+            Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+            clean(&index, &when);
+            let expected = expected(&path);
+            assert_eq!(told(&index), expected, "{when}, by runs");
+            drop(index);
+            let connection = Connection::open(&catalogue).unwrap();
+            let take = "CREATE TEMP TABLE kept AS SELECT * FROM _chains";
+            connection.execute_batch(take).unwrap();
+            runs += connection.execute("DELETE FROM _chains", []).unwrap();
+            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+            assert_eq!(told(&index), expected, "{when}, by rows");
+            if writer.rng.random_bool(0.7) {
+                let give_back = "INSERT INTO _chains SELECT * FROM kept";
+                connection.execute_batch(give_back).unwrap();
+            }
+            change(&mut writer, &path);
+        }
+    }
+    assert!(runs > 30, "{runs} runs");
+}
+
+#[test]
+fn a_session_that_grew_a_few_lines_at_a_time_has_runs() {
+    let place = findable::Place::new();
+    let config = place.config();
+    let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(1));
+    let path = place.write("--w--/s1.jsonl", Writer::header() + &writer.lines(3));
+    for _ in 0..35 {
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(writer.lines(15).as_bytes()).unwrap();
+    }
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    clean(&index, "after 35 pieces");
+    assert_eq!(told(&index), expected(&path));
+    let connection = Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+    let covered = "SELECT sum(length(ids) / 5) FROM _chains";
+    let covered: i64 = connection.query_row(covered, [], |r| r.get(0)).unwrap();
+    assert!((300..=512).contains(&covered), "{covered} of 528 entries");
+}
+
+/// What may happen to a session between two looks.
+fn change(writer: &mut Writer, path: &Path) {
+    let mut file = OpenOptions::new().append(true).open(path).unwrap();
+    if !fs::read(path).unwrap().ends_with(b"\n") {
+        file.write_all(b"\n").unwrap();
+    }
+    match writer.rng.random_range(0..5) {
+        0 => file.write_all(writer.lines(1).as_bytes()).unwrap(),
+        1 | 2 => {
+            let count = writer.rng.random_range(2..300);
+            file.write_all(writer.lines(count).as_bytes()).unwrap();
+        }
+        3 => {
+            // The last line without its end.
+            let text = writer.lines(40);
+            file.write_all(text.trim_end().as_bytes()).unwrap();
+        }
+        _ => {
+            let text = fs::read_to_string(path).unwrap();
+            let lines = text.lines().count();
+            let kept = writer.rng.random_range(1..=lines);
+            let text: String = text.lines().take(kept).map(|l| format!("{l}\n")).collect();
+            writer.ids.truncate(kept - 1);
+            fs::write(path, text).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_run_that_differs_from_its_entries_is_reported() {
+    let place = findable::Place::new();
+    let config = place.config();
+    let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(3));
+    place.write("--w--/s1.jsonl", Writer::header() + &writer.lines(900));
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let connection = Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+    for damage in [
+        "UPDATE _chains SET key = key + 1",
+        "UPDATE _chains SET key = key + 1000000",
+        "UPDATE _chains SET ids = substr(ids, 2)",
+        "UPDATE _chains SET ids = x'' WHERE key = (SELECT max(key) FROM _chains)",
+        "UPDATE _chains SET ids = CAST(ids || x'0102030405' AS BLOB) WHERE key = (SELECT min(key) FROM _chains)",
+        "UPDATE _entries SET parent = 'other' WHERE key = (SELECT max(key) + 2 FROM _chains)",
+        "INSERT INTO _chains SELECT key + (1 << 24), ids FROM _chains",
+    ] {
+        connection.execute_batch("BEGIN").unwrap();
+        assert!(connection.execute(damage, []).unwrap() > 0, "{damage}");
+        connection.execute_batch("COMMIT").unwrap();
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let found = index.verify(&mut |_| {}).unwrap().differences;
+        let is_said = |what: &str| what.contains("runs of entries are not as the entries say");
+        assert!(found.iter().any(|one| is_said(&one.what)), "{damage}");
+        told(&index);
+        drop(index);
+        Indexer::open(&config)
+            .unwrap()
+            .rebuild(&mut |_| {})
+            .unwrap();
+    }
+}
