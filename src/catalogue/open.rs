@@ -7,7 +7,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
-use super::wal::{Copier, WAL_BYTES};
+use super::copier::Copier;
+use super::wal::WAL_BYTES;
 use crate::failpoint;
 use crate::source::identity::{FileId, file_at};
 
@@ -145,11 +146,11 @@ fn whose(readers: &[String]) -> String {
 
 /// An open catalogue.
 pub struct Catalogue {
+    /// Only while an empty catalogue is filled. Before the connection, so that it never is the last one to close.
+    pub(super) copier: RefCell<Option<Copier>>,
     pub(super) connection: Connection,
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
-    /// Only while an empty catalogue is filled.
-    pub(super) copier: RefCell<Option<Copier>>,
     path: PathBuf,
     file: Option<FileId>,
 }

@@ -6,13 +6,9 @@
 //! it, and sessions are not lost: their files are the truth, and the next sync reads on from where this one stopped.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-
+use super::copier::Copier;
 use super::open::{Catalogue, Error};
 
 /// Bytes of WAL that are always allowed.
@@ -64,59 +60,6 @@ impl Catalogue {
     }
 }
 
-/// A thread that copies the WAL into the database, on a connection of its own, while the writer writes on: whoever copies
-/// waits for the disk. What is left for the writer, when the WAL has become long, is what it has just written.
-pub(super) struct Copier {
-    wake: Option<SyncSender<()>>,
-    at_work: Arc<Mutex<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Copier {
-    /// `None`: the writer copies everything itself.
-    pub fn start(path: &Path) -> Option<Copier> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).ok()?;
-        connection
-            .pragma_update(None, "synchronous", "NORMAL")
-            .ok()?;
-        let (wake, woken) = sync_channel(1);
-        let at_work = Arc::new(Mutex::new(()));
-        let works = Arc::clone(&at_work);
-        let thread = Builder::new().name("checkpoint".into()).spawn(move || {
-            for () in woken {
-                let _works = works.lock().unwrap_or_else(PoisonError::into_inner);
-                // What fails here the writer's own checkpoint meets again.
-                let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-            }
-        });
-        Some(Copier {
-            wake: Some(wake),
-            at_work,
-            thread: Some(thread.ok()?),
-        })
-    }
-
-    /// There may be something to copy.
-    pub fn wake(&self) {
-        // Awake already, or gone: both are well.
-        let _ = self.wake.as_ref().map(|wake| wake.try_send(()));
-    }
-
-    /// Wait until it has done what it is at; it does nothing while the guard lives.
-    fn wait(&self) -> MutexGuard<'_, ()> {
-        self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Copier {
-    fn drop(&mut self) {
-        self.wake = None;
-        // A thread that panicked has told so.
-        let _ = self.thread.take().map(JoinHandle::join);
-    }
-}
-
 /// A file that SQLite keeps beside the database.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -164,38 +107,4 @@ fn readers(path: &Path) -> Vec<String> {
 #[cfg(not(target_os = "linux"))]
 fn readers(_: &Path) -> Vec<String> {
     Vec::new()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_copied_while_more_is_written_is_all_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("catalogue.sqlite");
-        let catalogue = Catalogue::open_writable(&path, 1 << 16).unwrap();
-        let c = &catalogue.connection;
-        c.execute_batch("CREATE TABLE much (bytes BLOB)").unwrap();
-        catalogue.checkpoint_beside(true).unwrap();
-        assert!(catalogue.copier.borrow().is_some());
-        // The WAL is longer than it may be again and again: then it is emptied, and nobody reads.
-        for _ in 0..200 {
-            catalogue.begin().unwrap();
-            let insert = "INSERT INTO much VALUES (randomblob(50000))";
-            c.execute_batch(insert).unwrap();
-            catalogue.commit().unwrap();
-        }
-        catalogue.checkpoint_beside(false).unwrap();
-        assert!(catalogue.copier.borrow().is_none());
-        let other = Catalogue::open_readable(&path).unwrap().unwrap();
-        let told = |what: &str| {
-            let value = other
-                .connection
-                .query_row(what, [], |r| r.get::<_, rusqlite::types::Value>(0));
-            value.unwrap()
-        };
-        assert_eq!(told("SELECT count(*) FROM much"), 200.into());
-        assert_eq!(told("PRAGMA integrity_check"), "ok".to_owned().into());
-    }
 }
