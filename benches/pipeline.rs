@@ -85,7 +85,11 @@ impl Pipeline {
             .prepare_cached("SELECT consumed FROM files WHERE file = 1")?;
         let written = Instant::now();
         self.file.write_all(line.as_bytes())?;
-        while consumed.query_row([], |r| r.get::<_, i64>(0))? < self.size as i64 {}
+        while consumed.query_row([], |r| r.get::<_, i64>(0))? < self.size as i64 {
+            if self.thread.as_ref().is_none_or(JoinHandle::is_finished) {
+                return Err("the pipeline of the benchmark has ended".into());
+            }
+        }
         Ok(written.elapsed())
     }
 }

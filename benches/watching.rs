@@ -159,10 +159,12 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
     Ok(())
 }
 
+/// It goes on from the one before.
 fn line(number: u32, word: &str) -> String {
     let said = "some words that are said in answers ".repeat(8);
+    let before = number.wrapping_sub(1);
     format!(
-        r#"{{"type":"message","id":"b{number:07}","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{word} {said}","timestamp":1767603601000}}}}"#
+        r#"{{"type":"message","id":"b{number:07}","parentId":"b{before:07}","timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{word} {said}","timestamp":1767603601000}}}}"#
     ) + "\n"
 }
 

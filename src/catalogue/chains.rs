@@ -3,10 +3,12 @@
 //! Nearly every entry's parent is the entry before it. Such a run is one row with a few bytes for each entry's id, so that
 //! the way up a long session need not ask for its rows one by one.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use std::ops::Range;
+
+use rusqlite::{Connection, params};
 
 use super::open::{Catalogue, Error};
-use super::write::{EntryRow, MOST_ARRIVALS, flag, key_range};
+use super::write::{EntryRow, flag, key_range};
 use crate::source::checkpoint::hash;
 
 /// Kinds of entries that are on no branch.
@@ -18,9 +20,9 @@ const FEWEST: usize = 32;
 /// See [`catch_up`].
 const CAUGHT_UP: i64 = 256;
 
-/// Bytes kept of each id: among 50,000 entries two ids are alike by chance once in a thousand times, which costs a look at all of
-/// them and not an answer.
-pub(super) const ID_BYTES: usize = 5;
+/// Bytes kept of each id: among a million entries two ids are alike by chance in one of five hundred sessions, which costs a
+/// look at all of them and not an answer.
+pub(super) const ID_BYTES: usize = 6;
 
 /// As much of an id as runs keep: equal for equal ids, and never zero.
 pub fn id_hash(id: &[u8]) -> u64 {
@@ -71,7 +73,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// The entry with this number; numbers that are passed over end a run.
+    /// The next entry. Its number is its place in the chunk, or its key: one that is passed over ends a run.
     pub fn add(&mut self, number: i64, link: Link<'_>) {
         if link.is_provisional || BESIDE.contains(&link.kind) {
             self.close();
@@ -110,7 +112,7 @@ impl Chains {
     pub fn run(&self, to: &Connection, first: i64) -> rusqlite::Result<()> {
         let open = self.open.iter().filter(|open| is_worth(open));
         for (number, ids) in self.done.iter().chain(open) {
-            to.prepare_cached("INSERT INTO _chains VALUES (?1, ?2)")?
+            to.prepare_cached("INSERT OR REPLACE INTO _chains VALUES (?1, ?2)")?
                 .execute(params![first + number, ids])?;
         }
         Ok(())
@@ -122,12 +124,12 @@ fn is_worth((_, ids): &(i64, Vec<u8>)) -> bool {
     ids.len() >= FEWEST * ID_BYTES
 }
 
-/// Entries that came to a session a few at a time make no runs. Each time so many have come, those behind its last run are
-/// looked at together. `arrivals`: of the session, before the last ones of this source came and after.
+/// Entries that came to a session a few at a time make no runs. Each time so many have come, those of them that are in no
+/// run are looked at together, once. `arrivals`: of the session, before the last ones of this source came and after.
 pub(super) fn catch_up(
     of: &Connection,
     (session, source): (i64, i64),
-    arrivals: std::ops::Range<i64>,
+    arrivals: Range<i64>,
 ) -> rusqlite::Result<()> {
     if arrivals.end - arrivals.start >= CAUGHT_UP
         || arrivals.start / CAUGHT_UP == arrivals.end / CAUGHT_UP
@@ -135,37 +137,46 @@ pub(super) fn catch_up(
         return Ok(());
     }
     let (low, high) = key_range(session);
-    let last = format!(
-        "SELECT key + length(ids) / {ID_BYTES} FROM _chains WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1"
-    );
-    let last: Option<i64> = of
-        .prepare_cached(&last)?
-        .query_row([low, high], |r| r.get(0))
-        .optional()?;
+    let since = low + arrivals.start / CAUGHT_UP * CAUGHT_UP;
+    let known = known(of, since, high)?;
     let mut behind = of.prepare_cached(
         "SELECT key, kind, id, parent, flags FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key",
     )?;
-    let mut rows = behind.query([last.unwrap_or(low), high, source])?;
+    let mut rows = behind.query([since, high, source])?;
     let mut chains = Chains::default();
     while let Some(row) = rows.next()? {
+        let key: i64 = row.get(0)?;
+        if known.iter().any(|run| run.contains(&key)) {
+            continue;
+        }
         let link = Link {
             kind: row.get_ref(1)?.as_str()?,
             id: row.get_ref(2)?.as_str_or_null()?,
             parent: row.get_ref(3)?.as_str_or_null()?,
             is_provisional: row.get::<_, i64>(4)? & flag::PROVISIONAL != 0,
         };
-        chains.add(row.get(0)?, link);
+        chains.add(key, link);
     }
     chains.run(of, 0)
 }
 
-/// Forget the runs in which one of these entries stands.
-pub(super) fn forget(from: &Connection, first: i64, last: i64) -> rusqlite::Result<()> {
-    from.prepare_cached(&format!(
-        "DELETE FROM _chains WHERE key BETWEEN ?1 / {MOST_ARRIVALS} * {MOST_ARRIVALS} AND ?2
-             AND key + length(ids) / {ID_BYTES} > ?1"
+/// The runs in which one of these entries of a session stands.
+fn known(of: &Connection, first: i64, last: i64) -> rusqlite::Result<Vec<Range<i64>>> {
+    // Runs do not overlap: of those that begin before the first entry only the last can reach it.
+    of.prepare_cached(&format!(
+        "SELECT key, key + length(ids) / {ID_BYTES} AS \"end\" FROM _chains
+         WHERE key BETWEEN coalesce((SELECT max(key) FROM _chains WHERE key <= ?1), ?1) AND ?2 AND \"end\" > ?1"
     ))?
-    .execute([first, last])?;
+    .query_map([first, last], |r| Ok(r.get(0)?..r.get(1)?))?
+    .collect()
+}
+
+/// Forget the runs in which one of these entries of a session stands.
+pub(super) fn forget(from: &Connection, first: i64, last: i64) -> rusqlite::Result<()> {
+    for run in known(from, first, last)? {
+        from.prepare_cached("DELETE FROM _chains WHERE key = ?1")?
+            .execute([run.start])?;
+    }
     Ok(())
 }
 
@@ -194,10 +205,12 @@ impl Catalogue {
         if !bytes.len().is_multiple_of(ID_BYTES) || kept.len() == 0 {
             return Ok(false);
         }
-        let last = first.saturating_add(kept.len() as i64 - 1);
+        let Some(last) = first.checked_add(kept.len() as i64 - 1) else {
+            return Ok(false);
+        };
         let mut rows = statement.query([first, last])?;
         let mut before: Option<(Option<String>, i64)> = None;
-        for (key, kept) in (first..).zip(kept) {
+        for (key, kept) in (first..=last).zip(kept) {
             let Some(row) = rows.next()? else {
                 return Ok(false);
             };

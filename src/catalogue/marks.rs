@@ -2,6 +2,7 @@
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::chains::BESIDE;
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, StoredSession, numbers, stored_session};
 use super::write::key_range;
@@ -96,15 +97,19 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// The entry of that id in a session; of several the last, as agents resolve them.
+    /// The entry of that id in a session's tree; of several the last, as agents resolve them.
     pub fn key_of_id(&self, session: i64, id: &str) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
         self.told(
             self.connection
                 .prepare_cached(
-                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND id = ?3 ORDER BY source DESC, start DESC LIMIT 1",
+                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND id = ?3 AND kind <> ?4 AND kind <> ?5
+                     ORDER BY source DESC, start DESC LIMIT 1",
                 )
-                .and_then(|mut s| s.query_row(params![low, high, id], |r| r.get(0)).optional()),
+                .and_then(|mut s| {
+                    let found = params![low, high, id, BESIDE[0], BESIDE[1]];
+                    s.query_row(found, |r| r.get(0)).optional()
+                }),
         )
     }
 

@@ -4,6 +4,7 @@ pub mod agent_list;
 pub mod chains;
 pub mod changes;
 mod check;
+mod copier;
 mod damage;
 pub mod entries;
 pub mod excluded;

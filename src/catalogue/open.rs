@@ -1,11 +1,13 @@
 //! How the catalogue is opened: pragmas, private modes, migrations, and what is refused.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
+use super::copier::Copier;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
 use crate::source::identity::{FileId, file_at};
@@ -144,6 +146,8 @@ fn whose(readers: &[String]) -> String {
 
 /// An open catalogue.
 pub struct Catalogue {
+    /// Only while an empty catalogue is filled. Before the connection, so that it never is the last one to close.
+    pub(super) copier: RefCell<Option<Copier>>,
     pub(super) connection: Connection,
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
@@ -179,12 +183,17 @@ impl Catalogue {
         self.told(self.connection.pragma_update(None, "cache_size", size))
     }
 
-    /// Copy the WAL into the database seldom, while an empty catalogue is filled, or often again.
-    pub fn checkpoint_seldom(&self, seldom: bool) -> Result<(), Error> {
-        let pages = match seldom {
+    /// While an empty catalogue is filled, a thread beside copies the WAL into the database, and commits do so seldom.
+    /// `false`: that is over.
+    pub fn checkpoint_beside(&self, beside: bool) -> Result<(), Error> {
+        let pages = match beside {
             true => FILLING_CHECKPOINT_PAGES,
             false => CHECKPOINT_PAGES,
         };
+        // The last one is waited for.
+        self.copier.replace(None);
+        self.copier
+            .replace(beside.then(|| Copier::start(&self.path)).flatten());
         let pragma = "wal_autocheckpoint";
         self.told(self.connection.pragma_update(None, pragma, pages))
     }
@@ -234,6 +243,7 @@ impl Catalogue {
         let mut catalogue = Catalogue {
             connection,
             wal_bytes,
+            copier: RefCell::default(),
             path: path.to_path_buf(),
             file: None,
         };
@@ -322,6 +332,7 @@ impl Catalogue {
         let catalogue = Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
+            copier: RefCell::default(),
             path,
             file: None,
         };
@@ -420,6 +431,7 @@ impl Catalogue {
         Ok(Some(Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
+            copier: RefCell::default(),
             path: path.to_path_buf(),
             file,
         }))

@@ -15,7 +15,7 @@ pub enum Met<'a> {
         key: i64,
         /// [`id_hash`] of its id.
         id: Option<u64>,
-        /// Whether its parent is what is met next, whose id it names: more is known of it than can be asked then.
+        /// It names the entry that is met next as its parent; nobody need ask for that name.
         goes_on: bool,
     },
     /// The id of the entry just met, when it was wished for.
@@ -39,7 +39,7 @@ pub enum Wish {
 
 impl Catalogue {
     /// The entries of a session with one source from the last to the first, but for those that are on no branch, until
-    /// `take` has enough. `false` when the session has several sources.
+    /// `take` has enough. `false`: the session has several sources, or its runs are damaged; what was met is not all.
     pub fn each_upwards(
         &self,
         session: i64,
@@ -53,13 +53,12 @@ impl Catalogue {
             if sources != 1 {
                 return Ok(false);
             }
-            self.go_up(session, take)?;
-            Ok(true)
+            self.go_up(session, take)
         };
         self.told(run())
     }
 
-    fn go_up(&self, session: i64, take: &mut dyn FnMut(Met<'_>) -> Wish) -> rusqlite::Result<()> {
+    fn go_up(&self, session: i64, take: &mut dyn FnMut(Met<'_>) -> Wish) -> rusqlite::Result<bool> {
         let (low, high) = key_range(session);
         let mut chains = self.connection.prepare_cached(
             "SELECT key, ids FROM _chains WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC",
@@ -70,22 +69,29 @@ impl Catalogue {
         while let Some(chain) = chains.next()? {
             let (first, ids) = (chain.get::<_, i64>(0)?, ids(chain.get_ref(1)?.as_blob()?));
             let end = first + ids.len() as i64;
+            if end > below {
+                return Ok(false);
+            }
             if end < below && self.each_row(end, below - 1, take)? == Wish::Enough {
-                return Ok(());
+                return Ok(true);
             }
             for (at, id) in ids.enumerate().rev() {
                 let (key, goes_on) = (first + at as i64, at > 0);
                 let mut wish = take(Met::Entry { key, id, goes_on });
                 if matches!(wish, Wish::Id | Wish::Parent) {
-                    wish = self.one_row(key, wish, take)?;
+                    match self.one_row(key, wish, take)? {
+                        Some(next) => wish = next,
+                        None => return Ok(false),
+                    }
                 }
                 if wish == Wish::Enough {
-                    return Ok(());
+                    return Ok(true);
                 }
             }
             below = first;
         }
-        self.each_row(low, below - 1, take).map(drop)
+        self.each_row(low, below - 1, take)?;
+        Ok(true)
     }
 
     /// The entries between two keys, the last one first.
@@ -120,24 +126,26 @@ impl Catalogue {
         Ok(Wish::Next)
     }
 
-    /// What is wished for of one entry of a run.
+    /// What is wished for of one entry of a run; `None` when there is no such entry.
     fn one_row(
         &self,
         key: i64,
         mut wish: Wish,
         take: &mut dyn FnMut(Met<'_>) -> Wish,
-    ) -> rusqlite::Result<Wish> {
+    ) -> rusqlite::Result<Option<Wish>> {
         let mut statement = self
             .connection
             .prepare_cached("SELECT id, parent FROM _entries WHERE key = ?1")?;
-        statement.query_row([key], |row| {
-            if wish == Wish::Id {
-                wish = take(Met::Id(row.get_ref(0)?.as_bytes_or_null()?));
-            }
-            if wish == Wish::Parent {
-                wish = take(Met::Parent(row.get_ref(1)?.as_bytes_or_null()?));
-            }
-            Ok(wish)
-        })
+        let mut rows = statement.query([key])?;
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
+        if wish == Wish::Id {
+            wish = take(Met::Id(row.get_ref(0)?.as_bytes_or_null()?));
+        }
+        if wish == Wish::Parent {
+            wish = take(Met::Parent(row.get_ref(1)?.as_bytes_or_null()?));
+        }
+        Ok(Some(wish))
     }
 }

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::copier::Copier;
 use super::open::{Catalogue, Error};
 
 /// Bytes of WAL that are always allowed.
@@ -43,6 +44,8 @@ impl Catalogue {
     /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to an older state.
     pub(super) fn empty_wal(&self) -> Result<bool, Error> {
         self.step("catalogue.checkpoint")?;
+        let copier = self.copier.borrow();
+        let _alone = copier.as_ref().map(Copier::wait);
         let c = &self.connection;
         let run = || -> rusqlite::Result<bool> {
             c.busy_timeout(PATIENCE)?;

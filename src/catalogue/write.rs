@@ -131,7 +131,12 @@ impl Catalogue {
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
         self.step("catalogue.begin")?;
-        self.told(self.run_cached("BEGIN IMMEDIATE"))
+        self.told(self.run_cached("BEGIN IMMEDIATE"))?;
+        // While this transaction is made, what the last one wrote is copied.
+        if let Some(copier) = &*self.copier.borrow() {
+            copier.wake();
+        }
+        Ok(())
     }
 
     /// Commit it.

@@ -3,6 +3,7 @@
 mod cancel;
 mod compare;
 mod exclude;
+mod flight;
 mod found;
 mod hints;
 mod look;

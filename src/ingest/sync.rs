@@ -1,17 +1,18 @@
 //! The catalogue stage: discover, read what changed on every core, write it with one writer.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
 use super::cancel::Cancel;
+use super::flight::Flight;
 use super::look::{Seen, look};
 use super::plan::{Plan, Work, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use super::sought::{Sighted, Sightings, Span};
-use crate::catalogue::write::{Chunk, Inserts};
+use crate::catalogue::write::{Chunk, Entries, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::{Config, RootSpec};
@@ -47,15 +48,15 @@ const ENTRIES_A_TRANSACTION: u64 = 20_000;
 const ENTRIES_FIRST: u64 = 500;
 /// Bytes of sources in one transaction, about: bounds what a crash costs.
 const BYTES_A_TRANSACTION: u64 = 16 << 20;
-/// Chunks on their way to the writer: enough to read on while it waits for the disk. A file's chunk is mostly a few
-/// kilobytes of rows, and never much more than four megabytes.
-const IN_FLIGHT: usize = 8;
+/// Bytes of sources, or of their rows where those are more, that are on their way to the writer: enough to read on while it
+/// waits for the disk, and enough for it while a large file is read.
+const BYTES_IN_FLIGHT: u64 = 8 * CHUNK_BYTES;
 
 /// Bytes of session files that a sync killed in the catalogue stage has read in vain, at most, where no line is longer
 /// than a chunk: an open transaction, the chunks that wait for it, and one that each thread is reading.
 pub fn catalogue_batch() -> u64 {
-    let chunks = IN_FLIGHT + rayon::current_num_threads();
-    BYTES_A_TRANSACTION + chunks as u64 * CHUNK_BYTES
+    let being_read = rayon::current_num_threads() as u64 * CHUNK_BYTES;
+    BYTES_A_TRANSACTION + BYTES_IN_FLIGHT + being_read
 }
 
 enum Message {
@@ -156,7 +157,7 @@ pub fn sync_catalogue(
     }
     let fills = !catalogue.was_scanned()?;
     if fills {
-        catalogue.checkpoint_seldom(true)?;
+        catalogue.checkpoint_beside(true)?;
     }
     catalogue.begin()?;
     let result = (|| {
@@ -216,14 +217,14 @@ pub fn sync_catalogue(
         }
         catalogue.note_scan(now_ns() / 1_000_000, changed > 0)
     })();
-    if let Err(error) = result {
+    let committed = result.and_then(|()| catalogue.commit());
+    if committed.is_err() {
         catalogue.rollback();
-        return Err(error);
     }
-    catalogue.commit()?;
     if fills {
-        catalogue.checkpoint_seldom(false)?;
+        catalogue.checkpoint_beside(false)?;
     }
+    committed?;
     report.ms.catalogue += ms(started);
     Ok(())
 }
@@ -312,8 +313,10 @@ pub(super) fn read_all(
         writer.settle()?;
         return Ok(writer.doubtful);
     }
+    let flight = &Flight::of(BYTES_IN_FLIGHT);
     rayon::in_place_scope(|scope| {
-        let (send, receive) = sync_channel(IN_FLIGHT);
+        let (send, receive) = channel();
+        let _end = flight.until_dropped();
         scope.spawn(move |_| {
             // One after the other as threads become free: the order is that of the plans.
             plans
@@ -326,15 +329,18 @@ pub(super) fn read_all(
                     }
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
-                    let emit = &mut |chunk, spans| {
-                        let _ = send.send(Message::Chunk(at, Box::new(chunk), spans));
+                    let emit = &mut |chunk: Chunk<Inserts>, spans| {
+                        let rows = chunk.entries.bytes() as u64;
+                        let bytes = flight.depart(chunk.source_bytes.max(rows));
+                        let _ = send.send((Message::Chunk(at, Box::new(chunk), spans), bytes));
                     };
                     let outcome = read_source(plan, sought, buffer, &mut cost, emit);
-                    let _ = send.send(Message::Done(at, outcome, cost));
+                    let _ = send.send((Message::Done(at, outcome, cost), 0));
                 });
         });
-        for message in receive {
+        for (message, bytes) in receive {
             writer.take(message)?;
+            flight.land(bytes);
         }
         writer.settle()
     })?;

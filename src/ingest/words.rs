@@ -29,6 +29,8 @@ pub const SMALL_WORDS_BATCH: u64 = 1 << 20;
 const MUCH: u64 = 64 << 20;
 /// Bytes between two entries that are sooner read than stepped over.
 const SMALL_GAP: u64 = 256;
+/// Memory of more bytes than an item mostly has is given back after one that has.
+const MUCH_READ: usize = 4 << 20;
 /// Memory of all adders together.
 const ADDER_BYTES: usize = 180_000_000;
 /// Items that wait for an adder.
@@ -236,16 +238,20 @@ fn add_all(
         for mut adder in adders {
             let (tell, finish, jobs) = (tell.clone(), finish.clone(), Arc::clone(&jobs));
             scope.spawn(move |_| {
+                let mut bytes = Vec::new();
                 let added = loop {
                     let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
                     let Ok(job) = next else {
                         break adder.finish();
                     };
-                    let docs = documents(&job, formats);
-                    let done = docs.as_ref().map(|(docs, read)| (docs.len() as u64, *read));
-                    let mut docs = docs.into_iter().flat_map(|(docs, _)| docs);
-                    if let Err(error) = docs.try_for_each(|doc| adder.add(&doc)) {
-                        break Err(error);
+                    let ready = Ready::read(&job, formats, &mut bytes);
+                    let added = ready.as_ref().map(|ready| ready.add_to(&mut adder));
+                    let done = match added.transpose() {
+                        Ok(passages) => passages.zip(ready.map(|ready| ready.read)),
+                        Err(error) => break Err(error),
+                    };
+                    if bytes.len() > MUCH_READ {
+                        bytes = Vec::new();
                     }
                     let _ = tell.send((job.item, done));
                 };
@@ -286,42 +292,76 @@ fn adders() -> usize {
     rayon::current_num_threads().clamp(1, MOST_ADDERS)
 }
 
-/// The passages of a job's entries, and the bytes read; `None` when its bytes are no longer what was catalogued.
-fn documents(job: &Job, formats: &[&'static dyn Format]) -> Option<(Vec<Doc>, u64)> {
-    let format = formats.iter().find(|f| f.name() == job.format)?;
-    let mut file = File::open(&job.path).ok()?;
-    let (mut docs, mut bytes, mut read) = (Vec::new(), Vec::new(), 0);
-    let is_of_job = |entry: &&StoredEntry| (entry.flags & flag::ANSWER != 0) == job.item.answers;
-    let entries: Vec<&StoredEntry> = job.entries.iter().filter(is_of_job).collect();
-    // Entries with nothing but their newline between them are read together.
-    let follows = |a: &&StoredEntry, b: &&StoredEntry| {
-        b.start >= a.start + a.length && b.start - (a.start + a.length) <= SMALL_GAP
-    };
-    for run in entries.chunk_by(follows) {
-        let (Some(first), Some(last)) = (run.first(), run.last()) else {
-            continue;
+/// The entries of a job, read and found to be what was catalogued.
+struct Ready<'j, 'b> {
+    job: &'j Job,
+    format: &'static dyn Format,
+    records: Vec<(&'j StoredEntry, &'b [u8])>,
+    /// Bytes read.
+    read: u64,
+}
+
+impl<'j, 'b> Ready<'j, 'b> {
+    /// Read them into `buffer`. `None` when the bytes of one are no longer what was catalogued.
+    fn read(
+        job: &'j Job,
+        formats: &[&'static dyn Format],
+        buffer: &'b mut Vec<u8>,
+    ) -> Option<Ready<'j, 'b>> {
+        let format = *formats.iter().find(|f| f.name() == job.format)?;
+        let mut file = File::open(&job.path).ok()?;
+        let is_of_job =
+            |entry: &&StoredEntry| (entry.flags & flag::ANSWER != 0) == job.item.answers;
+        let entries: Vec<&StoredEntry> = job.entries.iter().filter(is_of_job).collect();
+        // Entries with nothing but their newline between them are read together.
+        let follows = |a: &&StoredEntry, b: &&StoredEntry| {
+            b.start >= a.start + a.length && b.start - (a.start + a.length) <= SMALL_GAP
         };
-        let start = first.start;
-        bytes.resize((last.start + last.length - start) as usize, 0);
-        file.seek(SeekFrom::Start(start)).ok()?;
-        file.read_exact(&mut bytes).ok()?;
-        read += bytes.len() as u64;
-        for entry in run {
-            let from = (entry.start - start) as usize;
-            let record = &bytes[from..from + entry.length as usize];
-            if hash(record) != entry.hash {
-                return None;
+        let mut places = Vec::with_capacity(entries.len());
+        let mut read = 0;
+        for run in entries.chunk_by(follows) {
+            let (Some(first), Some(last)) = (run.first(), run.last()) else {
+                continue;
+            };
+            let end = read + (last.start + last.length - first.start) as usize;
+            if buffer.len() < end {
+                buffer.resize(end, 0);
             }
-            let tools = job.tools.get(&entry.key);
-            docs.extend(
-                format
-                    .passages_at(&job.path, record)
-                    .into_iter()
-                    .map(|passage| doc(entry, passage.class, passage.pieces, tools)),
-            );
+            file.seek(SeekFrom::Start(first.start)).ok()?;
+            file.read_exact(&mut buffer[read..end]).ok()?;
+            let place = |entry: &StoredEntry| read + (entry.start - first.start) as usize;
+            places.extend(run.iter().map(|entry| place(entry)));
+            read = end;
         }
+        let buffer = &*buffer;
+        let record = |(entry, from): (&'j StoredEntry, usize)| {
+            let record = buffer.get(from..from + entry.length as usize)?;
+            (hash(record) == entry.hash).then_some((entry, record))
+        };
+        Some(Ready {
+            job,
+            format,
+            records: entries
+                .into_iter()
+                .zip(places)
+                .map(record)
+                .collect::<Option<_>>()?,
+            read: read as u64,
+        })
     }
-    Some((docs, read))
+
+    /// Add their passages, one after the other: the next one is decoded where the last one was. How many there are.
+    fn add_to(&self, adder: &mut Adder) -> Result<u64, WordsError> {
+        let mut passages = 0;
+        for (entry, record) in &self.records {
+            let tools = self.job.tools.get(&entry.key);
+            for passage in self.format.passages_at(&self.job.path, record) {
+                adder.add(&doc(entry, passage.class, passage.pieces, tools))?;
+                passages += 1;
+            }
+        }
+        Ok(passages)
+    }
 }
 
 /// A passage with the facts that searches filter by.

@@ -1,58 +1,39 @@
 //! Which passages hold which terms, while a segment is being made?
 //!
 //! tantivy's own table looks up token after token, and each waits for the memory two or three
-//! times. Here the tokens of a text are looked up some hundred at once, so the waits overlap.
+//! times. Here the tokens of a text are looked up some hundred at once, so the waits overlap; and all tables lie in large
+//! pages (`Pages`), for to find out where a small page lies is one more wait.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::ops::Range;
 
 use tantivy::postings::FieldSerializer;
 
 use super::hash::hash;
+use super::pages::Pages;
+use super::term::{List, Term};
 use super::tokenizer::Segmenter;
 
 /// Tokens that are looked up together.
 const BLOCK: usize = 256;
-/// Bytes of postings in the first chunk of a term, and in the largest.
-const CHUNK: (u16, u16) = (8, 1024);
-
-/// What has become larger than this gets [`AT_ONCE`] bytes of room the next time.
-const LARGE: usize = 1 << 20;
-/// More than the 32 MB up to which glibc may take memory from what it keeps for later, and does not give all of it back: this it
-/// has the system map, untouched, moves it without copying when it grows, and gives it back as a whole.
-const AT_ONCE: usize = 40 << 20;
+/// Bytes of a slot of the table.
+const SLOT: usize = 8;
 
 /// The terms of one field, and for each the documents it stands in.
 pub(super) struct Postings {
     with_positions: bool,
     seed: u64,
-    /// `hash << 32 | term + 1`, 0 = free. Open addressing; the length is a power of two.
-    table: Vec<u64>,
-    terms: Vec<Term>,
+    /// Slots of 8 bytes, each `hash << 32 | term + 1`, 0 = free. Open addressing; their number is a power of two.
+    table: Pages,
+    /// See [`Term`].
+    terms: Pages,
     /// Each term's length and bytes.
-    keys: Vec<u8>,
+    keys: Pages,
     /// The chunks of the terms' postings. Behind each chunk is the place of the term's next one.
-    chunks: Vec<u8>,
+    chunks: Pages,
     tokens: u64,
     block: Block,
-}
-
-/// A term and its postings.
-///
-/// They are numbers of 7 bits a byte. Without positions: nothing for a single document, else the
-/// first document, and for each further one its distance. With positions: the first document, the distances
-/// of its positions, each plus 1, then for each further document 0, its distance and the same.
-#[derive(Debug, Clone, Copy, Default)]
-struct Term {
-    key: u32,
-    /// The document that was noted last.
-    last: u32,
-    /// Where the term stands there at last; without positions 1, and 0 before there is any document.
-    current: u32,
-    chunk: u32,
-    cursor: u32,
-    room: u16,
-    size: u16,
 }
 
 /// Tokens on their way into the table.
@@ -73,10 +54,10 @@ impl Postings {
         Self {
             with_positions,
             seed: RandomState::new().hash_one(0u8),
-            table: vec![0; 1 << 12],
-            terms: Vec::new(),
-            keys: Vec::new(),
-            chunks: Vec::new(),
+            table: Pages::zeros(SLOT << 12),
+            terms: Pages::new(),
+            keys: Pages::new(),
+            chunks: Pages::new(),
             tokens: 0,
             block: Block {
                 text: Vec::new(),
@@ -87,10 +68,7 @@ impl Postings {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        self.table.len() * size_of::<u64>()
-            + self.terms.len() * size_of::<Term>()
-            + self.keys.len()
-            + self.chunks.len()
+        self.table.len() + self.terms.len() + self.keys.len() + self.chunks.len()
     }
 
     /// All tokens of all documents.
@@ -129,59 +107,74 @@ impl Postings {
 
     /// Note all tokens of the block.
     fn settle(&mut self, document: u32) {
-        while (self.terms.len() + self.block.tokens.len()) * 4 > self.table.len() * 3 {
-            self.grow();
+        while (self.count() + self.block.tokens.len()) * 4 > self.table.len() / SLOT * 3 {
+            self.double();
         }
-        make_room(&mut self.terms, BLOCK);
-        make_room(&mut self.keys, self.block.text.len() + BLOCK);
-        // A number may begin a chunk, and each token is at most three.
-        make_room(&mut self.chunks, BLOCK * 3 * (usize::from(CHUNK.1) + 4));
-        self.warm();
+        let likely = self.likely_terms();
         let mut start = 0;
-        for at in 0..self.block.tokens.len() {
+        for (at, likely) in (0..self.block.tokens.len()).zip(likely) {
             let Token {
                 hash,
                 end,
                 position,
             } = self.block.tokens[at];
-            let term = self.term(hash, start, end as usize);
-            start = end as usize;
-            let (term, chunks) = (&mut self.terms[term], &mut self.chunks);
+            let text = start..end as usize;
+            start = text.end;
+            let number = match likely.checked_sub(1) {
+                Some(number) if self.is(number, &text) => number,
+                _ => self.term(hash, text),
+            };
+            let mut term = Term::at(&self.terms, number);
             if self.with_positions {
-                term.note_position(chunks, document, position);
+                term.note_position(&mut self.chunks, document, position);
             } else {
-                term.note(chunks, document);
+                term.note(&mut self.chunks, document);
             }
+            term.put(&mut self.terms, number);
         }
         self.block.text.clear();
         self.block.tokens.clear();
     }
 
-    /// Read what [`term`](Self::term) will read: no step here waits for the one before.
-    fn warm(&self) {
-        let mask = self.table.len() - 1;
-        let mut keys = [0u32; BLOCK];
+    /// The first term with the hash of each token plus 1, 0 = none. What will be read of them is read: no step here waits
+    /// for the one before.
+    fn likely_terms(&self) -> [u32; BLOCK] {
+        let mask = self.table.len() / SLOT - 1;
+        let tokens = &self.block.tokens;
         let mut slots = [0u64; BLOCK];
-        for (slot, token) in slots.iter_mut().zip(&self.block.tokens) {
-            *slot = self.table[token.hash as usize & mask];
+        for (slot, token) in slots.iter_mut().zip(tokens) {
+            *slot = slot_at(&self.table, token.hash as usize & mask);
         }
-        for ((key, slot), token) in keys.iter_mut().zip(slots).zip(&self.block.tokens) {
-            if slot != 0 && (slot >> 32) as u32 == token.hash {
-                *key = self.terms[slot as u32 as usize - 1].key;
+        let mut likely = [0u32; BLOCK];
+        let mut places = [(0u32, 0u32); BLOCK];
+        for (((likely, place), slot), token) in
+            likely.iter_mut().zip(&mut places).zip(slots).zip(tokens)
+        {
+            let (mut slot, mut at) = (slot, token.hash as usize & mask);
+            while slot != 0 && (slot >> 32) as u32 != token.hash {
+                at = (at + 1) & mask;
+                slot = slot_at(&self.table, at);
+            }
+            if slot != 0 {
+                *likely = slot as u32;
+                let term = Term::at(&self.terms, slot as u32 - 1);
+                *place = (term.key, term.cursor);
             }
         }
         let mut sum = 0u8;
-        for key in &keys[..self.block.tokens.len()] {
+        for (key, cursor) in &places[..tokens.len()] {
             sum ^= self.keys.get(*key as usize).copied().unwrap_or(0);
+            sum ^= self.chunks.get(*cursor as usize).copied().unwrap_or(0);
         }
         std::hint::black_box(sum);
+        likely
     }
 
     /// Read what writing these terms will read.
     fn warm_lists(&self, order: &[(u64, u32)]) {
         let mut places = [(0, 0); BLOCK];
         for (place, (_, number)) in places.iter_mut().zip(order) {
-            let term = &self.terms[*number as usize];
+            let term = Term::at(&self.terms, *number);
             *place = (term.chunk as usize, term.key as usize);
         }
         let mut sum = 0u8;
@@ -192,66 +185,96 @@ impl Postings {
         std::hint::black_box(sum);
     }
 
-    /// The term that stands in the block's text from `start` to `end`.
-    fn term(&mut self, hash: u32, start: usize, end: usize) -> usize {
-        let mask = self.table.len() - 1;
-        let text = &self.block.text[start..end];
+    /// How many terms there are.
+    fn count(&self) -> usize {
+        self.terms.len() / Term::BYTES
+    }
+
+    /// Whether this term stands there in the block's text.
+    fn is(&self, number: u32, text: &Range<usize>) -> bool {
+        let start = Term::at(&self.terms, number).key as usize;
+        let length = text.len();
+        if usize::from(self.keys[start]) != length {
+            return false;
+        }
+        // Most are short: their bytes and what follows are compared in one step, where something does.
+        let eight = |bytes: &[u8], at: usize| {
+            let bytes = bytes.get(at..at + 8)?;
+            bytes.try_into().ok().map(u64::from_le_bytes)
+        };
+        if length <= 8
+            && let Some(known) = eight(&self.keys, start + 1)
+            && let Some(this) = eight(&self.block.text, text.start)
+        {
+            return (known ^ this) << (64 - 8 * length) == 0;
+        }
+        self.keys[start + 1..][..length] == self.block.text[text.clone()]
+    }
+
+    /// The term that stands there in the block's text, be it a new one.
+    fn term(&mut self, hash: u32, text: Range<usize>) -> u32 {
+        let mask = self.table.len() / SLOT - 1;
         let mut at = hash as usize & mask;
         loop {
-            let slot = self.table[at];
+            let slot = slot_at(&self.table, at);
             if slot == 0 {
                 break;
             }
-            let term = slot as u32 as usize - 1;
-            if (slot >> 32) as u32 == hash && key(&self.keys, &self.terms[term]) == text {
-                return term;
+            if (slot >> 32) as u32 == hash && self.is(slot as u32 - 1, &text) {
+                return slot as u32 - 1;
             }
             at = (at + 1) & mask;
         }
-        self.terms.push(Term {
-            key: self.keys.len() as u32,
-            ..Term::default()
-        });
+        let number = self.count() as u32;
+        self.terms.grow(Term::BYTES);
+        let term = Term::new(self.keys.len() as u32);
+        term.put(&mut self.terms, number);
         // No token is longer than `MAX_TOKEN`.
-        self.keys.push(text.len() as u8);
-        self.keys.extend_from_slice(text);
-        self.table[at] = u64::from(hash) << 32 | self.terms.len() as u64;
-        self.terms.len() - 1
+        self.keys.extend(&[text.len() as u8]);
+        self.keys.extend(&self.block.text[text]);
+        put_slot(
+            &mut self.table,
+            at,
+            u64::from(hash) << 32 | u64::from(number + 1),
+        );
+        number
     }
 
-    fn grow(&mut self) {
-        let old = std::mem::take(&mut self.table);
-        self.table = vec![0; old.len() * 2];
-        let mask = self.table.len() - 1;
-        for slot in old.into_iter().filter(|slot| *slot != 0) {
+    fn double(&mut self) {
+        let mut table = Pages::zeros(self.table.len() * 2);
+        let mask = table.len() / SLOT - 1;
+        for slot in self.table.chunks_exact(SLOT).map(|slot| slot_at(slot, 0)) {
+            if slot == 0 {
+                continue;
+            }
             let mut at = (slot >> 32) as usize & mask;
-            while self.table[at] != 0 {
+            while slot_at(&table, at) != 0 {
                 at = (at + 1) & mask;
             }
-            self.table[at] = slot;
+            put_slot(&mut table, at, slot);
         }
+        self.table = table;
     }
 
     /// Write all terms in their order. The number of the first document becomes `base`.
     pub fn write(&self, base: u32, field: &mut FieldSerializer<'_>) -> io::Result<()> {
-        let mut order: Vec<(u64, u32)> = (0u32..)
-            .zip(&self.terms)
-            .map(|(number, term)| {
+        let mut order: Vec<(u64, u32)> = (0..self.count() as u32)
+            .map(|number| {
                 let mut start = [0; 8];
-                let key = key(&self.keys, term);
+                let key = key(&self.keys, &Term::at(&self.terms, number));
                 let length = key.len().min(8);
                 start[..length].copy_from_slice(&key[..length]);
                 (u64::from_be_bytes(start), number)
             })
             .collect();
-        let text = |number: u32| key(&self.keys, &self.terms[number as usize]);
+        let text = |number: u32| key(&self.keys, &Term::at(&self.terms, number));
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| text(a.1).cmp(text(b.1))));
         let mut positions = Vec::new();
         for (at, &(_, number)) in order.iter().enumerate() {
             if at % BLOCK == 0 {
                 self.warm_lists(&order[at..order.len().min(at + BLOCK)]);
             }
-            let term = &self.terms[number as usize];
+            let term = &Term::at(&self.terms, number);
             // How many documents there are is counted by `write_doc`.
             field.new_term(text(number), 1, true)?;
             let mut list = List::of(&self.chunks, term);
@@ -282,129 +305,16 @@ impl Postings {
     }
 }
 
-impl Term {
-    fn note(&mut self, chunks: &mut Vec<u8>, document: u32) {
-        if self.current > 0 {
-            if self.last == document {
-                return;
-            }
-            if self.size == 0 {
-                self.push(chunks, self.last);
-            }
-            self.push(chunks, document - self.last);
-        }
-        self.last = document;
-        self.current = 1;
-    }
-
-    fn note_position(&mut self, chunks: &mut Vec<u8>, document: u32, position: u32) {
-        if self.size == 0 || self.last != document {
-            if self.size == 0 {
-                self.push(chunks, document);
-            } else {
-                self.push(chunks, 0);
-                self.push(chunks, document - self.last);
-            }
-            self.last = document;
-            self.current = 0;
-        }
-        self.push(chunks, position - self.current + 1);
-        self.current = position;
-    }
-
-    fn push(&mut self, chunks: &mut Vec<u8>, mut value: u32) {
-        while value > 127 {
-            self.push_byte(chunks, value as u8 | 128);
-            value >>= 7;
-        }
-        self.push_byte(chunks, value as u8);
-    }
-
-    fn push_byte(&mut self, chunks: &mut Vec<u8>, byte: u8) {
-        if self.room == 0 {
-            let start = chunks.len();
-            let link = (start as u32).to_le_bytes();
-            if self.size == 0 {
-                self.chunk = start as u32;
-            } else {
-                let cursor = self.cursor as usize;
-                chunks[cursor..cursor + link.len()].copy_from_slice(&link);
-            }
-            self.size = next_size(self.size);
-            chunks.resize(start + usize::from(self.size) + link.len(), 0);
-            self.cursor = start as u32;
-            self.room = self.size;
-        }
-        chunks[self.cursor as usize] = byte;
-        self.cursor += 1;
-        self.room -= 1;
-    }
+fn slot_at(table: &[u8], at: usize) -> u64 {
+    let bytes = &table[at * SLOT..][..SLOT];
+    bytes.try_into().map_or(0, u64::from_le_bytes)
 }
 
-/// Of a vector that is large and nearly full.
-fn make_room<T>(vector: &mut Vec<T>, more: usize) {
-    let at_once = AT_ONCE / size_of::<T>();
-    let is_small = vector.len() * size_of::<T>() < LARGE;
-    if !is_small && vector.capacity() < at_once && vector.capacity() - vector.len() < more {
-        vector.reserve_exact(at_once - vector.len());
-    }
-}
-
-fn next_size(size: u16) -> u16 {
-    (size * 2).clamp(CHUNK.0, CHUNK.1)
+fn put_slot(table: &mut [u8], at: usize, slot: u64) {
+    table[at * SLOT..][..SLOT].copy_from_slice(&slot.to_le_bytes());
 }
 
 fn key<'a>(keys: &'a [u8], term: &Term) -> &'a [u8] {
     let start = term.key as usize + 1;
     &keys[start..start + usize::from(keys[start - 1])]
-}
-
-/// The numbers in the chunks of a term.
-struct List<'a> {
-    chunks: &'a [u8],
-    at: usize,
-    left: u16,
-    size: u16,
-    end: usize,
-}
-
-impl<'a> List<'a> {
-    fn of(chunks: &'a [u8], term: &Term) -> Self {
-        let size = if term.size == 0 { 0 } else { CHUNK.0 };
-        Self {
-            chunks,
-            at: term.chunk as usize,
-            left: size,
-            size,
-            end: term.cursor as usize,
-        }
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        if self.at == self.end {
-            return None;
-        }
-        if self.left == 0 {
-            let link = self.chunks[self.at..self.at + 4].try_into().ok()?;
-            self.at = u32::from_le_bytes(link) as usize;
-            self.size = next_size(self.size);
-            self.left = self.size;
-        }
-        let byte = self.chunks[self.at];
-        self.at += 1;
-        self.left -= 1;
-        Some(byte)
-    }
-
-    fn next(&mut self) -> Option<u32> {
-        let (mut value, mut shift) = (0, 0);
-        loop {
-            let byte = self.byte()?;
-            value |= u32::from(byte & 127) << shift;
-            if byte < 128 {
-                return Some(value);
-            }
-            shift += 7;
-        }
-    }
 }

@@ -60,9 +60,14 @@ pub fn complaint(error: &serde_json::Error) -> String {
 /// Read `record` with `read`: first as it is, then, where that yields nothing, as [`normalise`]
 /// rewrites it.
 pub fn tiers<R>(record: &[u8], read: impl Fn(&str) -> Option<R>) -> Option<R> {
-    if let Some(found) = std::str::from_utf8(record).ok().and_then(&read) {
+    if let Some(found) = utf8(record).and_then(&read) {
         return Some(found);
     }
     let clean = normalise(record)?;
     read(std::str::from_utf8(&clean).ok()?)
+}
+
+/// The bytes as text, where they are UTF-8.
+pub fn utf8(bytes: &[u8]) -> Option<&str> {
+    simdutf8::basic::from_utf8(bytes).ok()
 }

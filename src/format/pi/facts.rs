@@ -336,11 +336,28 @@ fn tool_calls(blocks: &[Loose<Block<'_>>], facts: &mut Facts) {
 
 /// Whether a tool of this name reads (`false`) or modifies (`true`) the file it is given.
 pub(in crate::format) fn touches(tool: &str) -> Option<bool> {
-    match tool.to_ascii_lowercase().replace(['_', '-'], "").as_str() {
-        "read" | "readfile" | "view" => Some(false),
-        "write" | "writefile" | "edit" | "editfile" | "multiedit" | "createfile" | "strreplace"
-        | "hashlineedit" | "applypatch" => Some(true),
-        _ => None,
+    const READS: &[&str] = &["read", "readfile", "view"];
+    const MODIFIES: &[&str] = &[
+        "write",
+        "writefile",
+        "edit",
+        "editfile",
+        "multiedit",
+        "createfile",
+        "strreplace",
+        "hashlineedit",
+        "applypatch",
+    ];
+    let is = |name: &&str| {
+        let letters = tool.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
+        letters
+            .map(|byte| byte.to_ascii_lowercase())
+            .eq(name.bytes())
+    };
+    match () {
+        () if READS.iter().any(is) => Some(false),
+        () if MODIFIES.iter().any(is) => Some(true),
+        () => None,
     }
 }
 

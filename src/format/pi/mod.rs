@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Format, Shape, SourceFacts, WriteMode};
+use super::{Format, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, Part, Passage, Placement, SessionFacts};
 
 mod facts;
@@ -42,7 +42,7 @@ impl Format for Pi {
     }
 
     fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
-        facts::of_text(std::str::from_utf8(line).ok()?)
+        facts::of_text(json::utf8(line)?)
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {

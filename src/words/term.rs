@@ -1,0 +1,197 @@
+//! In which documents does a term stand, and where in them? One byte after the other, in chunks that grow.
+
+use super::pages::Pages;
+
+/// Bytes of postings in the first chunk of a term, and in the largest.
+const CHUNK: (u16, u16) = (8, 1024);
+
+/// A term of [`Postings`](super::postings::Postings) and where its postings are.
+///
+/// They are numbers of 7 bits a byte. Without positions: nothing for a single document, else the
+/// first document, and for each further one its distance. With positions: the first document, the distances
+/// of its positions, each plus 1, then for each further document 0, its distance and the same.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Term {
+    /// Where its text is.
+    pub key: u32,
+    /// The document that was noted last.
+    pub last: u32,
+    /// Where the term stands there at last; without positions 1, and 0 before there is any document.
+    current: u32,
+    /// Where its first chunk begins, and where the next byte goes.
+    pub chunk: u32,
+    /// See `chunk`.
+    pub cursor: u32,
+    room: u16,
+    size: u16,
+}
+
+impl Term {
+    /// What it takes in [`Postings::terms`].
+    pub const BYTES: usize = 24;
+
+    /// One that stands nowhere yet, and where its text is.
+    pub fn new(key: u32) -> Term {
+        Term {
+            key,
+            ..Term::default()
+        }
+    }
+
+    /// The term of this number.
+    pub fn at(terms: &[u8], number: u32) -> Term {
+        let bytes = &terms[number as usize * Self::BYTES..][..Self::BYTES];
+        let four = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let last = four(20);
+        Term {
+            key: four(0),
+            last: four(4),
+            current: four(8),
+            chunk: four(12),
+            cursor: four(16),
+            room: last as u16,
+            size: (last >> 16) as u16,
+        }
+    }
+
+    pub fn put(self, terms: &mut [u8], number: u32) {
+        let bytes = &mut terms[number as usize * Self::BYTES..][..Self::BYTES];
+        let last = u32::from(self.room) | u32::from(self.size) << 16;
+        let fours = [
+            self.key,
+            self.last,
+            self.current,
+            self.chunk,
+            self.cursor,
+            last,
+        ];
+        for (bytes, four) in bytes.chunks_exact_mut(4).zip(fours) {
+            bytes.copy_from_slice(&four.to_le_bytes());
+        }
+    }
+
+    #[inline]
+    pub fn note(&mut self, chunks: &mut Pages, document: u32) {
+        if self.current > 0 {
+            if self.last == document {
+                return;
+            }
+            if self.size == 0 {
+                self.push(chunks, self.last);
+            }
+            self.push(chunks, document - self.last);
+        }
+        self.last = document;
+        self.current = 1;
+    }
+
+    #[inline]
+    pub fn note_position(&mut self, chunks: &mut Pages, document: u32, position: u32) {
+        if self.size == 0 || self.last != document {
+            if self.size == 0 {
+                self.push(chunks, document);
+            } else {
+                self.push(chunks, 0);
+                self.push(chunks, document - self.last);
+            }
+            self.last = document;
+            self.current = 0;
+        }
+        self.push(chunks, position - self.current + 1);
+        self.current = position;
+    }
+
+    #[inline]
+    fn push(&mut self, chunks: &mut Pages, mut value: u32) {
+        while value > 127 {
+            self.push_byte(chunks, value as u8 | 128);
+            value >>= 7;
+        }
+        self.push_byte(chunks, value as u8);
+    }
+
+    #[inline(always)]
+    fn push_byte(&mut self, chunks: &mut Pages, byte: u8) {
+        if self.room == 0 {
+            *self = self.with_room(chunks);
+        }
+        chunks[self.cursor as usize] = byte;
+        self.cursor += 1;
+        self.room -= 1;
+    }
+
+    /// With a chunk more. By value: a term whose address is taken is kept in memory, and each byte would be a detour.
+    #[cold]
+    #[inline(never)]
+    fn with_room(mut self, chunks: &mut Pages) -> Term {
+        let start = chunks.len();
+        let link = (start as u32).to_le_bytes();
+        if self.size == 0 {
+            self.chunk = start as u32;
+        } else {
+            let cursor = self.cursor as usize;
+            chunks[cursor..cursor + link.len()].copy_from_slice(&link);
+        }
+        self.size = next_size(self.size);
+        chunks.grow(usize::from(self.size) + link.len());
+        self.cursor = start as u32;
+        self.room = self.size;
+        self
+    }
+}
+
+fn next_size(size: u16) -> u16 {
+    (size * 2).clamp(CHUNK.0, CHUNK.1)
+}
+
+/// The numbers in the chunks of a term, in their order.
+pub(super) struct List<'a> {
+    chunks: &'a [u8],
+    at: usize,
+    left: u16,
+    size: u16,
+    end: usize,
+}
+
+impl<'a> List<'a> {
+    pub fn of(chunks: &'a [u8], term: &Term) -> Self {
+        let size = if term.size == 0 { 0 } else { CHUNK.0 };
+        Self {
+            chunks,
+            at: term.chunk as usize,
+            left: size,
+            size,
+            end: term.cursor as usize,
+        }
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        if self.at == self.end {
+            return None;
+        }
+        if self.left == 0 {
+            let link = self.chunks[self.at..self.at + 4].try_into().ok()?;
+            self.at = u32::from_le_bytes(link) as usize;
+            self.size = next_size(self.size);
+            self.left = self.size;
+        }
+        let byte = self.chunks[self.at];
+        self.at += 1;
+        self.left -= 1;
+        Some(byte)
+    }
+
+    pub fn next(&mut self) -> Option<u32> {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = self.byte()?;
+            value |= u32::from(byte & 127) << shift;
+            if byte < 128 {
+                return Some(value);
+            }
+            shift += 7;
+        }
+    }
+}
