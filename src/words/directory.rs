@@ -21,6 +21,9 @@ use crate::failpoint::reach;
 /// The least a file of tantivy can be: its footer's length and magic number.
 const LEAST_LENGTH: usize = 8;
 
+/// Bytes of a file from which on it is read by pieces. Of smaller ones hardly any memory is taken.
+const WORTH_PIECES: usize = 2 << 20;
+
 /// A folder with an index. Files cut to almost nothing are errors, where tantivy's own would panic.
 #[derive(Debug, Clone)]
 pub(super) struct IndexDirectory {
@@ -62,7 +65,7 @@ impl Directory for IndexDirectory {
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, "shorter than any such file");
             return Err(OpenReadError::wrap_io_error(error, path.to_owned()));
         }
-        if self.for_reading || !is_passed_through(path) {
+        if self.for_reading || handle.len() < WORTH_PIECES || !is_passed_through(path) {
             return Ok(handle);
         }
         let file = File::open(self.path.join(path))
