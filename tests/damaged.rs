@@ -310,3 +310,41 @@ fn what_verify_finds_mended_it_tells() {
     fs::remove_file(file).unwrap();
     place.is_whole(&index, "verify");
 }
+
+/// What a damaged row says of an entry's bytes is nothing to make room for.
+#[test]
+fn words_are_made_though_places_of_entries_are_damaged() {
+    for damage in [
+        "length = 1 << 62",
+        "length = -1",
+        "start = 9223372036854775807",
+        "start = -9223372036854775808",
+        "start = start + 1, length = 1 << 36",
+        "length = 0",
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let sessions = home.path().join("sessions/--w--");
+        fs::create_dir_all(&sessions).unwrap();
+        let mut text = String::from(
+            "{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}\n",
+        );
+        let mut rng = ChaCha8Rng::seed_from_u64(9);
+        for id in 1..40 {
+            text.push_str(&String::from_utf8_lossy(&lines::pi(&mut rng, id)));
+            text.push('\n');
+        }
+        fs::write(sessions.join("1.jsonl"), text).unwrap();
+        let root = root("pi", "pi", &home.path().join("sessions"));
+        let config = Config::new(home.path().join("index"), vec![root]);
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let connection = Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+        let planted = format!("UPDATE _entries SET {damage} WHERE key % 3 = 0");
+        assert!(connection.execute(&planted, []).unwrap() > 5, "{damage}");
+        drop(connection);
+        fs::remove_dir_all(config.words_dir()).unwrap();
+        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let found = index.verify(&mut |_| {}).unwrap().differences;
+        assert!(!found.is_empty(), "{damage}");
+    }
+}

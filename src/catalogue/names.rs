@@ -1,12 +1,11 @@
-//! Which sessions have this id, or this path? Found without reading the rows of all the others.
+//! Which sessions have this id, and where do all of them lie? Told without reading the rows of all the others.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::open::{Catalogue, Error};
-use super::read::{StoredSession, numbers};
+use super::read::{SESSION, StoredSession, numbers, stored_session};
 
 impl Catalogue {
     /// Sessions of some roots with an id, by root.
@@ -33,8 +32,11 @@ impl Catalogue {
         sql: &str,
         start: &str,
     ) -> Result<Vec<StoredSession>, Error> {
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            let mut query = self.connection.prepare_cached(sql)?;
+        let run = || -> rusqlite::Result<Vec<StoredSession>> {
+            // A number means the same session as long as nobody fills the catalogue anew.
+            let one = self.connection.unchecked_transaction()?;
+            let mut query = one.prepare_cached(sql)?;
+            let mut row_of = one.prepare_cached(&format!("{SESSION} WHERE s.session = ?1"))?;
             let mut found = Vec::new();
             for root in in_order(roots) {
                 let mut rows = query.query(params![root, start])?;
@@ -42,49 +44,30 @@ impl Catalogue {
                     if !row.get_ref(1)?.as_str()?.starts_with(start) {
                         break;
                     }
-                    found.push(row.get(0)?);
+                    found.push(row_of.query_row([row.get::<_, i64>(0)?], stored_session)?);
                 }
             }
             Ok(found)
         };
-        self.numbered(&self.told(run())?)
+        self.told(run())
     }
 
-    /// Sessions of some roots with paths that are the one asked for, by root and id.
-    pub fn sessions_at(
-        &self,
-        roots: &[i64],
-        mut is_it: impl FnMut(&Path) -> bool,
-    ) -> Result<Vec<StoredSession>, Error> {
+    /// The ids and paths of all sessions of some roots, by root and id.
+    pub fn paths_of_sessions(&self, roots: &[i64]) -> Result<Vec<(String, PathBuf)>, Error> {
         // Along the table: by the index each row would be looked up for itself.
         let sql = format!(
-            "SELECT session, path, root, id FROM _sessions NOT INDEXED WHERE root IN ({})",
+            "SELECT root, id, session, path FROM _sessions NOT INDEXED WHERE root IN ({})",
             numbers(roots)
         );
-        let mut run = || -> rusqlite::Result<Vec<(i64, String, i64)>> {
+        let run = || -> rusqlite::Result<Vec<(i64, String, i64, String)>> {
             let mut query = self.connection.prepare_cached(&sql)?;
-            let (mut rows, mut found) = (query.query([])?, Vec::new());
-            while let Some(row) = rows.next()? {
-                if is_it(Path::new(row.get_ref(1)?.as_str()?)) {
-                    found.push((row.get(2)?, row.get(3)?, row.get(0)?));
-                }
-            }
-            found.sort();
-            Ok(found)
+            let all = |r: &Row<'_>| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?));
+            query.query_map([], all)?.collect()
         };
-        let found: Vec<i64> = self.told(run())?.into_iter().map(|(.., n)| n).collect();
-        self.numbered(&found)
-    }
-
-    /// Sessions in the order of these numbers.
-    fn numbered(&self, sessions: &[i64]) -> Result<Vec<StoredSession>, Error> {
-        if sessions.is_empty() {
-            return Ok(Vec::new());
-        }
-        let places: HashMap<_, _> = (0..).zip(sessions).map(|(at, n)| (*n, at)).collect();
-        let mut found = self.sessions_by_number(sessions)?;
-        found.sort_by_key(|s| places.get(&s.session).copied().unwrap_or(usize::MAX));
-        Ok(found)
+        let mut all = self.told(run())?;
+        all.sort_unstable();
+        let named = all.into_iter().map(|(_, id, _, path)| (id, path.into()));
+        Ok(named.collect())
     }
 }
 

@@ -192,8 +192,10 @@ impl Catalogue {
         };
         // The last one is waited for.
         self.copier.replace(None);
-        self.copier
-            .replace(beside.then(|| Copier::start(&self.path)).flatten());
+        // What is in memory only has no WAL.
+        let is_file = self.connection.path().is_some_and(|path| !path.is_empty());
+        let copier = (beside && is_file).then(|| Copier::start(&self.path));
+        self.copier.replace(copier.flatten());
         let pragma = "wal_autocheckpoint";
         self.told(self.connection.pragma_update(None, pragma, pages))
     }

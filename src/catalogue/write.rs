@@ -112,6 +112,15 @@ pub struct Chunk<E> {
     pub source_bytes: u64,
 }
 
+impl<E: Entries> Chunk<E> {
+    /// Bytes of memory it takes, about.
+    pub fn memory(&self) -> u64 {
+        let first = |fold: &Fold| fold.first_message.as_ref().map_or(0, String::len);
+        let texts = first(&self.fold) + first(&self.shown);
+        (self.entries.bytes() + self.proof.bytes() + texts) as u64
+    }
+}
+
 /// What a chunk has become.
 #[derive(Debug, Clone, Copy)]
 pub struct Applied {

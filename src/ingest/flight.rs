@@ -7,45 +7,46 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// What a chunk takes up at least: many a file has a few lines only.
 const LEAST: u64 = 4 << 10;
 
-/// So many bytes may be on their way, and no more.
+/// About so many bytes may be on their way.
 pub(super) struct Flight {
     left: Mutex<Left>,
     landed: Condvar,
-    room: u64,
 }
 
 struct Left {
-    bytes: u64,
+    /// Below zero: the last to depart took more than there was. Who needs much would wait for ever behind those who need
+    /// little.
+    bytes: i64,
     ended: bool,
 }
 
 impl Flight {
-    /// Room for so many bytes.
+    /// Room for so many bytes, and as many more as each who departs takes at once.
     pub fn of(room: u64) -> Self {
         Self {
             left: Mutex::new(Left {
-                bytes: room,
+                bytes: room as i64,
                 ended: false,
             }),
             landed: Condvar::new(),
-            room,
         }
     }
 
-    /// Wait until there is room for `bytes`, or for all that there can be. What is given back is to be given to
-    /// [`land`](Self::land).
+    /// Wait until there is room. What is given back is to be given to [`land`](Self::land).
     pub fn depart(&self, bytes: u64) -> u64 {
-        let bytes = bytes.clamp(LEAST.min(self.room), self.room);
-        let is_full = |left: &mut Left| left.bytes < bytes && !left.ended;
+        let bytes = bytes.max(LEAST);
+        let is_full = |left: &mut Left| left.bytes <= 0 && !left.ended;
         let waited = self.landed.wait_while(self.left(), is_full);
         let mut left = waited.unwrap_or_else(PoisonError::into_inner);
-        left.bytes = left.bytes.saturating_sub(bytes);
+        left.bytes = left.bytes.saturating_sub_unsigned(bytes);
         bytes
     }
 
     /// They have arrived.
     pub fn land(&self, bytes: u64) {
-        self.left().bytes += bytes;
+        let mut left = self.left();
+        left.bytes = left.bytes.saturating_add_unsigned(bytes);
+        drop(left);
         self.landed.notify_all();
     }
 
@@ -76,8 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn never_more_than_there_is_room_for() {
+    fn hardly_more_than_there_is_room_for() {
         const ROOM: u64 = 10 * LEAST;
+        const MOST: u64 = 199 * 400;
         let (flight, on_the_way) = (Flight::of(ROOM), AtomicU64::new(0));
         let (send, receive) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
@@ -87,7 +89,7 @@ mod tests {
                     for bytes in (0..200).map(|at| at * step * 100) {
                         let bytes = flight.depart(bytes);
                         let now = on_the_way.fetch_add(bytes, Ordering::SeqCst) + bytes;
-                        assert!(now <= ROOM, "{now}");
+                        assert!(now <= ROOM + 4 * MOST, "{now}");
                         send.send(bytes).unwrap();
                     }
                 });
@@ -98,7 +100,11 @@ mod tests {
                 flight.land(bytes);
             }
         });
-        assert_eq!(flight.depart(u64::MAX), ROOM, "a giant goes alone");
+        // A giant departs where there is any room, and all others wait until it has landed.
+        let giant = flight.depart(100 * ROOM);
+        assert!(flight.left().bytes < 0);
+        flight.land(giant);
+        assert_eq!(flight.left().bytes, ROOM as i64);
     }
 
     #[test]
@@ -107,7 +113,9 @@ mod tests {
         std::thread::scope(|scope| {
             let end = flight.until_dropped();
             flight.depart(LEAST);
-            scope.spawn(|| flight.depart(LEAST));
+            let waiting = scope.spawn(|| flight.depart(LEAST));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert!(!waiting.is_finished());
             drop(end);
         });
     }

@@ -12,7 +12,7 @@ use super::look::{Seen, look};
 use super::plan::{Plan, Work, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use super::sought::{Sighted, Sightings, Span};
-use crate::catalogue::write::{Chunk, Entries, Inserts};
+use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::index::{Config, RootSpec};
@@ -50,13 +50,14 @@ const ENTRIES_FIRST: u64 = 500;
 const BYTES_A_TRANSACTION: u64 = 16 << 20;
 /// Bytes of sources, or of their rows where those are more, that are on their way to the writer: enough to read on while it
 /// waits for the disk, and enough for it while a large file is read.
-const BYTES_IN_FLIGHT: u64 = 8 * CHUNK_BYTES;
+const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
 
 /// Bytes of session files that a sync killed in the catalogue stage has read in vain, at most, where no line is longer
 /// than a chunk: an open transaction, the chunks that wait for it, and one that each thread is reading.
 pub fn catalogue_batch() -> u64 {
-    let being_read = rayon::current_num_threads() as u64 * CHUNK_BYTES;
-    BYTES_A_TRANSACTION + BYTES_IN_FLIGHT + being_read
+    // One that a thread is reading, and one that it sent when there was hardly room.
+    let by_thread = 2 * rayon::current_num_threads() as u64 * CHUNK_BYTES;
+    BYTES_A_TRANSACTION + BYTES_IN_FLIGHT + by_thread
 }
 
 enum Message {
@@ -159,8 +160,8 @@ pub fn sync_catalogue(
     if fills {
         catalogue.checkpoint_beside(true)?;
     }
-    catalogue.begin()?;
     let result = (|| {
+        catalogue.begin()?;
         let mut stale: Stale<'_> = BTreeMap::new();
         for ((spec, format, root, look), gone) in scanned.iter().zip(&gone_by_root) {
             catalogue.ensure_root(spec)?;
@@ -330,12 +331,12 @@ pub(super) fn read_all(
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
                     let emit = &mut |chunk: Chunk<Inserts>, spans| {
-                        let rows = chunk.entries.bytes() as u64;
-                        let bytes = flight.depart(chunk.source_bytes.max(rows));
+                        let bytes = flight.depart(chunk.memory().max(chunk.source_bytes));
                         let _ = send.send((Message::Chunk(at, Box::new(chunk), spans), bytes));
                     };
                     let outcome = read_source(plan, sought, buffer, &mut cost, emit);
-                    let _ = send.send((Message::Done(at, outcome, cost), 0));
+                    let bytes = flight.depart(0);
+                    let _ = send.send((Message::Done(at, outcome, cost), bytes));
                 });
         });
         for (message, bytes) in receive {

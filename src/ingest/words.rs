@@ -310,21 +310,30 @@ impl<'j, 'b> Ready<'j, 'b> {
     ) -> Option<Ready<'j, 'b>> {
         let format = *formats.iter().find(|f| f.name() == job.format)?;
         let mut file = File::open(&job.path).ok()?;
+        // What a damaged row names beyond the file's end is nothing to make room for.
+        let length = file.metadata().ok()?.len();
+        let end_of = |entry: &StoredEntry| {
+            let end = entry.start.checked_add(entry.length);
+            end.filter(|end| *end <= length)
+        };
         let is_of_job =
             |entry: &&StoredEntry| (entry.flags & flag::ANSWER != 0) == job.item.answers;
         let entries: Vec<&StoredEntry> = job.entries.iter().filter(is_of_job).collect();
         // Entries with nothing but their newline between them are read together.
         let follows = |a: &&StoredEntry, b: &&StoredEntry| {
-            b.start >= a.start + a.length && b.start - (a.start + a.length) <= SMALL_GAP
+            let gap = end_of(a).and_then(|end| b.start.checked_sub(end));
+            gap.is_some_and(|gap| gap <= SMALL_GAP)
         };
         let mut places = Vec::with_capacity(entries.len());
-        let mut read = 0;
+        let mut read: usize = 0;
         for run in entries.chunk_by(follows) {
             let (Some(first), Some(last)) = (run.first(), run.last()) else {
                 continue;
             };
-            let end = read + (last.start + last.length - first.start) as usize;
+            let bytes = usize::try_from(end_of(last)?.checked_sub(first.start)?).ok()?;
+            let end = read.checked_add(bytes)?;
             if buffer.len() < end {
+                buffer.try_reserve(end - buffer.len()).ok()?;
                 buffer.resize(end, 0);
             }
             file.seek(SeekFrom::Start(first.start)).ok()?;
@@ -335,7 +344,8 @@ impl<'j, 'b> Ready<'j, 'b> {
         }
         let buffer = &*buffer;
         let record = |(entry, from): (&'j StoredEntry, usize)| {
-            let record = buffer.get(from..from + entry.length as usize)?;
+            let end = from.checked_add(usize::try_from(entry.length).ok()?)?;
+            let record = buffer.get(from..end)?;
             (hash(record) == entry.hash).then_some((entry, record))
         };
         Some(Ready {

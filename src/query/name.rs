@@ -1,6 +1,6 @@
 //! Which session does a name mean? An id, a unique prefix of one, a path, or `last`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::list::{ListScope, canonical};
 use crate::catalogue::read::StoredSession;
@@ -41,14 +41,15 @@ impl Index {
             let asked = cwd.join(name);
             let path = canonical(&asked);
             let names = [asked.file_name(), path.file_name()];
+            let all = catalogue.paths_of_sessions(&roots)?;
+            let is_it = |(_, at): &&(String, PathBuf)| canonical(at) == path;
             // Links are resolved only where the name fits; a link to the file may have another one.
-            let fits = |at: &Path| names.contains(&at.file_name()) && canonical(at) == path;
-            let mut found = catalogue.sessions_at(&roots, fits)?;
-            if found.is_empty() {
-                found = catalogue.sessions_at(&roots, |at| canonical(at) == path)?;
-            }
-            if let Some(first) = found.into_iter().next() {
-                return Ok(first.row);
+            let fits = |one: &&(String, PathBuf)| names.contains(&one.1.file_name()) && is_it(one);
+            if let Some((id, at)) = all.iter().find(fits).or_else(|| all.iter().find(is_it)) {
+                let found = catalogue.sessions_with_id(&roots, id)?;
+                if let Some(found) = found.into_iter().find(|s| s.row.path == *at) {
+                    return Ok(found.row);
+                }
             }
         }
         let mut found = catalogue.sessions_with_id(&roots, name)?;

@@ -38,6 +38,11 @@ fn extend_state(state: Option<u64>, bytes: &[u8]) -> u64 {
 }
 
 impl Proof {
+    /// Bytes of memory it takes, about.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.blocks)
+    }
+
     /// Bytes that the proof covers.
     pub fn covers(&self) -> u64 {
         if self.filled == 0 {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::HasLen;
@@ -16,40 +17,40 @@ const PIECE: usize = 128 << 10;
 /// More bytes than these are asked for at once to see whether a file is as it was written.
 const LARGE: usize = 1 << 20;
 
-/// A file of which a piece is held.
+/// A file of which a piece is held. It is open only while a piece is read: a merge has many of them.
 pub(super) struct Passing {
+    path: PathBuf,
     held: Mutex<Held>,
     /// The same file, mapped. Of what is not read of it nothing is in memory.
     mapped: Arc<dyn FileHandle>,
 }
 
 struct Held {
-    file: File,
     from: usize,
     bytes: OwnedBytes,
 }
 
 impl Passing {
-    pub fn new(file: File, mapped: Arc<dyn FileHandle>) -> Self {
+    pub fn new(path: PathBuf, mapped: Arc<dyn FileHandle>) -> Self {
         let held = Mutex::new(Held {
-            file,
             from: 0,
             bytes: OwnedBytes::empty(),
         });
-        Self { held, mapped }
+        Self { path, held, mapped }
     }
 }
 
 impl Held {
     /// A range within `length` bytes of the file.
-    fn read(&mut self, range: Range<usize>, length: usize) -> io::Result<OwnedBytes> {
+    fn read(&mut self, path: &Path, range: Range<usize>, length: usize) -> io::Result<OwnedBytes> {
         let holds =
             |held: &Self| range.start >= held.from && range.end <= held.from + held.bytes.len();
         if !holds(self) {
             let end = range.end.max(range.start + PIECE).min(length);
             let mut bytes = vec![0; end.saturating_sub(range.start)];
-            self.file.seek(SeekFrom::Start(range.start as u64))?;
-            self.file.read_exact(&mut bytes)?;
+            let mut file = File::open(path)?;
+            file.seek(SeekFrom::Start(range.start as u64))?;
+            file.read_exact(&mut bytes)?;
             (self.from, self.bytes) = (range.start, OwnedBytes::new(bytes));
         }
         Ok(self
@@ -64,7 +65,9 @@ impl FileHandle for Passing {
             return self.mapped.read_bytes(range);
         }
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.read(range, self.len())
+        // Without a descriptor to be had, for one, the mapped file tells the same.
+        let read = held.read(&self.path, range.clone(), self.len());
+        read.or_else(|_| self.mapped.read_bytes(range))
     }
 }
 
@@ -77,5 +80,35 @@ impl HasLen for Passing {
 impl fmt::Debug for Passing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a file of {} bytes", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_range_is_what_the_file_holds_though_it_is_gone_meanwhile() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a");
+        let bytes: Vec<u8> = (0..3 * LARGE).map(|at| (at * 31 / 7) as u8).collect();
+        std::fs::write(&path, &bytes).unwrap();
+        let mapped: Arc<dyn FileHandle> = Arc::new(OwnedBytes::new(bytes.clone()));
+        let passing = Passing::new(path.clone(), mapped);
+        let holds = |range: Range<usize>| {
+            let read = passing.read_bytes(range.clone()).unwrap();
+            assert!(*read == bytes[range.clone()], "{range:?}");
+        };
+        for at in (0..bytes.len() - PIECE).step_by(PIECE / 3 + 1) {
+            holds(at..at + 10);
+            holds(at + 5..at + PIECE + 7);
+            holds(at / 2..at / 2);
+        }
+        holds(bytes.len() - 1..bytes.len());
+        holds(0..LARGE);
+        holds(0..bytes.len());
+        std::fs::remove_file(&path).unwrap();
+        holds(LARGE..LARGE + 9);
+        holds(7..8);
     }
 }

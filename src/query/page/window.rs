@@ -109,7 +109,7 @@ impl ListPage {
             masked: Vec::new(),
         };
         let all = window.places.len();
-        if window.text.len() < WORTH_A_THREAD {
+        if self.scope.mask.is_none() || window.text.len() < WORTH_A_THREAD {
             window.masked = self.masked(&window, 0..all)?;
             return Ok(window);
         }
