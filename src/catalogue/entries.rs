@@ -354,12 +354,18 @@ impl Catalogue {
     }
 }
 
+/// A place in a file, or a length. What is damaged so that no file can have it is told as larger than any; two of them are
+/// never more than can be counted.
+pub(super) fn in_file(stored: i64) -> u64 {
+    u64::try_from(stored).unwrap_or(u64::MAX).min(1 << 62)
+}
+
 pub(super) fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
     Ok(StoredEntry {
         key: r.get(0)?,
         source: r.get(1)?,
-        start: r.get::<_, i64>(2)? as u64,
-        length: r.get::<_, i64>(3)? as u64,
+        start: in_file(r.get(2)?),
+        length: in_file(r.get(3)?),
         line: r.get::<_, i64>(4)? as u64,
         hash: r.get::<_, i64>(5)? as u64,
         kind: r.get(6)?,

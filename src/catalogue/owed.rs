@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use rusqlite::params;
 
+use super::entries::in_file;
 use super::entries::{ENTRY, StoredEntry, stored_entry};
 use super::open::{Catalogue, Error};
 use super::write::{ARRIVAL_BITS, flag, key_range};
@@ -59,8 +60,8 @@ impl Catalogue {
                 let role = row.get_ref(7)?;
                 each(OwedRow {
                     key: row.get(0)?,
-                    start: row.get::<_, i64>(1)? as u64,
-                    length: row.get::<_, i64>(2)? as u64,
+                    start: in_file(row.get(1)?),
+                    length: in_file(row.get(2)?),
                     hash: row.get::<_, i64>(3)? as u64,
                     time_ms: row.get(4)?,
                     flags: row.get(5)?,

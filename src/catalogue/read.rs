@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::entries::in_file;
 use super::open::{Catalogue, Error};
 use crate::format::resume;
 use crate::model::SessionRow;
@@ -277,8 +278,8 @@ impl Catalogue {
                 )?
                 .query_map([source], |r| {
                     Ok(StoredProblem {
-                        start: r.get::<_, i64>(0)? as u64,
-                        length: r.get::<_, i64>(1)? as u64,
+                        start: in_file(r.get(0)?),
+                        length: in_file(r.get(1)?),
                         provisional: r.get(2)?,
                         reason: r.get(3)?,
                     })
