@@ -350,7 +350,7 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
         write(times);
         match sync(&config) {
             Ok(_) if blocked.is_none() => written = times,
-            Ok(_) => panic!("written while blocked"),
+            Ok(_) => panic!("written while blocked: {blocked:?}"),
             Err(error) => blocked = Some(error),
         }
         // The limit and what one transaction adds.

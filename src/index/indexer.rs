@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::damage::{ANEW, remove_catalogue};
+use super::turns::Lock;
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
@@ -25,7 +26,7 @@ pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
     pub(super) notes: Vec<String>,
-    pub(super) lock: File,
+    pub(super) lock: Lock,
     /// What lies below the roots, as far as it was listed while the catalogue was opened.
     pub(super) ahead: Ahead,
 }
@@ -65,7 +66,7 @@ impl Indexer {
         Indexer::open_locked(config, lock(config, patience, progress)?)
     }
 
-    fn open_locked(config: &Config, lock: File) -> Result<Indexer, Error> {
+    fn open_locked(config: &Config, lock: Lock) -> Result<Indexer, Error> {
         let path = config.catalogue_path();
         let mut notes = Vec::new();
         let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
@@ -355,7 +356,7 @@ fn lock(
     config: &Config,
     patience: turns::Patience,
     progress: &mut dyn FnMut(Event),
-) -> Result<File, Error> {
+) -> Result<Lock, Error> {
     let directory = config.generation_dir();
     make_private(&config.index_dir, &directory)?;
     let path = directory.join("lock");
@@ -366,7 +367,7 @@ fn lock(
     let mut waits = || progress(Event::Waiting);
     let locked = turns::lock_within(config, &lock, patience, &mut waits);
     match locked.map_err(|e| Error::io(&path, e))? {
-        true => Ok(lock),
+        true => Ok(Lock(lock)),
         false => Err(Error::Busy {
             index_dir: config.index_dir.clone(),
         }),

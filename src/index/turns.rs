@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::ops::Deref;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,25 @@ pub(super) const WHILE: Patience = Patience {
     longest: Duration::from_secs(60),
     while_it_gets_on: true,
 };
+
+/// The file by which the index is locked. Dropped, it is unlocked, not only closed: a process that is being started holds what
+/// we hold until it becomes another program, a lock too.
+pub(super) struct Lock(pub File);
+
+impl Deref for Lock {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Where that fails, closing it is what is left.
+        let _ = self.0.unlock();
+    }
+}
 
 /// Take the writer lock; `waits` is told again and again while a turn is waited for. `false`: somebody else is at work.
 pub(super) fn lock_within(
@@ -138,6 +158,17 @@ pub(super) fn is_watched(config: &Config) -> bool {
 mod tests {
     use super::*;
     use crate::index::watch::barrier::{Presence, State};
+
+    #[test]
+    fn what_is_dropped_is_unlocked_though_a_process_that_is_being_started_holds_it_too() {
+        let place = tempfile::tempdir().unwrap();
+        let config = Config::new(place.path().join("index"), Vec::new());
+        let indexer = Indexer::open(&config).unwrap();
+        let held_too = indexer.lock.try_clone().unwrap();
+        drop(indexer);
+        Indexer::open(&config).unwrap();
+        drop(held_too);
+    }
 
     #[test]
     fn who_asks_for_a_writer_keeps_none_away() {
