@@ -354,10 +354,10 @@ pub(in crate::format) fn touches(tool: &str) -> Option<bool> {
             .map(|byte| byte.to_ascii_lowercase())
             .eq(name.bytes())
     };
-    match () {
-        () if READS.iter().any(is) => Some(false),
-        () if MODIFIES.iter().any(is) => Some(true),
-        () => None,
+    if READS.iter().any(is) {
+        Some(false)
+    } else {
+        MODIFIES.iter().any(is).then_some(true)
     }
 }
 
