@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
+use sessionary::index::{ListScope, SearchScope, ShowScope};
 use sessionary::{Config, Freshness, Index, Indexer};
 
 use crate::histories::damage::copy_all;
@@ -313,7 +314,7 @@ fn what_verify_finds_mended_it_tells() {
 
 /// What a damaged row says of an entry's bytes is nothing to make room for.
 #[test]
-fn words_are_made_though_places_of_entries_are_damaged() {
+fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
     for damage in [
         "length = 1 << 45",
         "length = -1",
@@ -341,10 +342,59 @@ fn words_are_made_though_places_of_entries_are_damaged() {
         let planted = format!("UPDATE _entries SET {damage} WHERE key % 3 = 0");
         assert!(connection.execute(&planted, []).unwrap() > 5, "{damage}");
         drop(connection);
+        let ask = || {
+            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+            let everything = SearchScope {
+                limit: 1_000,
+                ..SearchScope::default()
+            };
+            // What is answered of rows like these is open; whoever asks goes on living.
+            let _ = index.search("user OR a OR *e*", &everything);
+            let _ = index.sql("SELECT raw(entry) FROM entries").unwrap();
+            for session in index.list(&ListScope::default()).unwrap().sessions {
+                let _ = index.show(&session, &ShowScope::default());
+            }
+            let with_text = ListScope {
+                with_text: true,
+                ..ListScope::default()
+            };
+            let _ = index.list(&with_text);
+            index
+        };
+        ask();
         fs::remove_dir_all(config.index_dir.join("v1/words")).unwrap();
+        ask();
         Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let index = ask();
         let found = index.verify(&mut |_| {}).unwrap().differences;
         assert!(!found.is_empty(), "{damage}");
     }
+}
+
+/// Another process must go on seeing that this one has the catalogue open, or it empties the WAL under it.
+#[cfg(target_os = "linux")]
+#[test]
+fn to_open_a_catalogue_again_gives_up_no_lock_on_it() {
+    use std::os::unix::fs::MetadataExt;
+
+    let home = tempfile::tempdir().unwrap();
+    let root = root("pi", "pi", &home.path().join("sessions"));
+    let config = Config::new(home.path().join("index"), vec![root]);
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let file = fs::metadata(config.index_dir.join(CATALOGUE)).unwrap();
+    let locks = || {
+        let all = fs::read_to_string("/proc/locks").unwrap();
+        let of_file = format!(":{} ", file.ino());
+        let of_us = format!(" {} ", std::process::id());
+        all.lines()
+            .filter(|lock| lock.contains(&of_file) && lock.contains(&of_us))
+            .count()
+    };
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    index.list(&ListScope::default()).unwrap();
+    assert!(locks() > 0);
+    drop(Indexer::open(&config).unwrap());
+    assert!(locks() > 0);
+    drop(index);
+    assert_eq!(locks(), 0);
 }

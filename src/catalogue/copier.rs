@@ -64,7 +64,31 @@ impl Drop for Copier {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use crate::catalogue::Catalogue;
+
+    #[test]
+    fn it_copies_what_the_writer_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("catalogue.sqlite");
+        let catalogue = Catalogue::open_writable(&path, 1 << 30).unwrap();
+        let c = &catalogue.connection;
+        c.execute_batch("CREATE TABLE much (bytes BLOB)").unwrap();
+        catalogue.checkpoint_beside(true).unwrap();
+        c.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
+        let long = || std::fs::metadata(&path).unwrap().len() > 500_000;
+        assert!(!long());
+        // Each commit wakes it; it need not be done before the next.
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !long() {
+            assert!(Instant::now() < patience, "nothing is copied");
+            catalogue.begin().unwrap();
+            let insert = "INSERT INTO much VALUES (randomblob(50000))";
+            c.execute_batch(insert).unwrap();
+            catalogue.commit().unwrap();
+        }
+    }
 
     #[test]
     fn what_is_copied_while_more_is_written_is_all_there() {

@@ -223,11 +223,17 @@ impl Catalogue {
             {
                 use std::os::unix::fs::OpenOptionsExt;
                 // Made before SQLite does, because SQLite's mode follows the umask; -wal and -shm follow the file's.
-                std::fs::OpenOptions::new()
-                    .create(true)
+                // Never opened when it is there: to close it again would give up all locks of this process on it (POSIX).
+                let made = std::fs::OpenOptions::new()
+                    .create_new(true)
                     .append(true)
                     .mode(0o600)
-                    .open(path)?;
+                    .open(path);
+                if let Err(error) = made
+                    && error.kind() != std::io::ErrorKind::AlreadyExists
+                {
+                    return Err(error);
+                }
             }
             Ok(())
         };
@@ -241,7 +247,15 @@ impl Catalogue {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags(path, flags).map_err(|error| at(path, error))?;
-        settle_plans(&connection).map_err(|error| at(path, error))?;
+        // What may not be written SQLite opens for reading.
+        let err = |error| at(path, error);
+        if connection.is_readonly("main").map_err(err)? {
+            return Err(Error::Io {
+                path: path.to_path_buf(),
+                error: std::io::ErrorKind::PermissionDenied.into(),
+            });
+        }
+        settle_plans(&connection).map_err(err)?;
         let mut catalogue = Catalogue {
             connection,
             wal_bytes,

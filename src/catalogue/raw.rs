@@ -1,7 +1,6 @@
 //! What does an entry say, byte for byte? `raw(entry)` in SQL: the text is in the session file, not in the catalogue.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -10,6 +9,7 @@ use rusqlite::functions::FunctionFlags;
 
 use super::open::{Catalogue, Error};
 use crate::source::checkpoint::hash;
+use crate::source::place::bytes_at;
 
 /// The catalogue to look entries up in, and the file that was read last.
 struct Reader {
@@ -65,19 +65,17 @@ impl Reader {
         // A file that cannot be read says nothing any more.
         let bytes = self.bytes(&path, entry.start, entry.length).ok();
         Ok(bytes
+            .flatten()
             .filter(|bytes| hash(bytes) == entry.hash)
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    fn bytes(&mut self, path: &Path, start: u64, length: u64) -> std::io::Result<Vec<u8>> {
+    fn bytes(&mut self, path: &Path, start: u64, length: u64) -> std::io::Result<Option<Vec<u8>>> {
         let file = match self.open.take() {
             Some((open, file)) if open == path => file,
             _ => File::open(path)?,
         };
         let (_, file) = self.open.insert((path.to_path_buf(), file));
-        file.seek(SeekFrom::Start(start))?;
-        let mut bytes = vec![0; length as usize];
-        file.read_exact(&mut bytes)?;
-        Ok(bytes)
+        bytes_at(file, start, length)
     }
 }

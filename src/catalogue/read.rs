@@ -84,7 +84,11 @@ impl Catalogue {
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
     pub fn snapshot(&self) -> Result<(), Error> {
         // A deferred transaction holds a snapshot from its first read on.
-        self.told(self.connection.execute_batch("BEGIN; SELECT 1 FROM _store"))
+        let taken = self.connection.execute_batch("BEGIN; SELECT 1 FROM _store");
+        if taken.is_err() {
+            self.rollback();
+        }
+        self.told(taken)
     }
 
     /// Let the snapshot go.

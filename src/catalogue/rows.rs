@@ -3,8 +3,9 @@
 
 use std::path::PathBuf;
 
-use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, params, params_from_iter};
+use memchr::memmem;
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, stored_session};
@@ -126,6 +127,27 @@ pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, 
     ))
 }
 
+/// The parts of a row without its head that hold what was said: the name and the first message, and what only its agent
+/// records. Beside them stand ids, paths, numbers and commands.
+pub fn said(json: &str) -> [&str; 2] {
+    // In a text every quote has a backslash before it, so these are the names themselves.
+    let find = |name: &str, from: usize| {
+        let found = memmem::find(&json.as_bytes()[from..], name.as_bytes());
+        found.map(|at| from + at)
+    };
+    let message = find(r#","name":"#, 0).and_then(|from| {
+        let to = find(r#","listed_by_agent":"#, from)?;
+        Some((from, to))
+    });
+    match message {
+        Some((from, to)) => {
+            let own = find(r#","own":"#, to).unwrap_or(json.len());
+            [&json[from..to], &json[own..]]
+        }
+        None => [json, ""],
+    }
+}
+
 fn without_head(row: SessionRow) -> rusqlite::Result<String> {
     let row = SessionRow {
         agent: String::new(),
@@ -138,6 +160,17 @@ fn without_head(row: SessionRow) -> rusqlite::Result<String> {
     debug_assert!(json.starts_with(HEAD));
     json.drain(..HEAD.len());
     Ok(json)
+}
+
+/// A column's text. A list has megabytes of it: rusqlite would find out more slowly that it is UTF-8.
+fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a str> {
+    let value = row.get_ref(column)?;
+    match value {
+        ValueRef::Text(bytes) => simdutf8::basic::from_utf8(bytes).ok(),
+        _ => None,
+    }
+    // It tells what is wrong, too.
+    .map_or_else(|| Ok(value.as_str()?), Ok)
 }
 
 impl Catalogue {
@@ -185,7 +218,7 @@ impl Catalogue {
                     modified_ms: row.get(3)?,
                     file_ms: row.get(4)?,
                     created_ms: row.get(5)?,
-                    json: row.get_ref(6)?.as_str()?,
+                    json: text(row, 6)?,
                     key: row.get(7)?,
                     is_here: row.get(8)?,
                 });
@@ -213,7 +246,7 @@ impl Catalogue {
             let mut row = one.prepare_cached("SELECT json FROM _rows WHERE session = ?1")?;
             for (nth, session) in sessions.enumerate() {
                 if let Some(row) = row.query([session])?.next()? {
-                    each(nth, row.get_ref(0)?.as_str()?);
+                    each(nth, text(row, 0)?);
                 }
             }
             Ok(())
@@ -292,5 +325,35 @@ impl Catalogue {
             Ok(differ)
         };
         self.told(run())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_parts_with_what_was_said_hold_all_of_it() {
+        let named = r#","listed_by_agent":true,"own":1,"name":"#;
+        let row = SessionRow {
+            path: named.into(),
+            id: named.to_owned(),
+            cwd: named.to_owned(),
+            name: Some(format!("{named} the name")),
+            first_message: format!("{named} the message"),
+            provider: Some(named.to_owned()),
+            model: Some(named.to_owned()),
+            own: Some(json!({ named: "what is its own" })),
+            ..SessionRow::default()
+        };
+        let json = without_head(row.clone()).unwrap();
+        let parts = said(&json);
+        assert!(parts[0].contains("the name") && parts[0].contains("the message"));
+        assert!(parts[1].contains("what is its own"));
+        let bare = SessionRow { own: None, ..row };
+        assert_eq!(said(&without_head(bare).unwrap())[1], "");
+        assert_eq!(said("{}"), ["{}", ""]);
     }
 }

@@ -55,6 +55,9 @@ pub struct ProblemRow {
     pub reason: String,
 }
 
+/// Bytes of memory that one takes, about: itself, and its reason with what the allocator adds.
+const PROBLEM_BYTES: usize = size_of::<ProblemRow>() + 64;
+
 /// Where the entries of a chunk go as they are read: into [`Inserts`] for the catalogue, or into a
 /// plain list to be compared with it.
 pub trait Entries: Default {
@@ -117,7 +120,12 @@ impl<E: Entries> Chunk<E> {
     pub fn memory(&self) -> u64 {
         let first = |fold: &Fold| fold.first_message.as_ref().map_or(0, String::len);
         let texts = first(&self.fold) + first(&self.shown);
-        (self.entries.bytes() + self.proof.bytes() + texts) as u64
+        (self.rows_memory() + self.proof.bytes() + texts) as u64
+    }
+
+    /// The same of its entries and problems alone. A line of two bytes may be one of these.
+    pub fn rows_memory(&self) -> usize {
+        self.entries.bytes() + self.problems.len() * PROBLEM_BYTES
     }
 }
 

@@ -1,7 +1,7 @@
 //! One file becomes chunks: from the first byte that is not proven to the end.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::plan::Plan;
@@ -13,6 +13,7 @@ use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
+use crate::source::place::bytes_at;
 
 /// Bytes of a source that go into the catalogue at once, about: bounds what a crash costs.
 pub const CHUNK_BYTES: u64 = 4 << 20;
@@ -284,7 +285,7 @@ impl Reader<'_> {
             self.proof.extend(block);
             self.note_tail(block);
             at += block.len() as u64;
-            if at - self.chunk_from >= CHUNK_BYTES || chunk.entries.bytes() >= CHUNK_ROWS {
+            if at - self.chunk_from >= CHUNK_BYTES || chunk.rows_memory() >= CHUNK_ROWS {
                 self.close(&mut chunk, at, None, false);
                 let next = self.chunk(None);
                 emit(std::mem::replace(&mut chunk, next), self.notes.take());
@@ -307,7 +308,11 @@ impl Reader<'_> {
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
     ) -> std::io::Result<()> {
-        let mut bytes = Vec::with_capacity(self.identity.size as usize);
+        let mut bytes = Vec::new();
+        let room = usize::try_from(self.identity.size).map(|size| bytes.try_reserve_exact(size));
+        if !matches!(room, Ok(Ok(()))) {
+            return Err(ErrorKind::OutOfMemory.into());
+        }
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
         // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
@@ -427,11 +432,6 @@ pub fn entry_bytes(
         Some(handle) => handle,
         None => file.insert(File::open(path)?),
     };
-    handle.seek(SeekFrom::Start(start))?;
-    let mut bytes = vec![0; length as usize];
-    match handle.read_exact(&mut bytes) {
-        Ok(()) => Ok((checkpoint::hash(&bytes) == hash).then_some(bytes)),
-        Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(e) => Err(e),
-    }
+    let bytes = bytes_at(handle, start, length)?;
+    Ok(bytes.filter(|bytes| checkpoint::hash(bytes) == hash))
 }

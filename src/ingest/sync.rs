@@ -222,10 +222,12 @@ pub fn sync_catalogue(
     if committed.is_err() {
         catalogue.rollback();
     }
-    if fills {
-        catalogue.checkpoint_beside(false)?;
-    }
+    let alone = match fills {
+        true => catalogue.checkpoint_beside(false),
+        false => Ok(()),
+    };
     committed?;
+    alone?;
     report.ms.catalogue += ms(started);
     Ok(())
 }

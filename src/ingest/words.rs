@@ -262,7 +262,8 @@ fn add_all(
         let mut queued = Ok(());
         for item in work {
             match job(catalogue, item) {
-                Ok(None) => {}
+                // Of a source that is in no catalogue: a damaged row.
+                Ok(None) => each(item.clone(), None),
                 // No adder is left; their errors are told.
                 Ok(Some(job)) => {
                     if send.send(job).is_err() {

@@ -110,7 +110,7 @@ impl ListPage {
             ..ListPage::empty(scope)
         };
         let wanted = wanted(catalogue, scope)?;
-        let mut text = Some(String::new());
+        let mut text = Some(String::with_capacity(KEPT));
         catalogue.ready_rows(&wanted, |row| {
             let Some(root) = page.roots.iter().position(|root| root.number == row.root) else {
                 return;
@@ -142,7 +142,7 @@ impl ListPage {
         page.sort(catalogue)?;
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
-        page.kept = text.map(|text| page.keep(text)).transpose()?;
+        page.kept = text.map(|text| page.keep(text));
         Ok(page)
     }
 

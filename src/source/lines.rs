@@ -88,7 +88,9 @@ impl<R: Read> Lines<R> {
             }
             // A quarter more, not twice as much: a giant line must not cost more than twice its size.
             let more = (self.buffer.len() / 4).max(CHUNK);
-            self.buffer.reserve_exact(more);
+            self.buffer
+                .try_reserve_exact(more)
+                .map_err(|_| std::io::ErrorKind::OutOfMemory)?;
             self.buffer.resize(self.buffer.len() + more, 0);
         }
         loop {

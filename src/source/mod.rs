@@ -12,3 +12,4 @@ pub mod identity;
 pub mod lines;
 pub mod links;
 pub mod listing;
+pub mod place;

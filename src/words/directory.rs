@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tantivy::Directory;
 use tantivy::directory::error::{
@@ -46,6 +47,27 @@ impl IndexDirectory {
                 Err(io::Error::new(io_error.kind(), io_error.to_string()).into())
             }
             Err(other) => Err(io::Error::other(other.to_string()).into()),
+        }
+    }
+}
+
+/// How often somebody else's lock is tried again, and after how long each time.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(2);
+
+impl IndexDirectory {
+    /// Our own lock keeps other writers out. Who holds this one is a process that is just being started, and lets go of all
+    /// that it was handed once it is another program.
+    fn locked(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
+        let mut tried = 0;
+        loop {
+            match self.inner.acquire_lock(lock) {
+                Err(LockError::LockBusy) if tried < TRIES => {
+                    tried += 1;
+                    std::thread::sleep(PAUSE);
+                }
+                locked => return locked,
+            }
         }
     }
 }
@@ -106,11 +128,40 @@ impl Directory for IndexDirectory {
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         match self.for_reading {
             true => Ok(DirectoryLock::from(Box::new(()))),
-            false => self.inner.acquire_lock(lock),
+            false => self.locked(lock),
         }
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         self.inner.watch(callback)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use tantivy::directory::INDEX_WRITER_LOCK;
+
+    use super::*;
+
+    #[test]
+    fn a_lock_that_is_held_for_a_moment_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = IndexDirectory::open(folder.path(), false).unwrap();
+        drop(directory.acquire_lock(&INDEX_WRITER_LOCK).unwrap());
+        let held = File::options()
+            .create(true)
+            .append(true)
+            .open(folder.path().join(&INDEX_WRITER_LOCK.filepath))
+            .unwrap();
+        held.lock().unwrap();
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                std::thread::sleep(5 * PAUSE);
+                drop(held);
+            });
+            directory.acquire_lock(&INDEX_WRITER_LOCK).unwrap();
+        });
     }
 }

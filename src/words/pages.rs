@@ -72,12 +72,10 @@ impl Pages {
 fn zeros(needed: usize, room: usize) -> Memory {
     #[cfg(target_os = "linux")]
     if needed >= MUCH {
-        let ahead = if room > needed {
-            needed * AHEAD
-        } else {
-            needed
-        };
-        if let Ok(memory) = memmap2::MmapMut::map_anon(ahead.next_multiple_of(LARGE)) {
+        let ahead = needed.checked_mul(AHEAD).filter(|_| room > needed);
+        let ahead = ahead.unwrap_or(needed);
+        let whole = ahead.checked_next_multiple_of(LARGE).unwrap_or(ahead);
+        if let Ok(memory) = memmap2::MmapMut::map_anon(whole) {
             // A wish: systems without them, or with none free, give small ones.
             let _ = memory.advise(memmap2::Advice::HugePage);
             return Memory::Large(memory);

@@ -200,6 +200,10 @@ struct SafeJson<W>(W);
 
 impl<W: Write> Write for SafeJson<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if text::is_safe_json(bytes) {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
         match std::str::from_utf8(bytes) {
             Ok(json) => self
                 .0

@@ -160,6 +160,11 @@ pub fn terminal_safe_json(json: &str) -> Cow<'_, str> {
     Cow::Borrowed(json)
 }
 
+/// Whether nothing in a piece of JSON could act, as all of it is ASCII.
+pub fn is_safe_json(json: &[u8]) -> bool {
+    first_beyond_ascii(json).is_none()
+}
+
 /// Where the first byte beyond printing ASCII is. Most of it has none: blocks of bytes are asked at once.
 fn first_beyond_ascii(bytes: &[u8]) -> Option<usize> {
     let of_block = |block: &[u8]| block.iter().fold(0, |most, byte| most.max(*byte));

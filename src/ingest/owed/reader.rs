@@ -11,6 +11,7 @@ use crate::format::Shape;
 use crate::model::Class;
 use crate::source::checkpoint::hash;
 use crate::source::identity::Identity;
+use crate::source::place::holds;
 use crate::words::{Owed, Part};
 
 /// A range of more bytes is read by one thread at a time, and its memory given back.
@@ -135,8 +136,13 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> Reader<'a, 'l, E> {
     }
 
     fn fill(&mut self, file: &mut File, start: u64, end: u64) -> Option<()> {
-        let length = usize::try_from(end - start).ok()?;
-        if self.buffer.len() < length {
+        let length = end.checked_sub(start)?;
+        if !holds(file, start, length).ok()? {
+            return None;
+        }
+        let length = usize::try_from(length).ok()?;
+        if let Some(more) = length.checked_sub(self.buffer.len()) {
+            self.buffer.try_reserve(more).ok()?;
             self.buffer.resize(length, 0);
         }
         file.seek(SeekFrom::Start(start)).ok()?;

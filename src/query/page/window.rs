@@ -6,6 +6,7 @@ use std::thread::Builder;
 
 use super::ListPage;
 use crate::catalogue::Catalogue;
+use crate::catalogue::rows::said;
 use crate::index::Error;
 use crate::model::Mask;
 
@@ -61,7 +62,7 @@ impl ListPage {
                 let next = self.read(catalogue, window.rows.end)?;
                 // Without a thread for it, or after one that failed, it is done here.
                 let masked = looking.and_then(Result::ok).and_then(|l| l.join().ok());
-                Ok::<_, Error>((masked.unwrap_or_else(look)?, next))
+                Ok::<_, Error>((masked.unwrap_or_else(look), next))
             })?;
             window.masked = masked;
             looked_at = std::mem::replace(&mut window, next);
@@ -97,7 +98,7 @@ impl ListPage {
     }
 
     /// A window of all rows, whose JSON was kept.
-    pub(super) fn keep(&self, text: String) -> Result<Window, Error> {
+    pub(super) fn keep(&self, text: String) -> Window {
         let place = |row: &super::Placed| {
             let from = row.from as usize;
             Some(from..from + row.length as usize)
@@ -110,8 +111,8 @@ impl ListPage {
         };
         let all = window.places.len();
         if self.scope.mask.is_none() || window.text.len() < WORTH_A_THREAD {
-            window.masked = self.masked(&window, 0..all)?;
-            return Ok(window);
+            window.masked = self.masked(&window, 0..all);
+            return window;
         }
         let (here, there) = std::thread::scope(|threads| {
             let look = || self.masked(&window, all / 2..all);
@@ -120,23 +121,19 @@ impl ListPage {
             let there = looking.ok().and_then(|looking| looking.join().ok());
             (here, there.unwrap_or_else(look))
         });
-        window.masked = [here?, there?].concat();
-        Ok(window)
+        window.masked = [here, there].concat();
+        window
     }
 
     /// Which of some rows of a window must be masked.
-    fn masked(&self, window: &Window, which: Range<usize>) -> Result<Vec<bool>, Error> {
+    fn masked(&self, window: &Window, which: Range<usize>) -> Vec<bool> {
         let is_masked = |mask: Mask, at: usize| {
-            let head = self.head(&self.rows[window.rows.start + at])?;
-            let json = window.places[at].clone().map(|place| &window.text[place]);
-            Ok(mask(&head).is_some() || json.is_some_and(|json| mask(json).is_some()))
+            let place = window.places[at].clone();
+            let parts = place.map(|place| said(&window.text[place]));
+            parts.is_some_and(|parts| parts.into_iter().any(|part| mask(part).is_some()))
         };
         which
-            .map(|at| {
-                self.scope
-                    .mask
-                    .map_or(Ok(false), |mask| is_masked(mask, at))
-            })
+            .map(|at| self.scope.mask.is_some_and(|mask| is_masked(mask, at)))
             .collect()
     }
 
