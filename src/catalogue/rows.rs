@@ -2,8 +2,9 @@
 //! sorts by: a list of thousands is then hardly more than copying.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 
@@ -130,18 +131,18 @@ pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, 
 /// The parts of a row without its head that hold what was said: the name and the first message, and what only its agent
 /// records. Beside them stand ids, paths, numbers and commands.
 pub fn said(json: &str) -> [&str; 2] {
+    static NAMES: LazyLock<[Finder<'static>; 3]> =
+        LazyLock::new(|| [r#","name":"#, r#","listed_by_agent":"#, r#","own":"#].map(Finder::new));
+    let [name, listed, own] = &*NAMES;
     // In a text every quote has a backslash before it, so these are the names themselves.
-    let find = |name: &str, from: usize| {
-        let found = memmem::find(&json.as_bytes()[from..], name.as_bytes());
+    let find = |name: &Finder<'_>, from: usize| {
+        let found = name.find(&json.as_bytes()[from..]);
         found.map(|at| from + at)
     };
-    let message = find(r#","name":"#, 0).and_then(|from| {
-        let to = find(r#","listed_by_agent":"#, from)?;
-        Some((from, to))
-    });
+    let message = find(name, 0).and_then(|from| Some((from, find(listed, from)?)));
     match message {
         Some((from, to)) => {
-            let own = find(r#","own":"#, to).unwrap_or(json.len());
+            let own = find(own, to).unwrap_or(json.len());
             [&json[from..to], &json[own..]]
         }
         None => [json, ""],

@@ -160,17 +160,19 @@ pub fn terminal_safe_json(json: &str) -> Cow<'_, str> {
     Cow::Borrowed(json)
 }
 
+/// The last character of ASCII, which acts.
+const DEL: u8 = 0x7f;
+
 /// Whether nothing in a piece of JSON could act, as all of it is ASCII.
 pub fn is_safe_json(json: &[u8]) -> bool {
-    first_beyond_ascii(json).is_none()
+    json.is_ascii() && memchr::memchr(DEL, json).is_none()
 }
 
 /// Where the first byte beyond printing ASCII is. Most of it has none: blocks of bytes are asked at once.
 fn first_beyond_ascii(bytes: &[u8]) -> Option<usize> {
-    let of_block = |block: &[u8]| block.iter().fold(0, |most, byte| most.max(*byte));
-    let clear = bytes.chunks(64).take_while(|block| of_block(block) < 0x7f);
+    let clear = bytes.chunks(64).take_while(|block| is_safe_json(block));
     let from = clear.map(<[u8]>::len).sum();
-    let at = bytes[from..].iter().position(|byte| *byte >= 0x7f)?;
+    let at = bytes[from..].iter().position(|byte| *byte >= DEL)?;
     Some(from + at)
 }
 

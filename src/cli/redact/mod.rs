@@ -6,6 +6,7 @@
 mod pem;
 mod rules;
 
+use std::cmp::Reverse;
 use std::io::{self, IsTerminal};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -82,43 +83,61 @@ pub fn redacted(text: &str) -> Option<String> {
 /// A beginning, and the rule it is of.
 type Beginning = (&'static str, usize);
 
-static BEGINNINGS: LazyLock<Vec<Beginning>> = LazyLock::new(|| {
-    let of_rule = |(number, rule): (usize, &'static rules::Rule)| {
-        rule.begins.iter().map(move |begins| (*begins, number))
-    };
-    RULES.iter().enumerate().flat_map(of_rule).collect()
-});
+/// What finds some of the beginnings.
+struct Scan {
+    finder: Finder,
+    beginnings: Vec<Beginning>,
+}
 
-/// What finds beginnings.
-enum Scan {
+enum Finder {
     /// Many bytes at once, ready at once.
     Vectors(packed::Searcher),
     /// Where the processor cannot do that.
     Automaton(AhoCorasick),
 }
 
-/// `None` is never: some eighty short words fit into any limits, which a test holds.
-static SCAN: LazyLock<Option<Scan>> = LazyLock::new(|| {
-    let words = || BEGINNINGS.iter().map(|(begins, _)| begins);
-    let mut vectors = packed::Config::new()
-        .match_kind(packed::MatchKind::LeftmostLongest)
-        .builder();
-    let vectors = vectors.extend(words()).build().map(Scan::Vectors);
-    let automaton = || {
-        let builder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(words());
-        builder.ok().map(Scan::Automaton)
+/// The shortest beginnings, and all others: vectors tell apart as many bytes of each as the shortest has, and three of them
+/// are found so often in any text that looking again would be most of the work. `None` is never: some eighty short words fit
+/// into any limits, which a test holds.
+static SCANS: LazyLock<Option<[Scan; 2]>> = LazyLock::new(|| {
+    let of_rule = |(number, rule): (usize, &'static rules::Rule)| {
+        rule.begins.iter().map(move |begins| (*begins, number))
     };
-    vectors.or_else(automaton)
+    let (short, long) = RULES
+        .iter()
+        .enumerate()
+        .flat_map(of_rule)
+        .partition(|(begins, _)| begins.len() <= SHORTEST);
+    Some([Scan::new(short)?, Scan::new(long)?])
 });
 
+/// Bytes of the shortest beginnings.
+const SHORTEST: usize = 3;
+
 impl Scan {
-    fn find(&self, text: &str, from: usize) -> Option<Match> {
-        match self {
-            Self::Vectors(vectors) => vectors.find_in(text, (from..text.len()).into()),
-            Self::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
-        }
+    fn new(beginnings: Vec<Beginning>) -> Option<Self> {
+        let words = || beginnings.iter().map(|(begins, _)| begins);
+        let mut vectors = packed::Config::new()
+            .match_kind(packed::MatchKind::LeftmostLongest)
+            .builder();
+        let vectors = vectors.extend(words()).build().map(Finder::Vectors);
+        let automaton = || {
+            let builder = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(words());
+            builder.ok().map(Finder::Automaton)
+        };
+        let finder = vectors.or_else(automaton)?;
+        Some(Self { finder, beginnings })
+    }
+
+    /// The first beginning from there on, and its rule.
+    fn find(&self, text: &str, from: usize) -> Option<(Match, usize)> {
+        let found = match &self.finder {
+            Finder::Vectors(vectors) => vectors.find_in(text, (from..text.len()).into()),
+            Finder::Automaton(automaton) => automaton.find(Input::new(text).range(from..)),
+        }?;
+        Some((found, self.beginnings[found.pattern().as_usize()].1))
     }
 }
 
@@ -135,19 +154,26 @@ fn pattern(rule: usize) -> Option<&'static Regex> {
 
 fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let Some(scan) = &*SCAN else {
+    let Some(scans) = &*SCANS else {
         return found;
     };
-    let mut from = 0;
-    while let Some(begins) = scan.find(text, from) {
-        let rule = BEGINNINGS[begins.pattern().as_usize()].1;
-        match secret(text, begins.start(), begins.end(), rule) {
+    let mut next = scans.each_ref().map(|scan| scan.find(text, 0));
+    // Of two at one place the longer.
+    let place = |(begins, _): &(Match, usize)| (begins.start(), Reverse(begins.end()));
+    while let Some((begins, rule)) = next.into_iter().flatten().min_by_key(place) {
+        let from = match secret(text, begins.start(), begins.end(), rule) {
             Some(secret) => {
-                from = secret.end;
+                let from = secret.end;
                 found.push(secret);
+                from
             }
             // Another beginning may stand within this one.
-            None => from = begins.start() + 1,
+            None => begins.start() + 1,
+        };
+        for (next, scan) in next.iter_mut().zip(scans) {
+            if next.is_some_and(|(begins, _)| begins.start() < from) {
+                *next = scan.find(text, from);
+            }
         }
     }
     found
@@ -225,9 +251,13 @@ mod tests {
 
     #[test]
     fn every_rule_finds_its_own() {
-        assert!(SCAN.is_some());
-        assert!(BEGINNINGS.len() <= 64, "{}", BEGINNINGS.len());
-        assert!(BEGINNINGS.iter().all(|(begins, _)| begins.len() > 2));
+        for scan in SCANS.as_ref().unwrap() {
+            let of = &scan.beginnings;
+            assert!(of.len() <= 64, "{}", of.len());
+            assert!(of.iter().all(|(begins, _)| begins.len() >= SHORTEST));
+            #[cfg(target_arch = "x86_64")]
+            assert!(!is_x86_feature_detected!("avx2") || matches!(scan.finder, Finder::Vectors(_)));
+        }
         let hex = "0123456789abcdef".repeat(4);
         for (number, rule) in RULES.iter().enumerate() {
             assert!(pattern(number).is_some(), "{}", rule.rest);
@@ -306,6 +336,10 @@ mod tests {
             ),
             ("日本ghp_a1B2c3D4e5F6g7H8日本", "日本ghp_[redacted]日本"),
             ("task-ghp_a1B2c3D4e5F6g7H8", "task-ghp_[redacted]"),
+            (
+                "sk-a1B2c3D4e5F6g7H8 ghp_a1B2c3D4e5F6g7H8 password=sk-a1B2c3D4e5F6g7H8 xoxb-1234567890 TOKEN",
+                "sk-[redacted] ghp_[redacted] password=[redacted] xoxb-[redacted] TOKEN",
+            ),
             (
                 "\u{1b}[32mghp_a1B2c3D4e5F6g7H8\u{1b}[0m",
                 "\u{1b}[32mghp_[redacted]\u{1b}[0m",

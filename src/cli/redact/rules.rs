@@ -56,7 +56,7 @@ const fn issued(begins: &'static [&'static str], rest: &'static str) -> Rule {
 }
 
 /// All of them. Lengths are the shortest that are issued, or less: a key whose end is cut off is one still. There are no more
-/// than 64 beginnings and none is shorter than three bytes: so they are looked for at once.
+/// than 64 beginnings of three bytes, no more than 64 longer ones, and none is shorter: so they are looked for at once.
 pub const RULES: &[Rule] = &[
     // OpenAI, Anthropic, OpenRouter, DeepSeek and others
     issued(&["sk-"], "[A-Za-z0-9_-]{16,}"),
