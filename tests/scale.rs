@@ -139,8 +139,69 @@ fn what_is_asked_takes_no_memory_for_sessions_that_are_not_told() {
         &["tree", by_path],
         &["list", "--all", "--json"],
         &["list", "--all", "--limit", "20"],
+        &["list", "--all"],
     ] {
         let peak = peak(&mut home.command(arguments));
         assert!(peak < ANSWER_KB, "{arguments:?}: {} MB", peak / 1024);
     }
+}
+
+/// More sessions than whose lines are kept until the columns are measured.
+#[test]
+fn a_long_list_is_a_table_whose_columns_fit_all_of_it() {
+    let home = Sandbox::new();
+    let words = "said in the beginning ".repeat(60);
+    let many = 4_200;
+    for number in 0..many {
+        // The last ones are wider than all before.
+        let (wide, id) = match number < 40 {
+            true => (
+                "wide-",
+                format!("{number:04}-and-what-tells-it-apart-{number}"),
+            ),
+            false => ("", format!("{number:04}aaaa-0000")),
+        };
+        home.write(
+            &format!(".pi/agent/sessions/--w--/{number}.jsonl"),
+            &format!(
+                "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/{wide}w\"}}\n\
+                 {{\"type\":\"message\",\"id\":\"m\",\"parentId\":null,\"timestamp\":\"2026-01-{:02}T{:02}:{:02}:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{words}\"}}}}\n",
+                1 + number / 1440,
+                number / 60 % 24,
+                number % 60
+            ),
+        );
+    }
+    assert!(home.output(&["sync"]).status.success());
+    let text = |arguments: &[&str]| {
+        let output = home.output(arguments);
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let table = text(&["list", "--all"]);
+    let rows = text(&["list", "--all", "--jsonl"]);
+    assert_eq!(table.lines().count(), 1 + many);
+    let header = table.lines().next().expect("a header");
+    let [id, project, title] = ["SESSION", "PROJECT", "TITLE"].map(|title| header.find(title));
+    let (id, project, title) = (
+        id.expect("ids"),
+        project.expect("projects"),
+        title.expect("titles"),
+    );
+    for (line, row) in table.lines().skip(1).zip(rows.lines()) {
+        let row: serde_json::Value = serde_json::from_str(row).expect("a row");
+        let number = &row["id"].as_str().expect("an id")[..4];
+        assert!(line[id..].starts_with(number), "{line} of {row}");
+        assert!(
+            line[project..].starts_with(row["cwd"].as_str().expect("a folder")),
+            "{line}"
+        );
+        assert!(line[title..].starts_with("said in"), "{line}");
+    }
+    let narrow = text(&["list", "--all", "--width", "80"]);
+    assert_eq!(narrow.lines().count(), 1 + many);
+    let longest = narrow.lines().map(|line| line.chars().count()).max();
+    assert_eq!(longest, Some(80));
+    let peak = peak(&mut home.command(&["list", "--all"]));
+    assert!(peak < ANSWER_KB, "{} MB", peak / 1024);
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::{StoredSession, Totals};
@@ -68,16 +69,51 @@ impl Index {
     /// The same of a page that was made before.
     pub fn list_page(&self, page: &ListPage) -> Result<Listing, Error> {
         let mut listing = self.listing(page);
-        let Some(catalogue) = &self.catalogue else {
-            return Ok(listing);
-        };
         listing.sessions.reserve(page.len());
-        page.each(catalogue, |row| {
-            let row = self.session_row(catalogue, &page.scope, &row)?;
+        self.each_row(page, |row| {
             listing.sessions.push(row);
             Ok(())
         })?;
         Ok(listing)
+    }
+
+    /// Show the rows of a page one after the other; memory does not grow with their number. A page can be gone through more
+    /// than once. Of a long one the rows are read each time: another process may have changed them in between, and one that
+    /// is gone since is left out.
+    ///
+    /// ```no_run
+    /// use sessionary::{Config, Freshness, Index, index::ListScope};
+    /// # fn main() -> Result<(), sessionary::Error> {
+    /// # let config = Config::new("/tmp/index", vec![]);
+    /// let index = Index::open(&config, Freshness::Check)?;
+    /// let page = index.page(&ListScope::default())?;
+    /// let mut widest = 0;
+    /// index.each_row(&page, |row| {
+    ///     widest = widest.max(row.id.len());
+    ///     Ok(())
+    /// })?;
+    /// index.each_row(&page, |row| {
+    ///     println!("{:widest$} {}", row.id, row.cwd);
+    ///     Ok(())
+    /// })?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `each`, which end it.
+    pub fn each_row(
+        &self,
+        page: &ListPage,
+        mut each: impl FnMut(SessionRow) -> Result<(), Error>,
+    ) -> Result<WrittenList, Error> {
+        let mut sessions = 0;
+        if let Some(catalogue) = &self.catalogue {
+            page.each(catalogue, |row| {
+                sessions += 1;
+                each(self.session_row(catalogue, &page.scope, &row)?)
+            })?;
+        }
+        Ok(self.written(page, sessions))
     }
 
     /// One row of a list, taken apart.
@@ -97,7 +133,7 @@ impl Index {
         Ok(read)
     }
 
-    /// The rows that a list consists of, for [`Index::list_page`], [`Index::write_page`] or [`Index::write_page_lines`].
+    /// The rows that a list consists of, for [`Index::list_page`], [`Index::each_row`], [`Index::write_page`] or [`Index::write_page_lines`].
     pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
         match &self.catalogue {
             Some(catalogue) => ListPage::of(self, catalogue, scope),
@@ -114,6 +150,17 @@ impl Index {
             sessions: Vec::new(),
             total: page.total,
             elsewhere: page.elsewhere,
+        }
+    }
+
+    /// What is said of so many rows of a page that were told.
+    pub(super) fn written(&self, page: &ListPage, sessions: usize) -> WrittenList {
+        WrittenList {
+            sessions,
+            total: page.total,
+            elsewhere: page.elsewhere,
+            complete: self.complete,
+            pending_files: self.pending_files,
         }
     }
 

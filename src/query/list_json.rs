@@ -6,7 +6,7 @@ use super::list::ListScope;
 use super::page::ListPage;
 use crate::index::{Error, Index};
 
-/// What was written of a list.
+/// What was written, or shown, of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WrittenList {
     /// How many sessions.
@@ -91,14 +91,7 @@ impl Index {
                 written.map_err(cannot_write)
             })?;
         }
-        let listing = self.listing(page);
-        Ok(WrittenList {
-            sessions,
-            total: listing.total,
-            elsewhere: listing.elsewhere,
-            complete: listing.complete,
-            pending_files: listing.pending_files,
-        })
+        Ok(self.written(page, sessions))
     }
 }
 

@@ -189,9 +189,9 @@ impl Doomed {
             files.push(file);
         }
         let (mut subagents, mut forks) = (Vec::new(), Vec::new());
-        for other in index.list(&ListScope::default())?.sessions {
+        index.each_row(&index.page(&ListScope::default())?, |other| {
             if other.path == row.path {
-                continue;
+                return Ok(());
             }
             if is_folder && other.path.starts_with(&path) {
                 subagents.push(other);
@@ -203,7 +203,8 @@ impl Doomed {
             {
                 forks.push(other);
             }
-        }
+            Ok(())
+        })?;
         // The innermost first.
         subagents.sort_by_key(|row| std::cmp::Reverse(row.path.components().count()));
         Ok(Self {

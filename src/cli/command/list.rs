@@ -1,23 +1,25 @@
 //! Which sessions are there?
 
+mod rows;
+
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, WrittenList};
-use sessionary::model::{SessionRow, Sort};
+use sessionary::model::Sort;
 use sessionary::query::syntax::{self, Filters, Now};
 use sessionary::{Config, Index, Listed};
 
+use self::rows::FirstLook;
+pub use self::rows::{Shown, table};
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::progress::Progress;
 use crate::output::provisional::Provisional;
-use crate::output::style::Tone;
-use crate::output::table::{Column, Table};
-use crate::output::text::plain_line;
-use crate::output::time::{bytes, count};
+use crate::output::time::count;
 use crate::{places, worktrees};
 
 /// List the sessions of this directory, or all of them
@@ -126,17 +128,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     } else if args.jsonl {
         screen.json_in_pieces(|out| index.write_page_lines(&page, out))?
     } else {
-        let listing = index.list_page(&page)?;
-        if !listing.sessions.is_empty() {
-            screen.print(&table(&listing.sessions, &columns(args, &scope), screen))?;
-        }
-        WrittenList {
-            sessions: listing.sessions.len(),
-            total: listing.total,
-            elsewhere: listing.elsewhere,
-            complete: listing.complete,
-            pending_files: listing.pending_files,
-        }
+        print_rows(&index, &page, &columns(args, &scope), screen)?
     };
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
     screen.say_redacted();
@@ -144,6 +136,42 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     afterwards(&mut index, screen);
     index.leave();
     Ok(Outcome::found(list.sessions > 0))
+}
+
+/// Prints a page for people. A long one is gone through twice, as no line is written before the columns are measured.
+fn print_rows(
+    index: &Index,
+    page: &ListPage,
+    shown: &[Shown],
+    screen: &Screen,
+) -> Result<WrittenList, Failure> {
+    let mut look = FirstLook::new(shown, screen);
+    let seen = index.each_row(page, |row| {
+        look.see(&row);
+        Ok(())
+    })?;
+    if seen.sessions == 0 {
+        return Ok(seen);
+    }
+    let mut rows = look.rows();
+    if let Some(all) = rows.all() {
+        screen.print(&all)?;
+        return Ok(seen);
+    }
+    screen.in_pieces(|out| {
+        let mut line = rows.header();
+        let printed = index.each_row(page, |row| {
+            rows.line(&mut line, &row);
+            out.write_all(line.as_bytes())
+                .map_err(super::cannot_print)?;
+            line.clear();
+            Ok(())
+        })?;
+        // Where all of them have gone since there is the header alone.
+        out.write_all(line.as_bytes())
+            .map_err(super::cannot_print)?;
+        Ok(printed)
+    })
 }
 
 /// Opens the index, with what it says is in the scope. A terminal is shown the first rows on the way; so is who asked for them.
@@ -323,11 +351,16 @@ fn say_scope(
                 offset: 0,
                 ..scope.clone()
             };
-            if let Some((place, number)) = nearest(cwd, &index.list(&everywhere)?.sessions) {
+            let mut folders = Folders::default();
+            index.each_row(&index.page(&everywhere)?, |row| {
+                folders.add(row.cwd);
+                Ok(())
+            })?;
+            if let Some((place, number)) = folders.nearest(cwd) {
                 line.push_str(&format!(
                     " {} in {}.",
                     count(number, "session"),
-                    screen.path(&place)
+                    screen.path(place)
                 ));
             }
             line.push_str(&format!(
@@ -361,44 +394,54 @@ fn part(scope: &ListScope, list: &WrittenList) -> String {
     format!("{} to {last} of {total}{more}.", scope.offset + 1)
 }
 
-/// The nearest directory above `cwd` that has sessions, else the one below it with the newest, else the newest in
-/// another working tree of its repository.
-fn nearest(cwd: &Path, all: &[SessionRow]) -> Option<(PathBuf, u64)> {
-    let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
-    let related = |row: &&SessionRow| !row.cwd.is_empty() && canonical.starts_with(&row.cwd);
-    let above = all
-        .iter()
-        .filter(related)
-        .map(|row| Path::new(&row.cwd))
-        .max_by_key(|path| path.components().count());
-    let below = || {
-        all.iter()
-            .map(|row| Path::new(&row.cwd))
-            .find(|path| path.starts_with(&canonical))
-    };
-    let beside = || {
-        let trees = worktrees::siblings(&canonical);
-        all.iter()
-            .map(|row| Path::new(&row.cwd))
-            .find(|path| trees.iter().any(|tree| path.starts_with(tree)))
-    };
-    let place = above.or_else(below).or_else(beside)?;
-    let number = all
-        .iter()
-        .filter(|row| Path::new(&row.cwd) == place)
-        .count();
-    Some((place.to_path_buf(), number as u64))
+/// The working directories of a list's sessions, in its order, and how many sessions each has.
+#[derive(Default)]
+struct Folders {
+    all: Vec<(PathBuf, u64)>,
+    places: HashMap<PathBuf, usize>,
 }
 
-/// What a table shows beside age, id, agent, messages and title.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    Project,
-    Created,
-    Tokens,
-    Cost,
-    Size,
-    Errors,
+impl Folders {
+    fn add(&mut self, cwd: String) {
+        let folder = PathBuf::from(cwd);
+        match self
+            .places
+            .get(&folder)
+            .and_then(|at| self.all.get_mut(*at))
+        {
+            Some((_, sessions)) => *sessions += 1,
+            None => {
+                self.places.insert(folder.clone(), self.all.len());
+                self.all.push((folder, 1));
+            }
+        }
+    }
+
+    /// The nearest directory above `cwd` that has sessions, else the one below it with the newest, else the newest in
+    /// another working tree of its repository.
+    fn nearest(&self, cwd: &Path) -> Option<(&Path, u64)> {
+        let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
+        let is_named = |(path, _): &&(PathBuf, u64)| !path.as_os_str().is_empty();
+        let above = self
+            .all
+            .iter()
+            .filter(is_named)
+            .filter(|(path, _)| canonical.starts_with(path))
+            .max_by_key(|(path, _)| path.components().count());
+        let below = || {
+            self.all
+                .iter()
+                .find(|(path, _)| path.starts_with(&canonical))
+        };
+        let beside = || {
+            let trees = worktrees::siblings(&canonical);
+            self.all
+                .iter()
+                .find(|(path, _)| trees.iter().any(|tree| path.starts_with(tree)))
+        };
+        let (place, sessions) = above.or_else(below).or_else(beside)?;
+        Some((place, *sessions))
+    }
 }
 
 /// What was asked about is shown.
@@ -417,116 +460,33 @@ fn columns(args: &List, scope: &ListScope) -> Vec<Shown> {
     .collect()
 }
 
-/// The rows as a table.
-pub fn table(rows: &[SessionRow], shown: &[Shown], screen: &Screen) -> String {
-    let ids = super::short_ids(&rows.iter().collect::<Vec<_>>());
-    let subagents = rows.iter().any(|row| row.subagents > 0);
-    let mut columns = vec![
-        Column::text("AGE"),
-        Column::text("SESSION"),
-        Column::text("AGENT"),
-        Column::number("MSGS"),
-    ];
-    columns.extend(subagents.then(|| Column::number("SUBAGENTS")));
-    columns.extend(shown.iter().map(|column| match column {
-        Shown::Project => Column::path("PROJECT"),
-        Shown::Created => Column::text("CREATED"),
-        Shown::Tokens => Column::number("TOKENS"),
-        Shown::Cost => Column::number("COST"),
-        Shown::Size => Column::number("SIZE"),
-        Shown::Errors => Column::number("ERRORS"),
-    }));
-    columns.push(Column::long("TITLE"));
-    let mut table = Table::new(&columns);
-    for (row, id) in rows.iter().zip(ids) {
-        let agent = match &row.label {
-            Some(label) => format!("{}={label}", row.agent),
-            None => row.agent.clone(),
-        };
-        let mut cells = vec![
-            (Tone::Quiet, screen.age(row.modified.as_deref())),
-            (Tone::Name, id),
-            (Tone::Plain, plain_line(&agent)),
-            (Tone::Quiet, row.message_count.to_string()),
-        ];
-        cells.extend(subagents.then(|| {
-            let number = row.subagents;
-            let text = if number > 0 {
-                number.to_string()
-            } else {
-                String::new()
-            };
-            (Tone::Quiet, text)
-        }));
-        cells.extend(shown.iter().map(|column| {
-            match column {
-                Shown::Project => (Tone::Plain, screen.path(Path::new(&row.cwd))),
-                Shown::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
-                Shown::Tokens => (
-                    Tone::Quiet,
-                    row.tokens.map_or_else(String::new, |n| n.to_string()),
-                ),
-                Shown::Cost => (
-                    Tone::Quiet,
-                    row.cost
-                        .map_or_else(String::new, |usd| format!("${usd:.2}")),
-                ),
-                Shown::Size => (Tone::Quiet, bytes(row.bytes)),
-                Shown::Errors => (Tone::Quiet, row.errors.to_string()),
-            }
-        }));
-        cells.push(marked_title(row));
-        table.row(cells);
-    }
-    table.render(screen.style, screen.width)
-}
-
-/// The title, and why the agent would not list the session.
-fn marked_title(row: &SessionRow) -> (Tone, String) {
-    let (tone, title) = super::title(row);
-    // In a pipe nothing else cuts a first message of many pages.
-    let title: String = if title.chars().count() > 200 {
-        title.chars().take(199).chain(['…']).collect()
-    } else {
-        title
-    };
-    if row.listed_by_agent {
-        return (tone, title);
-    }
-    let reason = plain_line(row.reason.as_deref().unwrap_or("no reason known"));
-    (
-        Tone::Warn,
-        format!(
-            "[not listed by {}: {reason}] {title}",
-            plain_line(&row.agent)
-        ),
-    )
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
     #[test]
     fn the_nearest_directory() {
-        let row = |cwd: &str| SessionRow {
-            cwd: cwd.to_owned(),
-            ..SessionRow::default()
+        let of = |folders: &[&str]| {
+            let mut all = Folders::default();
+            folders.iter().for_each(|cwd| all.add((*cwd).to_owned()));
+            all
         };
-        let rows = [
-            row("/nowhere/a/b/c/d"),
-            row("/nowhere/a"),
-            row("/nowhere"),
-            row("/nowhere/a"),
-            row(""),
+        let all = [
+            "/nowhere/a/b/c/d",
+            "/nowhere/a",
+            "/nowhere",
+            "/nowhere/a/",
+            "",
         ];
-        let said = |cwd: &str| nearest(Path::new(cwd), &rows);
-        assert_eq!(said("/nowhere/a/b"), Some(("/nowhere/a".into(), 2)));
-        assert_eq!(said("/nowhere/x"), Some(("/nowhere".into(), 1)));
-        assert_eq!(
-            nearest(Path::new("/nowhere/a/b"), &rows[..1]),
-            Some(("/nowhere/a/b/c/d".into(), 1))
-        );
-        assert_eq!(nearest(Path::new("/elsewhere"), &rows), None);
+        let said = |folders: &[&str], cwd: &str| {
+            let folders = of(folders);
+            let nearest = folders.nearest(Path::new(cwd));
+            nearest.map(|(path, sessions)| (path.display().to_string(), sessions))
+        };
+        let is = |path: &str, sessions| Some((path.to_owned(), sessions));
+        assert_eq!(said(&all, "/nowhere/a/b"), is("/nowhere/a", 2));
+        assert_eq!(said(&all, "/nowhere/x"), is("/nowhere", 1));
+        assert_eq!(said(&all[..1], "/nowhere/a/b"), is("/nowhere/a/b/c/d", 1));
+        assert_eq!(said(&all, "/elsewhere"), None);
     }
 }

@@ -38,7 +38,7 @@ use crate::args::{Cli, Command, Global};
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::style::Tone;
-use crate::output::text::plain_line;
+use crate::output::text::{plain_beginning, plain_line};
 use crate::output::time::count;
 use crate::output::{Screen, answer};
 use crate::places;
@@ -245,61 +245,14 @@ fn here() -> Result<PathBuf, Failure> {
 
 /// A session's title: its name, else its first message.
 pub fn title(row: &SessionRow) -> (Tone, String) {
-    match row
-        .name
-        .as_deref()
-        .map(plain_line)
-        .filter(|name| !name.is_empty())
-    {
+    title_within(row, usize::MAX)
+}
+
+/// The same, cut to so many characters.
+fn title_within(row: &SessionRow, most: usize) -> (Tone, String) {
+    let name = row.name.as_deref().map(|name| plain_beginning(name, most));
+    match name.filter(|name| !name.is_empty()) {
         Some(name) => (Tone::Strong, name),
-        None => (Tone::Plain, plain_line(&row.first_message)),
-    }
-}
-
-/// Shortest beginnings, at least eight characters long, that tell these ids apart.
-fn short_ids(rows: &[&SessionRow]) -> Vec<String> {
-    let mut sorted: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let shared = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    rows.iter()
-        .map(|row| {
-            let at = sorted.partition_point(|id| *id < row.id.as_str());
-            let before = at
-                .checked_sub(1)
-                .and_then(|at| sorted.get(at))
-                .map_or(0, |other| shared(other, &row.id));
-            let after = sorted.get(at + 1).map_or(0, |other| shared(other, &row.id));
-            let needed = before.max(after) + 1;
-            let mut short: String = row.id.chars().take(needed.max(8)).collect();
-            // An id that ends just behind is not worth cutting; neither is a trailing hyphen.
-            if row.id.chars().count() <= needed.max(8) + 4 {
-                short.clone_from(&row.id);
-            }
-            plain_line(short.trim_end_matches('-'))
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_cut_where_they_differ() {
-        let row = |id: &str| SessionRow {
-            id: id.to_owned(),
-            ..SessionRow::default()
-        };
-        let rows = [
-            row("019b0000-0000-7000-8000-00000000000a"),
-            row("019b0000-0001-7000-8000-00000000000b"),
-            row("abc"),
-            row("f47ac10b-58cc-4372-a567-0e02b2c3d479"),
-        ];
-        assert_eq!(
-            short_ids(&rows.iter().collect::<Vec<_>>()),
-            ["019b0000-0000", "019b0000-0001", "abc", "f47ac10b"]
-        );
+        None => (Tone::Plain, plain_beginning(&row.first_message, most)),
     }
 }

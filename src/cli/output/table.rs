@@ -1,5 +1,7 @@
 //! How do rows line up? Columns by display width, cut only where a terminal's width asks for it.
 
+use std::borrow::Cow;
+
 use super::style::{Style, Tone};
 use super::text::{columns, fit, fit_end};
 
@@ -16,6 +18,8 @@ pub struct Column {
     title: &'static str,
     right: bool,
     shrinks: Shrinks,
+    /// Whether it is left out where nothing stands in it.
+    where_any: bool,
 }
 
 /// Which end of a text gives way when the terminal is too narrow.
@@ -29,36 +33,35 @@ enum Shrinks {
 }
 
 impl Column {
-    /// Text that is never cut.
-    pub fn text(title: &'static str) -> Self {
+    fn new(title: &'static str, right: bool, shrinks: Shrinks) -> Self {
         Self {
             title,
-            right: false,
-            shrinks: Shrinks::Never,
+            right,
+            shrinks,
+            where_any: false,
         }
+    }
+    /// Text that is never cut.
+    pub fn text(title: &'static str) -> Self {
+        Self::new(title, false, Shrinks::Never)
     }
     /// Numbers, to the right.
     pub fn number(title: &'static str) -> Self {
-        Self {
-            title,
-            right: true,
-            shrinks: Shrinks::Never,
-        }
+        Self::new(title, true, Shrinks::Never)
     }
     /// Text that is cut when the table is wider than the terminal.
     pub fn long(title: &'static str) -> Self {
-        Self {
-            title,
-            right: false,
-            shrinks: Shrinks::End,
-        }
+        Self::new(title, false, Shrinks::End)
     }
     /// As [`Column::long`], but the end stays: what tells paths apart.
     pub fn path(title: &'static str) -> Self {
+        Self::new(title, false, Shrinks::Start)
+    }
+    /// The same, left out where no row has something in it.
+    pub fn where_any(self) -> Self {
         Self {
-            title,
-            right: false,
-            shrinks: Shrinks::Start,
+            where_any: true,
+            ..self
         }
     }
 }
@@ -68,7 +71,7 @@ pub type Cell = (Tone, String);
 
 /// Rows to be printed.
 pub struct Table {
-    columns: Vec<(String, bool, Shrinks)>,
+    columns: Columns,
     rows: Vec<Vec<Cell>>,
 }
 
@@ -76,111 +79,165 @@ impl Table {
     /// A table with the given columns.
     pub fn new(columns: &[Column]) -> Self {
         Self {
-            columns: columns
-                .iter()
-                .map(|c| (c.title.to_owned(), c.right, c.shrinks))
-                .collect(),
+            columns: Columns::new(columns),
             rows: Vec::new(),
         }
     }
 
     /// A table whose columns are known only now; all of them may be cut.
     pub fn named(titles: impl Iterator<Item = String>) -> Self {
+        let columns = titles.map(|title| Measured::new(title, false, Shrinks::End, false));
         Self {
-            columns: titles.map(|title| (title, false, Shrinks::End)).collect(),
+            columns: Columns(columns.collect()),
             rows: Vec::new(),
         }
     }
 
     /// Moves a column to the right.
     pub fn align_right(&mut self, column: usize) {
-        if let Some(column) = self.columns.get_mut(column) {
-            column.1 = true;
+        if let Some(column) = self.columns.0.get_mut(column) {
+            column.right = true;
         }
     }
 
     /// Adds a row.
     pub fn row(&mut self, cells: Vec<Cell>) {
+        self.columns.hold(&cells);
         self.rows.push(cells);
     }
 
     /// The printed table, header first.
-    pub fn render(&self, style: Style, width: Option<usize>) -> String {
-        let mut widths: Vec<usize> = self
-            .columns
-            .iter()
-            .map(|column| columns(&column.0))
-            .collect();
+    pub fn render(self, style: Style, width: Option<usize>) -> String {
+        let lines = self.columns.side_by_side(style, width);
+        let mut out = lines.header();
         for row in &self.rows {
-            for (width, (_, text)) in widths.iter_mut().zip(row) {
-                *width = (*width).max(columns(text));
-            }
-        }
-        let cuts = match width {
-            Some(width) => {
-                self.shrink(&mut widths, width);
-                true
-            }
-            None => {
-                widths
-                    .iter_mut()
-                    .for_each(|width| *width = (*width).min(PADDED));
-                false
-            }
-        };
-        let mut out = String::new();
-        let header: Vec<Cell> = self
-            .columns
-            .iter()
-            .map(|column| (Tone::Quiet, column.0.clone()))
-            .collect();
-        for row in std::iter::once(&header).chain(&self.rows) {
-            self.line(&mut out, row, &widths, cuts, style);
+            lines.line(&mut out, row);
         }
         out
     }
+}
 
-    fn line(&self, out: &mut String, row: &[Cell], widths: &[usize], cuts: bool, style: Style) {
+/// The columns of a table, each as wide as the rows need that it was shown.
+pub struct Columns(Vec<Measured>);
+
+struct Measured {
+    title: String,
+    right: bool,
+    shrinks: Shrinks,
+    /// Whether it is left out: nothing has stood in it so far.
+    is_out: bool,
+    width: usize,
+}
+
+impl Measured {
+    fn new(title: String, right: bool, shrinks: Shrinks, is_out: bool) -> Self {
+        Self {
+            width: columns(&title),
+            title,
+            right,
+            shrinks,
+            is_out,
+        }
+    }
+}
+
+impl Columns {
+    /// Columns as wide as their titles.
+    pub fn new(columns: &[Column]) -> Self {
+        let measured =
+            |c: &Column| Measured::new(c.title.to_owned(), c.right, c.shrinks, c.where_any);
+        Self(columns.iter().map(measured).collect())
+    }
+
+    /// Makes room for a row.
+    pub fn hold(&mut self, row: &[Cell]) {
+        for (column, (_, text)) in self.0.iter_mut().zip(row) {
+            column.width = column.width.max(columns(text));
+            column.is_out &= text.is_empty();
+        }
+    }
+
+    /// How lines look in which these columns stand side by side, `width` columns wide at most, or else as long as they are.
+    pub fn side_by_side(mut self, style: Style, width: Option<usize>) -> Lines {
+        match width {
+            Some(width) => self.shrink(width),
+            None => {
+                for column in &mut self.0 {
+                    column.width = column.width.min(PADDED);
+                }
+            }
+        }
+        Lines {
+            columns: self.0,
+            cuts: width.is_some(),
+            style,
+        }
+    }
+
+    /// Cuts the widest columns that may be cut until the table fits, or nothing is left to cut.
+    fn shrink(&mut self, fits: usize) {
+        let mut shown: Vec<&mut Measured> = self.0.iter_mut().filter(|c| !c.is_out).collect();
+        let gaps = GAP * shown.len().saturating_sub(1);
+        let all = shown.iter().map(|column| column.width).sum::<usize>();
+        let mut over = (all + gaps).saturating_sub(fits);
+        shown.retain(|column| column.shrinks != Shrinks::Never);
+        while over > 0 {
+            shown.retain(|column| column.width > NARROWEST);
+            shown.sort_by_key(|column| std::cmp::Reverse(column.width));
+            let next = shown.get(1).map_or(NARROWEST, |column| column.width);
+            let Some(widest) = shown.first_mut() else {
+                return;
+            };
+            // Down to the next widest at once; one by one when they are equal.
+            let cut = (widest.width - next).clamp(1, over);
+            widest.width -= cut;
+            over -= cut;
+        }
+    }
+}
+
+/// How the lines of a table look.
+pub struct Lines {
+    columns: Vec<Measured>,
+    cuts: bool,
+    style: Style,
+}
+
+impl Lines {
+    /// The line above all rows.
+    pub fn header(&self) -> String {
+        let titles = self.columns.iter().map(|column| column.title.clone());
+        let header: Vec<Cell> = titles.map(|title| (Tone::Quiet, title)).collect();
+        let mut out = String::new();
+        self.line(&mut out, &header);
+        out
+    }
+
+    /// A row's line. What is too long for its column is cut, or else makes the line longer.
+    pub fn line(&self, out: &mut String, row: &[Cell]) {
         // Blanks are written only before something, so that no line ends in white space.
         let mut blanks = 0;
-        for (((tone, text), width), (_, right, shrinks)) in
-            row.iter().zip(widths).zip(&self.columns)
-        {
-            let text = match shrinks {
-                _ if !cuts => text.clone(),
-                Shrinks::Start => fit_end(text, *width),
-                Shrinks::Never | Shrinks::End => fit(text, *width),
+        for ((tone, text), column) in row.iter().zip(&self.columns) {
+            if column.is_out {
+                continue;
+            }
+            let text = match column.shrinks {
+                _ if !self.cuts => Cow::Borrowed(text.as_str()),
+                Shrinks::Start => fit_end(text, column.width).into(),
+                Shrinks::Never | Shrinks::End => fit(text, column.width).into(),
             };
-            let rest = width.saturating_sub(columns(&text));
-            if *right {
+            let rest = column.width.saturating_sub(columns(&text));
+            if column.right {
                 blanks += rest;
             }
             if !text.is_empty() {
                 out.push_str(&" ".repeat(blanks));
-                out.push_str(&style.paint(*tone, &text));
+                out.push_str(&self.style.paint(*tone, &text));
                 blanks = 0;
             }
-            blanks += if *right { GAP } else { rest + GAP };
+            blanks += if column.right { GAP } else { rest + GAP };
         }
         out.push('\n');
-    }
-
-    /// Cuts the widest columns that may be cut until the table fits, or nothing is left to cut.
-    fn shrink(&self, widths: &mut [usize], fits: usize) {
-        let gaps = GAP * widths.len().saturating_sub(1);
-        let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(fits);
-        while over > 0 {
-            let mut can: Vec<usize> = (0..widths.len())
-                .filter(|&i| self.columns[i].2 != Shrinks::Never && widths[i] > NARROWEST)
-                .collect();
-            can.sort_by_key(|&i| std::cmp::Reverse(widths[i]));
-            let Some(&widest) = can.first() else { return };
-            let next = can.get(1).map_or(NARROWEST, |&i| widths[i]);
-            // Down to the next widest at once; one by one when they are equal.
-            let cut = (widths[widest] - next).clamp(1, over);
-            widths[widest] -= cut;
-            over -= cut;
-        }
     }
 }
 
@@ -212,9 +269,9 @@ mod tests {
 
     #[test]
     fn long_columns_give_way() {
-        let mut table = Table::new(&[Column::text("ID"), Column::long("A"), Column::long("B")]);
-        table.row(plain(&["12345678", &"日本語".repeat(20), &"b".repeat(30)]));
         for width in 30..120 {
+            let mut table = Table::new(&[Column::text("ID"), Column::long("A"), Column::long("B")]);
+            table.row(plain(&["12345678", &"日本語".repeat(20), &"b".repeat(30)]));
             let text = table.render(Style::new(false), Some(width));
             assert!(
                 text.lines().all(|line| columns(line) <= width),
@@ -234,6 +291,44 @@ mod tests {
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[1], format!("{long}  7  end"));
         assert_eq!(lines[2], format!("{:PADDED$}  8  end", "short"));
+    }
+
+    #[test]
+    fn a_column_in_which_nothing_stands_is_left_out() {
+        let columns = [
+            Column::text("ID"),
+            Column::number("N").where_any(),
+            Column::long("TITLE"),
+        ];
+        let printed = |rows: [&[&str]; 2], width| {
+            let mut table = Table::new(&columns);
+            rows.iter().for_each(|row| table.row(plain(row)));
+            table.render(Style::new(false), width)
+        };
+        let none = [&["a", "", "one"][..], &["b", "", "two"]];
+        assert_eq!(printed(none, None), "ID  TITLE\na   one\nb   two\n");
+        let some = [&["a", "", "one"][..], &["b", "7", "two"]];
+        let lines = "ID  N  TITLE\na      one\nb   7  two\n";
+        assert_eq!(printed(some, None), lines);
+        // It takes no room in a narrow terminal either.
+        let long = [&["a", "", "abcdefghij"][..], &["b", "", ""]];
+        assert_eq!(printed(long, Some(14)), "ID  TITLE\na   abcdefghij\nb\n");
+    }
+
+    #[test]
+    fn what_came_after_the_columns_were_measured() {
+        let mut columns = Columns::new(&[Column::text("ID"), Column::number("N").where_any()]);
+        columns.hold(&plain(&["abc", ""]));
+        let line = |columns: Columns, width| {
+            let mut line = String::new();
+            let lines = columns.side_by_side(Style::new(false), width);
+            lines.line(&mut line, &plain(&["abcdef", "7"]));
+            line
+        };
+        assert_eq!(line(columns, None), "abcdef\n");
+        let mut columns = Columns::new(&[Column::text("ID"), Column::number("N")]);
+        columns.hold(&plain(&["abc", ""]));
+        assert_eq!(line(columns, Some(20)), "ab…  7\n");
     }
 
     #[test]

@@ -27,7 +27,36 @@ fn shown(character: char) -> char {
 
 /// Text on one line: white space becomes one space, nothing acts.
 pub fn plain_line(text: &str) -> String {
-    plain_line_marked(text, &[]).0
+    plain_beginning(text, usize::MAX)
+}
+
+/// As [`plain_line`], but so many characters at most: of a longer line the beginning and `…`.
+pub fn plain_beginning(text: &str, most: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(most));
+    let mut length = 0;
+    // Where the line is cut if it turns out to be longer.
+    let mut cut = 0;
+    let mut after_space = true;
+    for character in text.chars() {
+        let is_space = character.is_whitespace();
+        if is_space && after_space {
+            continue;
+        }
+        // White space at the end does not make it longer.
+        if length >= most && !is_space {
+            line.truncate(cut);
+            line.push('…');
+            return line;
+        }
+        if length + 1 == most {
+            cut = line.len();
+        }
+        line.push(if is_space { ' ' } else { shown(character) });
+        length += 1;
+        after_space = is_space;
+    }
+    line.truncate(line.trim_end().len());
+    line
 }
 
 /// As [`plain_line`], and where byte ranges of `text` went.
@@ -205,6 +234,29 @@ mod tests {
         for code in 0..=0x10_ffff {
             if let Some(character) = char::from_u32(code) {
                 assert!(!acts(shown(character)), "{code:x}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_line_is_that_of_the_whole() {
+        for text in [
+            "",
+            " \n",
+            "ab",
+            "  a \n b\u{1b}  日本 c  ",
+            "a    ",
+            "a    b",
+            "abc\n",
+        ] {
+            let whole = plain_line_marked(text, &[]).0;
+            assert_eq!(plain_line(text), whole);
+            for most in 1..12 {
+                let cut: String = match whole.chars().count() > most {
+                    true => whole.chars().take(most - 1).chain(['…']).collect(),
+                    false => whole.clone(),
+                };
+                assert_eq!(plain_beginning(text, most), cut, "{most} of {text:?}");
             }
         }
     }
