@@ -32,6 +32,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0006_exclude.sql"),
     include_str!("../../migrations/0007_unfinished.sql"),
     include_str!("../../migrations/0008_chains.sql"),
+    include_str!("../../migrations/0009_list_order.sql"),
 ];
 
 /// The last step after which the rows of lists say something else than before.

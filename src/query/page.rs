@@ -16,14 +16,13 @@ use crate::catalogue::rows::{Wanted, head};
 use crate::index::{Error, Index};
 use crate::model::Sort;
 
-/// What a list consists of: which sessions, in which order, and as much of what is told of each as is worth keeping until
-/// it is written.
+/// What a list consists of: which sessions, in which order, and what is told of the first of them, some megabytes.
 pub struct ListPage {
     pub(super) scope: ListScope,
     roots: Vec<Root>,
     rows: Vec<Placed>,
-    /// All of them with their JSON, where that is not too much.
-    kept: Option<Window>,
+    /// The first of them, read at once: what asks for a list has time while the files are looked at.
+    ahead: Window,
     /// The index it was made of: another one has other numbers.
     index_id: String,
     /// Subagents of each session that has some.
@@ -34,9 +33,9 @@ pub struct ListPage {
     pub(super) elsewhere: u64,
 }
 
-/// So many bytes of rows are kept from the look at all of them: each row is some thousand bytes. Of longer lists the rows are
-/// read again, some at a time, when it is their turn, so that memory does not grow with them.
-const KEPT: usize = 4 << 20;
+/// Bytes of rows that are read ahead, about: all of most lists, of some thousand bytes a row. Those behind are read when it is
+/// their turn, so that memory does not grow with them.
+const AHEAD: u64 = 3 << 20;
 
 struct Root {
     number: i64,
@@ -56,8 +55,7 @@ struct Placed {
     session: i64,
     /// Number of its root in the configuration.
     root: usize,
-    /// Where its JSON is in what was kept, and how long it was when all were looked at.
-    from: u32,
+    /// How long its JSON was when all were looked at.
     length: u32,
 }
 
@@ -68,7 +66,7 @@ impl ListPage {
             scope: scope.clone(),
             roots: Vec::new(),
             rows: Vec::new(),
-            kept: None,
+            ahead: Window::default(),
             index_id: String::new(),
             subagents: HashMap::new(),
             total: 0,
@@ -110,8 +108,7 @@ impl ListPage {
             ..ListPage::empty(scope)
         };
         let wanted = wanted(catalogue, scope)?;
-        let mut text = Some(String::with_capacity(KEPT));
-        catalogue.ready_rows(&wanted, |row| {
+        catalogue.placed_rows(&wanted, |row| {
             let Some(root) = page.roots.iter().position(|root| root.number == row.root) else {
                 return;
             };
@@ -122,11 +119,6 @@ impl ListPage {
                 page.elsewhere += 1;
                 return;
             }
-            text = text.take().filter(|t| t.len() + row.json.len() <= KEPT);
-            let from = text.as_ref().map_or(0, String::len) as u32;
-            if let Some(text) = &mut text {
-                text.push_str(row.json);
-            }
             let by_creation = page.roots[root].by_creation;
             let (modified, file) = (row.modified_ms, row.file_ms);
             page.rows.push(Placed {
@@ -134,15 +126,14 @@ impl ListPage {
                 key: row.key,
                 session: row.session,
                 root,
-                from,
-                length: u32::try_from(row.json.len()).unwrap_or(u32::MAX),
+                length: row.length,
             });
         })?;
         page.total = page.rows.len() as u64;
         page.sort(catalogue)?;
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
-        page.kept = text.map(|text| page.keep(text));
+        page.ahead = page.read(catalogue, 0, AHEAD)?;
         Ok(page)
     }
 

@@ -2,19 +2,14 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::thread::Builder;
 
 use super::ListPage;
 use crate::catalogue::Catalogue;
 use crate::catalogue::rows::said;
 use crate::index::Error;
-use crate::model::Mask;
 
-/// Bytes of rows that are read in one go, about: enough of them that what a transaction and a thread cost does not count.
-const WINDOW: usize = 1 << 20;
-
-/// Bytes of rows of which some are looked at by another thread.
-const WORTH_A_THREAD: usize = 256 << 10;
+/// Bytes of rows that are read in one go, about: enough of them that what a transaction costs does not count.
+const WINDOW: u64 = 512 << 10;
 
 /// A row of a list.
 pub(in crate::query) struct Row<'a> {
@@ -34,10 +29,8 @@ pub(super) struct Window {
     /// Which of the page's.
     rows: Range<usize>,
     text: String,
-    /// Where in the text each row's JSON is; `None`: it is gone since.
-    places: Vec<Option<Range<usize>>>,
-    /// Which of them must be masked, once that is known.
-    masked: Vec<bool>,
+    /// Where in the text each row's JSON is, and whether it must be masked; `None`: it is gone since.
+    places: Vec<Option<(Range<usize>, bool)>>,
 }
 
 impl ListPage {
@@ -47,94 +40,44 @@ impl ListPage {
         catalogue: &Catalogue,
         mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if let Some(kept) = &self.kept {
-            return self.tell(kept, &mut tell);
-        }
-        let mut looked_at = Window::default();
-        let mut window = self.read(catalogue, 0)?;
-        while !looked_at.rows.is_empty() || !window.rows.is_empty() {
-            // Secrets are looked for while the rows before are told and those behind are read.
-            let (masked, next) = std::thread::scope(|threads| {
-                let is_worth = self.scope.mask.is_some() && window.text.len() >= WORTH_A_THREAD;
-                let look = || self.masked(&window, 0..window.places.len());
-                let looking = is_worth.then(|| Builder::new().spawn_scoped(threads, look));
-                self.tell(&std::mem::take(&mut looked_at), &mut tell)?;
-                let next = self.read(catalogue, window.rows.end)?;
-                // Without a thread for it, or after one that failed, it is done here.
-                let masked = looking.and_then(Result::ok).and_then(|l| l.join().ok());
-                Ok::<_, Error>((masked.unwrap_or_else(look), next))
-            })?;
-            window.masked = masked;
-            looked_at = std::mem::replace(&mut window, next);
+        self.tell(&self.ahead, &mut tell)?;
+        let mut from = self.ahead.rows.end;
+        while from < self.rows.len() {
+            let window = self.read(catalogue, from, WINDOW)?;
+            self.tell(&window, &mut tell)?;
+            from = window.rows.end;
         }
         Ok(())
     }
 
-    /// The rows from `from` on, as they are now: read in the order they are stored in.
-    fn read(&self, catalogue: &Catalogue, from: usize) -> Result<Window, Error> {
-        let mut bytes = 0;
+    /// The rows from `from` on, about so many bytes of them, as they are now: read in the order they are stored in.
+    pub(super) fn read(
+        &self,
+        catalogue: &Catalogue,
+        from: usize,
+        most: u64,
+    ) -> Result<Window, Error> {
+        let mut bytes: u64 = 0;
         let before = |row: &&super::Placed| {
-            let is_before = bytes < WINDOW;
-            bytes += row.length as usize;
+            let is_before = bytes < most;
+            bytes = bytes.saturating_add(row.length.into());
             is_before
         };
         let many = self.rows[from..].iter().take_while(before).count();
         let rows = from..from + many;
         let mut stored: Vec<usize> = rows.clone().collect();
         stored.sort_unstable_by_key(|at| self.rows[*at].session);
-        let sessions = stored.iter().map(|at| self.rows[*at].session);
-        let mut text = String::with_capacity(bytes);
+        let sessions: Vec<i64> = stored.iter().map(|at| self.rows[*at].session).collect();
+        // Not more: a length may come from a damaged row.
+        let mut text = String::with_capacity(bytes.min(most) as usize);
         let mut places = vec![None; rows.len()];
-        catalogue.ready_json(&self.index_id, sessions, |nth, json| {
-            places[stored[nth] - from] = Some(text.len()..text.len() + json.len());
+        catalogue.ready_json(&self.index_id, &sessions, |nth, json| {
+            let mask = self.scope.mask;
+            let is_masked = mask.is_some_and(|mask| said(json).iter().any(|s| mask(s).is_some()));
+            places[stored[nth] - from] = Some((text.len()..text.len() + json.len(), is_masked));
             text.push_str(json);
         })?;
-        Ok(Window {
-            rows,
-            text,
-            places,
-            masked: Vec::new(),
-        })
-    }
-
-    /// A window of all rows, whose JSON was kept.
-    pub(super) fn keep(&self, text: String) -> Window {
-        let place = |row: &super::Placed| {
-            let from = row.from as usize;
-            Some(from..from + row.length as usize)
-        };
-        let mut window = Window {
-            rows: 0..self.rows.len(),
-            text,
-            places: self.rows.iter().map(place).collect(),
-            masked: Vec::new(),
-        };
-        let all = window.places.len();
-        if self.scope.mask.is_none() || window.text.len() < WORTH_A_THREAD {
-            window.masked = self.masked(&window, 0..all);
-            return window;
-        }
-        let (here, there) = std::thread::scope(|threads| {
-            let look = || self.masked(&window, all / 2..all);
-            let looking = Builder::new().spawn_scoped(threads, look);
-            let here = self.masked(&window, 0..all / 2);
-            let there = looking.ok().and_then(|looking| looking.join().ok());
-            (here, there.unwrap_or_else(look))
-        });
-        window.masked = [here, there].concat();
-        window
-    }
-
-    /// Which of some rows of a window must be masked.
-    fn masked(&self, window: &Window, which: Range<usize>) -> Vec<bool> {
-        let is_masked = |mask: Mask, at: usize| {
-            let place = window.places[at].clone();
-            let parts = place.map(|place| said(&window.text[place]));
-            parts.is_some_and(|parts| parts.into_iter().any(|part| mask(part).is_some()))
-        };
-        which
-            .map(|at| self.scope.mask.is_some_and(|mask| is_masked(mask, at)))
-            .collect()
+        Ok(Window { rows, text, places })
     }
 
     fn tell(
@@ -143,8 +86,8 @@ impl ListPage {
         tell: &mut impl FnMut(Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let rows = &self.rows[window.rows.clone()];
-        for ((placed, place), is_masked) in rows.iter().zip(&window.places).zip(&window.masked) {
-            let Some(place) = place.clone() else {
+        for (placed, place) in rows.iter().zip(&window.places) {
+            let Some((place, is_masked)) = place.clone() else {
                 continue;
             };
             tell(Row {
@@ -152,7 +95,7 @@ impl ListPage {
                 format: &self.roots[placed.root].format,
                 head: self.head(placed)?,
                 json: &window.text[place],
-                is_masked: *is_masked,
+                is_masked,
             })?;
         }
         Ok(())
