@@ -345,9 +345,7 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
     let numbers = rows
         .iter()
         .map(|row| row["id"].as_str().unwrap().parse::<u64>().unwrap());
-    let left = (0..60u64)
-        .rev()
-        .filter(|n| ![15, 14, 13, 0].contains(n));
+    let left = (0..60u64).rev().filter(|n| ![15, 14, 13, 0].contains(n));
     assert_eq!(numbers.collect::<Vec<_>>(), left.collect::<Vec<_>>());
     let named = |row: &&Value| row["name"] == "grown";
     assert_eq!(rows.iter().filter(named).count(), 1);

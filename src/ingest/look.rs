@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 
 use super::exclude::{LeftOut, leave_out};
@@ -64,7 +65,8 @@ pub fn list_ahead(config: &Config) -> Ahead {
 
 /// Look at all roots.
 pub fn look_at_all(catalogue: &Catalogue, config: &Config, ahead: Ahead) -> Result<AllSeen, Error> {
-    Ok(see(config, known(catalogue, config)?, ahead, 0))
+    let nobody = AtomicUsize::new(0);
+    Ok(see(config, known(catalogue, config)?, ahead, &nobody))
 }
 
 /// Look at all roots on another thread while the catalogue is `ask`ed something else: when it ends, both have.
@@ -78,10 +80,12 @@ pub fn look_beside<T>(
         Ok(known) => known,
         Err(error) => return (catalogue, Err(error)),
     };
+    let others = AtomicUsize::new(1);
     std::thread::scope(|threads| {
         // Without a thread for it they are looked at afterwards.
-        let seeing = Builder::new().spawn_scoped(threads, || see(config, known, ahead, 1));
+        let seeing = Builder::new().spawn_scoped(threads, || see(config, known, ahead, &others));
         let (catalogue, told) = ask(catalogue);
+        others.store(0, Ordering::Relaxed);
         let seen = seeing.map_or_else(
             |_| Vec::new(),
             |seeing| seeing.join().unwrap_or_else(|panic| resume_unwind(panic)),
@@ -107,7 +111,7 @@ fn known<'a>(catalogue: &Catalogue, config: &'a Config) -> Result<AllKnown<'a>, 
 }
 
 /// Look at every root while so many `others` are at work.
-fn see(config: &Config, known: AllKnown<'_>, mut ahead: Ahead, others: usize) -> AllSeen {
+fn see(config: &Config, known: AllKnown<'_>, mut ahead: Ahead, others: &AtomicUsize) -> AllSeen {
     let listings = ahead.stop();
     let see = |(spec, known): (&RootSpec, _)| {
         let (format, folders): (_, Folders) = known?;
@@ -151,7 +155,7 @@ pub fn look(
         let before = Before {
             known: &folders,
             listings: &Listings::default(),
-            others: 0,
+            others: &AtomicUsize::new(0),
         };
         let discovery = discover(config, spec, format, before);
         Seen { folders, discovery }

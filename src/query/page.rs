@@ -35,7 +35,7 @@ pub struct ListPage {
 
 /// Bytes of rows that are read ahead, about: all of most lists, of some thousand bytes a row. Those behind are read when it is
 /// their turn, so that memory does not grow with them.
-const AHEAD: u64 = 3 << 20;
+const AHEAD: u64 = 9 << 18;
 
 struct Root {
     number: i64,
@@ -53,8 +53,8 @@ struct Placed {
     rank: Rank,
     key: Option<f64>,
     session: i64,
-    /// Number of its root in the configuration.
-    root: usize,
+    /// Which of the roots that are known.
+    root: u32,
     /// How long its JSON was when all were looked at.
     length: u32,
 }
@@ -120,6 +120,7 @@ impl ListPage {
                 return;
             }
             let by_creation = page.roots[root].by_creation;
+            let root = root as u32;
             let (modified, file) = (row.modified_ms, row.file_ms);
             page.rows.push(Placed {
                 rank: ranks.rank(by_creation, row.listed, modified, file, row.created_ms),
@@ -137,9 +138,13 @@ impl ListPage {
         Ok(page)
     }
 
+    fn root(&self, row: &Placed) -> &Root {
+        &self.roots[row.root as usize]
+    }
+
     /// The beginning of a row's JSON.
     fn head(&self, row: &Placed) -> Result<Cow<'_, str>, Error> {
-        let root = &self.roots[row.root];
+        let root = self.root(row);
         let Some(subagents) = self.subagents.get(&row.session) else {
             return Ok(Cow::Borrowed(root.head.as_str()));
         };
@@ -169,9 +174,10 @@ impl ListPage {
             false => ordering,
         };
         match scope.sort {
-            Sort::Agents => self.rows.sort_by(|a, b| way(rank(a, b))),
+            // No two rows are equal, in the end their paths differ.
+            Sort::Agents => self.rows.sort_unstable_by(|a, b| way(rank(a, b))),
             // What is not recorded comes last, whichever way.
-            _ => self.rows.sort_by(|a, b| match (a.key, b.key) {
+            _ => self.rows.sort_unstable_by(|a, b| match (a.key, b.key) {
                 (Some(own), Some(other)) => {
                     way(other.total_cmp(&own)).then_with(|| way(rank(a, b)))
                 }

@@ -149,7 +149,7 @@ pub fn discover(path: &Path, flat: bool, format: &dyn Format, links: &Links) -> 
     let before = Before {
         known: &known,
         listings: &listings,
-        others: 0,
+        others: &AtomicUsize::new(0),
     };
     discover_changes(path, flat, format, links, before)
 }
@@ -161,8 +161,8 @@ pub struct Before<'a> {
     pub known: &'a Folders,
     /// Directories that were listed ahead.
     pub listings: &'a Listings,
-    /// Threads that do something else meanwhile: one that waits for its turn on a core would wait for milliseconds.
-    pub others: usize,
+    /// Threads that do something else, for now: one that waits for its turn on a core would wait for milliseconds.
+    pub others: &'a AtomicUsize,
 }
 
 /// The same but for what is in directories that are as they were. Those that were listed already are not listed again.
@@ -243,7 +243,7 @@ struct Walk<'a> {
     started_ns: i64,
     waiting: Mutex<Vec<Directory>>,
     walkers: AtomicUsize,
-    most_walkers: OnceLock<usize>,
+    cores: OnceLock<usize>,
     all: Mutex<Discovery>,
 }
 
@@ -283,7 +283,7 @@ impl<'a> Walk<'a> {
             started_ns: now_ns(),
             waiting: Mutex::new(waiting),
             walkers: AtomicUsize::new(1),
-            most_walkers: OnceLock::new(),
+            cores: OnceLock::new(),
             all: Mutex::default(),
         }
     }
@@ -320,10 +320,9 @@ impl Walk<'_> {
 
     /// Asked only where there is so much to do: the answer costs as much as some files.
     fn most_walkers(&self) -> usize {
-        *self.most_walkers.get_or_init(|| {
-            let cores = available_parallelism().map_or(1, usize::from);
-            cores.saturating_sub(self.before.others).max(1)
-        })
+        let cores = || available_parallelism().map_or(1, usize::from);
+        let others = self.before.others.load(Ordering::Relaxed);
+        self.cores.get_or_init(cores).saturating_sub(others).max(1)
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Directory>> {

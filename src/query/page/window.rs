@@ -9,7 +9,7 @@ use crate::catalogue::rows::said;
 use crate::index::Error;
 
 /// Bytes of rows that are read in one go, about: enough of them that what a transaction costs does not count.
-const WINDOW: u64 = 512 << 10;
+const WINDOW: u64 = 256 << 10;
 
 /// A row of a list.
 pub(in crate::query) struct Row<'a> {
@@ -92,7 +92,7 @@ impl ListPage {
             };
             tell(Row {
                 session: placed.session,
-                format: &self.roots[placed.root].format,
+                format: &self.root(placed).format,
                 head: self.head(placed)?,
                 json: &window.text[place],
                 is_masked,
