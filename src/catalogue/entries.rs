@@ -1,6 +1,7 @@
 //! Which entries are there, and what hangs on each?
 
 use std::collections::HashMap;
+use std::vec::IntoIter;
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -167,6 +168,25 @@ impl Catalogue {
             Ok(all)
         };
         self.told(run())
+    }
+
+    /// The same one after the other, in the order they were told in, which is that of the file.
+    pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT session FROM _session_sources WHERE source = ?1 ORDER BY session DESC",
+                )?
+                .query_map([source], |r| r.get(0))?
+                .collect()
+        };
+        Ok(EntriesOfSource {
+            catalogue: self,
+            source,
+            sessions: self.told(run())?,
+            after: i64::MIN,
+            page: Vec::new().into_iter(),
+        })
     }
 
     /// The child rows of an entry.
@@ -351,6 +371,50 @@ impl Catalogue {
                 .collect()
         };
         self.told(run())
+    }
+}
+
+/// Rows that are read at once.
+const PAGE: usize = 1_000;
+
+/// The entries of one source, some of them at a time.
+pub struct EntriesOfSource<'c> {
+    catalogue: &'c Catalogue,
+    source: i64,
+    /// Those whose entries are not all told, the last one first.
+    sessions: Vec<i64>,
+    after: i64,
+    page: IntoIter<StoredEntry>,
+}
+
+impl EntriesOfSource<'_> {
+    /// The next one.
+    pub fn next(&mut self) -> Result<Option<StoredEntry>, Error> {
+        loop {
+            if let Some(entry) = self.page.next() {
+                self.after = entry.key;
+                return Ok(Some(entry));
+            }
+            let Some(session) = self.sessions.last() else {
+                return Ok(None);
+            };
+            let (low, high) = key_range(*session);
+            let from = low.max(self.after.saturating_add(1));
+            let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+                self.catalogue
+                    .connection
+                    .prepare_cached(&format!(
+                        "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key LIMIT ?4"
+                    ))?
+                    .query_map(params![from, high, self.source, PAGE as i64], stored_entry)?
+                    .collect()
+            };
+            let page = self.catalogue.told(run())?;
+            if page.len() < PAGE {
+                self.sessions.pop();
+            }
+            self.page = page.into_iter();
+        }
     }
 }
 

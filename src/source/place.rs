@@ -1,7 +1,11 @@
 //! What stands at a place in a file?
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Bytes that are read at once where one part follows another.
+const READ_AT_ONCE: usize = 256 << 10;
 
 /// So many bytes from `start` on; `None` when the file ends before. Nothing is made room for that is not there: a place may
 /// come from a damaged row.
@@ -31,6 +35,59 @@ pub fn holds(file: &File, start: u64, length: u64) -> std::io::Result<bool> {
     Ok(start.checked_add(length).is_some_and(|end| end <= size))
 }
 
+/// A file of which one part is read after the other, most of them one behind the other.
+pub struct Places {
+    file: BufReader<File>,
+    at: u64,
+    size: u64,
+    buffer: Vec<u8>,
+}
+
+impl Places {
+    /// Of the file at `path`.
+    pub fn open(path: &Path) -> std::io::Result<Self> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self {
+            file: BufReader::with_capacity(READ_AT_ONCE, file),
+            at: 0,
+            size,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// Whether the file reaches so far.
+    pub fn holds(&mut self, end: u64) -> bool {
+        if end > self.size
+            && let Ok(metadata) = self.file.get_ref().metadata()
+        {
+            // It may have grown.
+            self.size = metadata.len();
+        }
+        end <= self.size
+    }
+
+    /// So many bytes from `start` on; `None` when the file ends before.
+    pub fn bytes(&mut self, start: u64, length: u64) -> std::io::Result<Option<&[u8]>> {
+        let end = start.checked_add(length).filter(|end| self.holds(*end));
+        let (Some(end), Ok(needed)) = (end, usize::try_from(length)) else {
+            return Ok(None);
+        };
+        // Both are places in a file: less than 2^63.
+        self.file
+            .seek_relative(start.cast_signed() - self.at.cast_signed())?;
+        self.at = start;
+        self.buffer.clear();
+        self.buffer
+            .try_reserve_exact(needed)
+            .map_err(|_| ErrorKind::OutOfMemory)?;
+        self.buffer.resize(needed, 0);
+        self.file.read_exact(&mut self.buffer)?;
+        self.at = end;
+        Ok(Some(&self.buffer))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +105,21 @@ mod tests {
         for (start, length) in [(0, 11), (11, 0), (0, 1 << 62), (u64::MAX, 2), (5, u64::MAX)] {
             assert_eq!(at(start, length), None, "{start} {length}");
         }
+    }
+
+    #[test]
+    fn one_part_after_the_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        std::fs::write(&path, "0123456789").unwrap();
+        let mut places = Places::open(&path).unwrap();
+        let mut at = |start, length| places.bytes(start, length).unwrap().map(<[u8]>::to_vec);
+        assert_eq!(at(2, 3).as_deref(), Some(&b"234"[..]));
+        assert_eq!(at(5, 1).as_deref(), Some(&b"5"[..]));
+        assert_eq!(at(0, 2).as_deref(), Some(&b"01"[..]));
+        assert_eq!(at(9, 2), None);
+        assert_eq!(at(9, u64::MAX), None);
+        std::fs::write(&path, "0123456789ab").unwrap();
+        assert_eq!(at(9, 3).as_deref(), Some(&b"9ab"[..]));
     }
 }
