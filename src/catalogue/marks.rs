@@ -190,20 +190,6 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// Entries with this id, or whose id begins so; the newest first.
-    pub fn keys_of_id(&self, id: &str, most: usize) -> Result<Vec<i64>, Error> {
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT key FROM _entries WHERE id >= ?1 AND id < ?1 || char(1114111)
-                     ORDER BY id = ?1 DESC, time_ms DESC LIMIT ?2",
-                )?
-                .query_map(params![id, most as i64], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
-    }
-
     /// Calls of this program in a session, and the entries that answer them.
     pub fn own_calls(&self, session: i64) -> Result<Vec<i64>, Error> {
         let (low, high) = key_range(session);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
+use super::chains;
 use super::copier::Copier;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
@@ -32,10 +33,14 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0006_exclude.sql"),
     include_str!("../../migrations/0007_unfinished.sql"),
     include_str!("../../migrations/0008_chains.sql"),
+    include_str!("../../migrations/0009_beginnings.sql"),
 ];
 
 /// The last step after which the rows of lists say something else than before.
 const ROWS_STEP: u32 = 5;
+
+/// The same of runs.
+const RUNS_STEP: u32 = 9;
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -315,6 +320,9 @@ impl Catalogue {
             }
             if (1..ROWS_STEP).contains(&taken) {
                 self.make_all_ready()?;
+            }
+            if (1..RUNS_STEP).contains(&taken) {
+                chains::make_all(c)?;
             }
             c.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
             step("catalogue.migrate")?;
