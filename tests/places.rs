@@ -43,6 +43,23 @@ impl Writer {
         (0..count).map(|_| format!("{}\n", self.line())).collect()
     }
 
+    /// What ids may begin with, or may not.
+    fn beginnings(&mut self) -> [String; 6] {
+        let some = [8, 6, 5, 4].map(|most| {
+            let id = self.any().unwrap_or_default();
+            // What has no digit is no id.
+            let has_digit = id.chars().take(most).any(|c| c.is_ascii_digit());
+            let beginning = id.chars().take(most).collect();
+            if has_digit {
+                beginning
+            } else {
+                "0000".to_owned()
+            }
+        });
+        let [a, b, c, d] = some;
+        [a, b, c, d, "sha256".to_owned(), "e0502".to_owned()]
+    }
+
     fn any(&mut self) -> Option<String> {
         let at = self.rng.random_range(0..self.ids.len().max(1));
         self.ids.get(at).cloned().flatten()
@@ -147,6 +164,24 @@ fn told(index: &Index) -> HashMap<String, Place> {
         .collect()
 }
 
+/// The entries that are named by an id or the beginning of one, in no order.
+fn named(index: &Index, id: &str) -> Vec<String> {
+    let answer = index.search(id, &SearchScope::default()).unwrap();
+    let mut named: Vec<String> = answer.named.into_iter().map(|n| n.address).collect();
+    named.sort();
+    named
+}
+
+/// How many lines have such an id, the session's own among them when it is not the first.
+fn with_id(path: &Path, beginning: &str) -> usize {
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let ids = lines.filter_map(|line| Some(line["id"].as_str()?.to_owned()));
+    ids.filter(|id| id.starts_with(beginning)).count()
+}
+
 #[test]
 fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
     let mut runs = 0;
@@ -165,6 +200,13 @@ fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
             clean(&index, &when);
             let expected = expected(&path);
             assert_eq!(told(&index), expected, "{when}, by runs");
+            let beginnings = writer.beginnings();
+            let named = |index: &Index| beginnings.each_ref().map(|id| named(index, id));
+            let by_runs = named(&index);
+            for (id, told) in beginnings.iter().zip(&by_runs) {
+                let there = with_id(&path, id).min(10);
+                assert_eq!(told.len(), there, "{when}, {id}: {told:?}");
+            }
             drop(index);
             let connection = Connection::open(&catalogue).unwrap();
             let take = "CREATE TEMP TABLE kept AS SELECT * FROM _chains";
@@ -172,6 +214,7 @@ fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
             runs += connection.execute("DELETE FROM _chains", []).unwrap();
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             assert_eq!(told(&index), expected, "{when}, by rows");
+            assert_eq!(named(&index), by_runs, "{when}, by rows");
             if writer.rng.random_bool(0.7) {
                 let give_back = "INSERT INTO _chains SELECT * FROM kept";
                 connection.execute_batch(give_back).unwrap();
@@ -261,6 +304,8 @@ fn a_run_that_differs_from_its_entries_is_reported_and_stops_nothing() {
         let is_said = |what: &str| what.contains("runs of entries are not as the entries say");
         assert!(found.iter().any(|one| is_said(&one.what)), "{damage}");
         assert_eq!(told(&index).len(), expected(&path).len(), "{damage}");
+        // What has no run is found all the same.
+        assert_eq!(named(&index, "sha256").len(), 0, "{damage}");
         drop(index);
         for count in [40, 200] {
             let mut file = OpenOptions::new().append(true).open(&path).unwrap();
@@ -306,4 +351,38 @@ fn where_runs_name_an_entry_that_is_not_there_the_file_is_asked() {
     assert_eq!(connection.execute(longer, [run]).unwrap(), 1);
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     assert_eq!(told(&index), expected(&path));
+}
+
+#[test]
+fn runs_of_an_older_catalogue_are_made_anew() {
+    let place = findable::Place::new();
+    let config = place.config();
+    let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(5));
+    let paths = ["s1", "s2"].map(|name| {
+        let text = Writer::header().replace("s1", name) + &writer.lines(300);
+        place.write(&format!("--w--/{name}.jsonl"), text)
+    });
+    let sync = || Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    sync();
+    let catalogue = config.index_dir.join("v1/catalogue.sqlite");
+    let connection = Connection::open(&catalogue).unwrap();
+    let runs = || -> Vec<(i64, Vec<u8>)> {
+        let mut all = connection
+            .prepare("SELECT * FROM _chains ORDER BY key")
+            .unwrap();
+        let rows = all.query_map([], |r| Ok((r.get(0)?, r.get(1)?))).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    };
+    let fresh = runs();
+    assert!(fresh.len() > 3, "{} runs", fresh.len());
+    let older = "UPDATE _chains SET ids = randomblob(length(ids)); PRAGMA user_version = 9;";
+    connection.execute_batch(older).unwrap();
+    sync();
+    assert_eq!(runs(), fresh);
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    clean(&index, "after the migration");
+    for id in writer.beginnings() {
+        let there: usize = paths.iter().map(|path| with_id(path, &id)).sum();
+        assert_eq!(named(&index, &id).len(), there.min(10), "{id}");
+    }
 }

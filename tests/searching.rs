@@ -1,9 +1,11 @@
 //! What does `search` print: places, reasons, counts, hints and errors?
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
 use serde_json::Value;
+use sessionary::model::SessionRow;
 
 use crate::sandbox::Sandbox;
 
@@ -271,5 +273,141 @@ fn what_looks_like_a_key_in_plain_text_is_a_word() {
     for query in ["*zebraword*", r"/zebra\w+/", "zebraword", "zebra*"] {
         let found = sandbox.json(&["search", query, "--json"]);
         assert_eq!(found["total"], 1, "{query}: {found}");
+    }
+}
+
+/// What a filter on sessions finds is what the rows of `list` say.
+#[test]
+fn filters_on_sessions_go_by_what_lists_say() {
+    let home = Sandbox::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let project = home.home.join("mono");
+    std::fs::create_dir_all(project.join(".git")).expect("a repository");
+    for (from, to) in [
+        ("report", ""),
+        ("tour/clido", "old laptop"),
+        ("agentuse/subagents", ".local/share/agentuse"),
+        ("agentuse/errors", ".local/share/agentuse"),
+        ("agentuse/suspended", ".local/share/agentuse"),
+    ] {
+        let from = fixtures.join(from);
+        for entry in walkdir::WalkDir::new(&from) {
+            let entry = entry.expect("a fixture");
+            let below = entry.path().strip_prefix(&from).expect("below it");
+            if entry.file_type().is_file() && !below.ends_with("expected.json") {
+                let text = std::fs::read_to_string(entry.path()).expect("text");
+                let text = text.replace("/home/ada/mono", &project.display().to_string());
+                home.write(&Path::new(to).join(below).display().to_string(), &text);
+            }
+        }
+    }
+    let old = format!(
+        "clido:{}=old",
+        home.home.join("old laptop/sessions").display()
+    );
+    let ask = |arguments: &[&str]| {
+        let all = [&["--root", &old, "--json"], arguments].concat();
+        let output = home.output(&all);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_ne!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        serde_json::from_slice::<Value>(&output.stdout).expect("JSON")
+    };
+    let found = |query: &str| -> BTreeSet<PathBuf> {
+        let answer = ask(&["search", "--limit", "0", "--", query]);
+        let sessions = answer["sessions"].as_array().expect("sessions").clone();
+        let row = |group: Value| serde_json::from_value::<SessionRow>(group["session"].clone());
+        sessions
+            .into_iter()
+            .map(|group| row(group).expect("a row").path)
+            .collect()
+    };
+    let list = ask(&["list", "--all", "--subagents"]);
+    let rows: Vec<SessionRow> = serde_json::from_value(list["sessions"].clone()).expect("rows");
+    let everything = found("-agent:nobody");
+    assert!(everything.len() > 10, "{everything:?}");
+    let own = |row: &SessionRow, name: &str| {
+        let own = row.own.as_ref().and_then(|own| own[name].as_str());
+        own.map(str::to_owned)
+    };
+    let is = |text: &Option<String>, part: &str| {
+        text.as_ref()
+            .is_some_and(|text| text.to_lowercase().contains(part))
+    };
+    let pi = rows
+        .iter()
+        .find(|row| row.agent == "pi")
+        .expect("one of pi");
+    let (id, path) = (&pi.id[..pi.id.len() - 1], pi.path.display().to_string());
+    let root = home.home.join("old laptop").display().to_string();
+    type Passes<'a> = &'a dyn Fn(&SessionRow) -> bool;
+    let filters: [(String, Passes<'_>); 14] = [
+        ("agent:PI".into(), &|row| row.agent == "pi"),
+        ("agent:agentuse".into(), &|row| row.agent == "agentuse"),
+        ("project:APP".into(), &|row| row.cwd.ends_with("/app")),
+        ("cwd:/home/ada/code".into(), &|row| {
+            row.cwd.starts_with("/home/ada/code/")
+        }),
+        ("cwd:/home/ada/co".into(), &|_| false),
+        ("root:old".into(), &|row| {
+            row.label.as_deref() == Some("old")
+        }),
+        (format!("root:\"{root}\""), &|row| {
+            row.path.starts_with(&root)
+        }),
+        (format!("session:{id}"), &|row| row.id.starts_with(id)),
+        (format!("session:\"{path}\""), &|row| row.path == pi.path),
+        ("is:named".into(), &|row| row.name.is_some()),
+        ("name:A".into(), &|row| is(&row.name, "a")),
+        ("model:qwen".into(), &|row| is(&row.model, "qwen")),
+        ("provider:anthropic".into(), &|row| {
+            is(&row.provider, "anthropic")
+        }),
+        ("status:running".into(), &|row| {
+            own(row, "status").as_deref() == Some("running")
+        }),
+    ];
+    for (filter, passes) in filters {
+        let (passed, not): (Vec<&SessionRow>, Vec<&SessionRow>) = rows
+            .iter()
+            .filter(|row| everything.contains(&row.path))
+            .partition(|row| passes(row));
+        let paths = |rows: Vec<&SessionRow>| rows.into_iter().map(|row| row.path.clone()).collect();
+        assert_eq!(found(&filter), paths(passed), "{filter}");
+        assert_eq!(found(&format!("-{filter}")), paths(not), "-{filter}");
+    }
+    // Sessions of agentuse are where their project is.
+    let here = ["--json", "search", "--here", "--", "-agent:nobody"];
+    let output = home.command(&here).current_dir(&project).output();
+    let answer: Value = serde_json::from_slice(&output.expect("it runs").stdout).expect("JSON");
+    let groups = answer["sessions"].as_array().expect("sessions").iter();
+    let told: BTreeSet<&str> = groups
+        .filter_map(|group| group["session"]["path"].as_str())
+        .collect();
+    let of_project = |row: &&SessionRow| {
+        let own = own(row, "projectRoot");
+        everything.contains(&row.path) && own.is_some_and(|own| Path::new(&own) == project)
+    };
+    let there = rows
+        .iter()
+        .filter(of_project)
+        .filter_map(|row| row.path.to_str());
+    assert_eq!(told, there.collect());
+    assert!(!told.is_empty());
+    let facets = ask(&["search", "--facets", "--", "-agent:nobody"]);
+    for (facet, of) in [
+        (
+            "agents",
+            (&|row: &SessionRow| row.agent.clone()) as &dyn Fn(&SessionRow) -> String,
+        ),
+        ("projects", &|row| {
+            row.cwd.rsplit('/').next().unwrap_or_default().to_owned()
+        }),
+    ] {
+        let counts = facets["facets"][facet].as_array().expect("counts").iter();
+        let told: BTreeSet<String> = counts
+            .map(|one| one["value"].as_str().expect("a value").to_owned())
+            .collect();
+        let there = rows.iter().filter(|row| everything.contains(&row.path));
+        assert_eq!(told, there.map(of).collect(), "{facet}");
     }
 }

@@ -1,6 +1,7 @@
-//! What do filters ask of entries that the words do not know: files, labels, models, images?
+//! What do filters ask that the words do not know? Where sessions belong, and files, labels, models and images of entries.
 
 use rusqlite::{OptionalExtension, Row, params};
+use serde_json::Value;
 
 use super::chains::BESIDE;
 use super::open::{Catalogue, Error};
@@ -18,7 +19,62 @@ pub struct CallRow<'a> {
     pub subject: Option<&'a str>,
 }
 
+/// A session, as far as filters and counts are concerned.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Belonging<'a> {
+    pub session: i64,
+    pub agent: &'a str,
+    /// Of its root.
+    pub label: Option<&'a str>,
+    pub path: &'a str,
+    pub id: &'a str,
+    pub cwd: &'a str,
+    pub name: Option<&'a str>,
+    /// In force at the end.
+    pub provider: Option<&'a str>,
+    /// The same.
+    pub model: Option<&'a str>,
+    own: Option<&'a str>,
+}
+
+impl Belonging<'_> {
+    /// A text that only its agent records, by the agent's own name for it.
+    pub fn own(&self, name: &str) -> Option<String> {
+        let own: serde_json::Map<String, Value> = serde_json::from_str(self.own?).ok()?;
+        own.get(name)?.as_str().map(str::to_owned)
+    }
+}
+
 impl Catalogue {
+    /// Show every session of these roots.
+    pub fn each_session(
+        &self,
+        roots: &[i64],
+        mut each: impl FnMut(Belonging<'_>),
+    ) -> Result<(), Error> {
+        let query = format!(
+            "SELECT s.session, r.agent, r.label, s.path, s.id, s.cwd, s.name, s.provider, s.model, s.own
+             FROM _sessions s JOIN _roots r USING (root) WHERE s.root IN ({})",
+            numbers(roots)
+        );
+        self.each(&query, |row| {
+            each(Belonging {
+                session: row.get(0)?,
+                agent: row.get_ref(1)?.as_str()?,
+                label: row.get_ref(2)?.as_str_or_null()?,
+                path: row.get_ref(3)?.as_str()?,
+                id: row.get_ref(4)?.as_str()?,
+                cwd: row.get_ref(5)?.as_str()?,
+                name: row.get_ref(6)?.as_str_or_null()?,
+                provider: row.get_ref(7)?.as_str_or_null()?,
+                model: row.get_ref(8)?.as_str_or_null()?,
+                own: row.get_ref(9)?.as_str_or_null()?,
+            });
+            Ok(())
+        })
+    }
+
     /// Show every call and result, in the order of their entries.
     pub fn each_call(&self, mut each: impl FnMut(CallRow<'_>)) -> Result<(), Error> {
         self.each("SELECT key, call_id, subject FROM _calls", |row| {
@@ -129,20 +185,6 @@ impl Catalogue {
             self.connection
                 .prepare_cached(&query)?
                 .query_map(params![id, most as i64], stored_session)?
-                .collect()
-        };
-        self.told(run())
-    }
-
-    /// Entries with this id, or whose id begins so; the newest first.
-    pub fn keys_of_id(&self, id: &str, most: usize) -> Result<Vec<i64>, Error> {
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT key FROM _entries WHERE id >= ?1 AND id < ?1 || char(1114111)
-                     ORDER BY id = ?1 DESC, time_ms DESC LIMIT ?2",
-                )?
-                .query_map(params![id, most as i64], |r| r.get(0))?
                 .collect()
         };
         self.told(run())

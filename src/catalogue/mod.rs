@@ -1,6 +1,7 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
 pub mod agent_list;
+mod beginnings;
 pub mod chains;
 pub mod changes;
 mod check;

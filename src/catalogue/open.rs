@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
+use super::chains;
 use super::copier::Copier;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
@@ -33,10 +34,14 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0007_unfinished.sql"),
     include_str!("../../migrations/0008_chains.sql"),
     include_str!("../../migrations/0009_list_order.sql"),
+    include_str!("../../migrations/0010_beginnings.sql"),
 ];
 
 /// The last step after which the rows of lists say something else than before.
 const ROWS_STEP: u32 = 5;
+
+/// The same of runs.
+const RUNS_STEP: u32 = 10;
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -330,6 +335,9 @@ impl Catalogue {
             }
             if (1..ROWS_STEP).contains(&taken) {
                 self.make_all_ready()?;
+            }
+            if (1..RUNS_STEP).contains(&taken) {
+                chains::make_all(c)?;
             }
             c.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
             step("catalogue.migrate")?;

@@ -14,7 +14,6 @@ use super::tree::current_labels;
 use crate::catalogue::Catalogue;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::{Error, Index};
-use crate::model::SessionRow;
 
 /// The entries that are left.
 pub(super) struct Left<'a> {
@@ -147,8 +146,7 @@ impl<'a> Left<'a> {
         let mut places = Places::default();
         let cwd = cwd.map(canonical);
         let mut left = HashSet::new();
-        for s in self.catalogue.sessions(&ours)? {
-            let row = &s.row;
+        self.catalogue.each_session(&ours, |s| {
             let is_at = |path: &str, n: &str| {
                 let n = n.trim_end_matches('/');
                 path == n
@@ -157,42 +155,29 @@ impl<'a> Left<'a> {
                         .is_some_and(|rest| rest.starts_with(['/', '\\']))
             };
             let used = used.get(&s.session).map_or(&[][..], Vec::as_slice);
-            let has_used =
-                |of: &dyn Fn(&(String, String)) -> bool, last: &Option<String>, n: &str| {
-                    used.iter().any(of) || last.as_deref().is_some_and(|last| holds(last, n))
-                };
-            let keep = passes(&f.agent, &|n| row.agent.eq_ignore_ascii_case(n))
-                && passes(&f.project, &|n| holds(folder(row), n))
-                && passes(&f.cwd, &|n| is_at(&row.cwd, n))
-                && passes(&f.root, &|n| {
-                    row.label.as_deref() == Some(n) || is_at(&row.path.to_string_lossy(), n)
-                })
-                && passes(&f.session, &|n| {
-                    row.id.starts_with(n) || row.path.to_string_lossy() == n
-                })
-                && passes(&f.name, &|n| {
-                    row.name.as_deref().is_some_and(|name| holds(name, n))
-                })
+            let has_used = |of: &dyn Fn(&(String, String)) -> bool, last: Option<&str>, n: &str| {
+                used.iter().any(of) || last.is_some_and(|last| holds(last, n))
+            };
+            let keep = passes(&f.agent, &|n| s.agent.eq_ignore_ascii_case(n))
+                && passes(&f.project, &|n| holds(folder(s.cwd), n))
+                && passes(&f.cwd, &|n| is_at(s.cwd, n))
+                && passes(&f.root, &|n| s.label == Some(n) || is_at(s.path, n))
+                && passes(&f.session, &|n| s.id.starts_with(n) || s.path == n)
+                && passes(&f.name, &|n| s.name.is_some_and(|name| holds(name, n)))
                 && passes(&f.model, &|n| {
-                    has_used(
-                        &|(_, model)| model.contains(&n.to_lowercase()),
-                        &row.model,
-                        n,
-                    )
+                    let lower = n.to_lowercase();
+                    has_used(&|(_, model)| model.contains(&lower), s.model, n)
                 })
                 && passes(&f.provider, &|n| {
-                    has_used(
-                        &|(provider, _)| provider.contains(&n.to_lowercase()),
-                        &row.provider,
-                        n,
-                    )
+                    let lower = n.to_lowercase();
+                    has_used(&|(provider, _)| provider.contains(&lower), s.provider, n)
                 })
-                && f.named.is_none_or(|named| row.name.is_some() == named)
-                && cwd.as_ref().is_none_or(|cwd| places.is_here(row, cwd));
+                && f.named.is_none_or(|named| s.name.is_some() == named)
+                && cwd.as_ref().is_none_or(|cwd| places.is_here(&s, cwd));
             if keep {
                 left.insert(s.session);
             }
-        }
+        })?;
         Ok(Some(left))
     }
 
@@ -253,16 +238,12 @@ impl<'a> Left<'a> {
             }
         })?;
         let ours = self.index.root_numbers(self.catalogue)?;
-        let sessions = self.catalogue.sessions(&ours)?;
-        let status = |row: &SessionRow| {
-            let own = row.own.as_ref()?.get("status")?;
-            own.as_str().map(str::to_owned)
-        };
-        let sessions = sessions
-            .iter()
-            .filter(|s| status(&s.row).is_some_and(|status| is_one(&status)))
-            .map(|s| s.session)
-            .collect();
+        let mut sessions = HashSet::new();
+        self.catalogue.each_session(&ours, |s| {
+            if s.own("status").is_some_and(|status| is_one(&status)) {
+                sessions.insert(s.session);
+            }
+        })?;
         Ok((entries, sessions))
     }
 }
@@ -289,9 +270,9 @@ fn active_branch(
     Ok(Some(keys))
 }
 
-/// The last folder of a session's working directory.
-pub(super) fn folder(row: &SessionRow) -> &str {
-    let path = row.cwd.trim_end_matches(['/', '\\']);
+/// The last folder of a working directory.
+pub(super) fn folder(cwd: &str) -> &str {
+    let path = cwd.trim_end_matches(['/', '\\']);
     path.rsplit(['/', '\\']).next().unwrap_or("")
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use crate::catalogue::Catalogue;
+use crate::catalogue::marks::Belonging;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
 use crate::format::json::Collation;
@@ -384,11 +385,10 @@ pub(super) struct Places {
 impl Places {
     /// Whether the session is one of the directory `at`: it was started there, or, where its agent goes by
     /// projects, `at` is its project or the working tree that holds it.
-    pub(super) fn is_here(&mut self, row: &SessionRow, at: &Path) -> bool {
-        let project = row.own.as_ref().and_then(|own| own.get("projectRoot"));
-        match project.and_then(|project| project.as_str()) {
-            Some(project) => self.is_folder_here(project, true, at),
-            None => self.is_folder_here(&row.cwd, false, at),
+    pub(super) fn is_here(&mut self, session: &Belonging<'_>, at: &Path) -> bool {
+        match session.own("projectRoot") {
+            Some(project) => self.is_folder_here(&project, true, at),
+            None => self.is_folder_here(session.cwd, false, at),
         }
     }
 

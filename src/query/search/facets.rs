@@ -15,12 +15,11 @@ impl Search<'_> {
     pub(super) fn facets(&self, asked: &Asked<'_>) -> Result<Facets, Error> {
         let found = asked.hits(Order::Newest, usize::MAX)?;
         let ours = self.index.root_numbers(self.catalogue)?;
-        let sessions: HashMap<i64, (String, String)> = self
-            .catalogue
-            .sessions(&ours)?
-            .into_iter()
-            .map(|s| (s.session, (folder(&s.row).to_owned(), s.row.agent)))
-            .collect();
+        let mut sessions: HashMap<i64, (String, String)> = HashMap::new();
+        self.catalogue.each_session(&ours, |s| {
+            let of = (folder(s.cwd).to_owned(), s.agent.to_owned());
+            sessions.insert(s.session, of);
+        })?;
         let [mut agents, mut projects, mut roles, mut days]: [BTreeMap<String, u64>; 4] =
             Default::default();
         let mut seen = HashSet::new();
