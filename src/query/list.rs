@@ -222,6 +222,14 @@ impl Index {
         Ok(texts.join(" "))
     }
 
+    /// Whether there is any session.
+    pub fn has_sessions(&self) -> Result<bool, Error> {
+        match &self.catalogue {
+            Some(catalogue) => Ok(catalogue.has_sessions()?),
+            None => Ok(false),
+        }
+    }
+
     /// What there is, where, and how current.
     pub fn status(&self) -> Result<Status, Error> {
         let stored = match &self.catalogue {

@@ -367,7 +367,7 @@ fn say_scope(
                 " --all lists {}.",
                 count(list.elsewhere, "session")
             ));
-        } else if index.status()?.sessions == 0 {
+        } else if !index.has_sessions()? {
             return super::status::say_nothing(index, screen);
         }
         screen.say(&line);

@@ -135,7 +135,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         ));
     }
     let found = !answer.sessions.is_empty() || !answer.named.is_empty();
-    if !found && index.status()?.sessions == 0 {
+    if !found && !index.has_sessions()? {
         super::status::say_nothing(&index, screen)?;
     }
     index.leave();
