@@ -398,3 +398,44 @@ fn to_open_a_catalogue_again_gives_up_no_lock_on_it() {
     drop(index);
     assert_eq!(locks(), 0);
 }
+
+/// SQLite takes any bytes for text.
+#[test]
+fn bytes_that_are_no_text_are_damage_that_is_mended() {
+    let home = Sandbox::new();
+    let lines = "{\"type\":\"session\",\"version\":3,\"id\":\"s1\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}\n\
+        {\"type\":\"message\",\"id\":\"a1\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{\"role\":\"user\",\"content\":\"please\"}}\n";
+    home.write(".pi/agent/sessions/--w--/1.jsonl", lines);
+    let index = home.home.join("index");
+    let named = index.to_str().unwrap();
+    let asked = |arguments: &[&str]| {
+        let output = home.output(&[&["--index", named], arguments].concat());
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), output.stdout, said)
+    };
+    asked(&["sync"]);
+    for (damage, question) in [
+        (
+            "UPDATE _rows SET json = CAST(x'7bff' AS TEXT)",
+            &["list", "--all", "--json"][..],
+        ),
+        (
+            "UPDATE _sessions SET cwd = CAST(x'2fff' AS TEXT)",
+            &["search", "--json", "agent:pi please"],
+        ),
+        (
+            "UPDATE _entries SET kind = CAST(x'ff' AS TEXT)",
+            &["tree", "s1", "--json"],
+        ),
+    ] {
+        let (_, expected, _) = asked(question);
+        let catalogue = Connection::open(index.join(CATALOGUE)).unwrap();
+        assert!(catalogue.execute(damage, []).unwrap() > 0);
+        drop(catalogue);
+        let (code, answer, said) = asked(question);
+        assert_eq!(code, Some(0), "{damage}: {said}");
+        assert!(said.contains(ANEW), "{damage}: {said}");
+        assert_eq!(answer, expected, "{damage}");
+        assert!(!asked(question).2.contains(ANEW), "{damage}");
+    }
+}

@@ -123,7 +123,6 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
     "#);
 }
 
-/// Long lists are looked through by two threads.
 #[test]
 fn a_long_list_leaves_out_the_secrets_of_every_row() {
     let home = Sandbox::new();
@@ -145,6 +144,36 @@ fn a_long_list_leaves_out_the_secrets_of_every_row() {
     assert!(said.len() > 300_000 && !leaks(&said));
     assert_eq!(said.matches("[redacted]").count(), SESSIONS / 2);
     assert_eq!(list(&["--reveal"]).matches(&token()).count(), SESSIONS / 2);
+}
+
+/// In JSON there stand escapes between a name and its secret, where a person typed an end of a line or pasted JSON.
+#[test]
+fn a_list_as_json_leaves_out_what_a_list_for_people_does() {
+    let home = Sandbox::new();
+    let said = [
+        "my api_key:\n0123456789abcdef0".to_owned(),
+        "a log: {\"level\":\"info\",\"password\":\"0123456789abcdef1\"}".to_owned(),
+        "twice: {\\\"api_key\\\":\\\"0123456789abcdef2\\\"}".to_owned(),
+        "client_secret =\t\"0123456789abcdef3\"".to_owned(),
+        format!("two lines\n{}\n", token()),
+    ];
+    for (at, text) in said.iter().enumerate() {
+        let text = serde_json::to_string(text).unwrap();
+        let lines = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"s{at}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/c\"}}\n\
+             {{\"type\":\"message\",\"id\":\"a1\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":{text}}}}}\n"
+        );
+        home.write(&format!(".pi/agent/sessions/--c--/{at}.jsonl"), &lines);
+    }
+    for form in [None, Some("--json"), Some("--jsonl")] {
+        let arguments: Vec<&str> = ["list", "--all"].into_iter().chain(form).collect();
+        let told = String::from_utf8(home.output(&arguments).stdout).expect("text");
+        assert_eq!(told.matches("[redacted]").count(), said.len(), "{told}");
+        assert!(
+            !told.contains("0123456789abcdef") && !leaks(&told),
+            "{told}"
+        );
+    }
 }
 
 #[test]

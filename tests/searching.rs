@@ -371,6 +371,8 @@ fn filters_on_sessions_go_by_what_lists_say() {
             .iter()
             .filter(|row| everything.contains(&row.path))
             .partition(|row| passes(row));
+        assert!(!not.is_empty(), "{filter}");
+        assert_eq!(passed.is_empty(), filter == "cwd:/home/ada/co", "{filter}");
         let paths = |rows: Vec<&SessionRow>| rows.into_iter().map(|row| row.path.clone()).collect();
         assert_eq!(found(&filter), paths(passed), "{filter}");
         assert_eq!(found(&format!("-{filter}")), paths(not), "-{filter}");

@@ -20,7 +20,8 @@ const FEWEST: usize = 32;
 /// See [`catch_up`].
 const CAUGHT_UP: i64 = 256;
 
-/// Bytes kept of each id, two of them of its beginning. Two ids that are alike by chance cost a look at all entries of the
+/// Bytes kept of each id, two of them of its beginning: what is asked for by the beginning of an id is looked for by these alone,
+/// and `verify` holds them against the rows. Two ids that are alike by chance cost a look at all entries of the
 /// session and not an answer: it happens among a million entries in one of five hundred sessions, or, where all ids begin alike,
 /// among ten thousand in one of eighty.
 pub(super) const ID_BYTES: usize = 6;

@@ -31,7 +31,12 @@ impl Error {
             rusqlite::Error::SqlInputError { error, msg, .. } => {
                 matches!(error.code, DatabaseCorrupt | NotADatabase) || lacks(msg)
             }
-            rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::QueryReturnedNoRows => true,
+            // What stands there is nothing that was ever written there.
+            rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::QueryReturnedNoRows => true,
             _ => false,
         }
     }

@@ -69,7 +69,8 @@ impl Catalogue {
                 name: row.get_ref(6)?.as_str_or_null()?,
                 provider: row.get_ref(7)?.as_str_or_null()?,
                 model: row.get_ref(8)?.as_str_or_null()?,
-                own: row.get_ref(9)?.as_str_or_null()?,
+                // As everywhere: what cannot be read there is not recorded.
+                own: row.get_ref(9)?.as_str_or_null().unwrap_or_default(),
             });
             Ok(())
         })

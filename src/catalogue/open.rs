@@ -235,10 +235,16 @@ impl Catalogue {
                     .append(true)
                     .mode(0o600)
                     .open(path);
-                if let Err(error) = made
-                    && error.kind() != std::io::ErrorKind::AlreadyExists
-                {
-                    return Err(error);
+                match made {
+                    Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                        return Err(error);
+                    }
+                    // A link to a file that is not there yet.
+                    Err(_) if !path.try_exists()? => {
+                        let mut options = std::fs::OpenOptions::new();
+                        options.create(true).append(true).mode(0o600).open(path)?;
+                    }
+                    _ => {}
                 }
             }
             Ok(())

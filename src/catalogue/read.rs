@@ -1,6 +1,7 @@
 //! Every SELECT that answers a question.
 
 use std::path::PathBuf;
+use std::vec::IntoIter;
 
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -80,6 +81,56 @@ pub struct Totals {
     pub last_scan_ms: Option<i64>,
 }
 
+/// Rows that are read at once.
+const PAGE: usize = 1_000;
+
+/// The problems of one source, some of them at a time.
+pub struct ProblemsOfSource<'c> {
+    catalogue: &'c Catalogue,
+    source: i64,
+    /// Where the next page begins; `None`: there is no other.
+    from: Option<i64>,
+    page: IntoIter<StoredProblem>,
+}
+
+impl ProblemsOfSource<'_> {
+    /// The next one.
+    pub fn next(&mut self) -> Result<Option<StoredProblem>, Error> {
+        loop {
+            if let Some(problem) = self.page.next() {
+                return Ok(Some(problem));
+            }
+            let Some(from) = self.from.take() else {
+                return Ok(None);
+            };
+            let run = || -> rusqlite::Result<Vec<(i64, StoredProblem)>> {
+                self.catalogue
+                    .connection
+                    .prepare_cached(
+                        "SELECT start, length, provisional, reason FROM _problems WHERE source = ?1 AND start >= ?2
+                         ORDER BY start LIMIT ?3",
+                    )?
+                    .query_map(params![self.source, from, PAGE as i64], |r| {
+                        let start = r.get(0)?;
+                        let problem = StoredProblem {
+                            start: in_file(start),
+                            length: in_file(r.get(1)?),
+                            provisional: r.get(2)?,
+                            reason: r.get(3)?,
+                        };
+                        Ok((start, problem))
+                    })?
+                    .collect()
+            };
+            let page = self.catalogue.told(run())?;
+            let last = page.last().filter(|_| page.len() == PAGE);
+            self.from = last.and_then(|(start, _)| start.checked_add(1));
+            let problems: Vec<_> = page.into_iter().map(|(_, problem)| problem).collect();
+            self.page = problems.into_iter();
+        }
+    }
+}
+
 impl Catalogue {
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
     pub fn snapshot(&self) -> Result<(), Error> {
@@ -89,6 +140,21 @@ impl Catalogue {
             self.rollback();
         }
         self.told(taken)
+    }
+
+    /// What `ask` asks for, all of it as it is at one moment.
+    pub fn at_one_moment<T, E: From<Error>>(
+        &self,
+        ask: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        // Within a transaction it is one already.
+        if !self.connection.is_autocommit() {
+            return ask();
+        }
+        self.snapshot()?;
+        let asked = ask();
+        self.end_snapshot();
+        asked
     }
 
     /// Let the snapshot go.
@@ -274,23 +340,13 @@ impl Catalogue {
     }
 
     /// Problems of a source in file order.
-    pub fn problems(&self, source: i64) -> Result<Vec<StoredProblem>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredProblem>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT start, length, provisional, reason FROM _problems WHERE source = ?1 ORDER BY start",
-                )?
-                .query_map([source], |r| {
-                    Ok(StoredProblem {
-                        start: in_file(r.get(0)?),
-                        length: in_file(r.get(1)?),
-                        provisional: r.get(2)?,
-                        reason: r.get(3)?,
-                    })
-                })?
-                .collect()
-        };
-        self.told(run())
+    pub fn problems(&self, source: i64) -> ProblemsOfSource<'_> {
+        ProblemsOfSource {
+            catalogue: self,
+            source,
+            from: Some(i64::MIN),
+            page: Vec::new().into_iter(),
+        }
     }
 
     /// Path of the session that a session of the same root names by its id.

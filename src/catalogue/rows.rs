@@ -1,6 +1,7 @@
 //! What does `list --json` print of each session? Its row as JSON, made when the session changes, beside what a list
 //! sorts by: a list of thousands is then hardly more than copying.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -130,9 +131,9 @@ pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, 
     ))
 }
 
-/// The parts of a row without its head that hold what was said: the name and the first message, and what only its agent
-/// records. Beside them stand ids, paths, numbers and commands.
-pub fn said(json: &str) -> [&str; 2] {
+/// The parts of a row without its head that hold what was said, as it reads: the name and the first message, and what only
+/// its agent records. Beside them stand ids, paths, numbers and commands.
+pub fn said(json: &str) -> [Cow<'_, str>; 2] {
     static NAMES: LazyLock<[Finder<'static>; 3]> =
         LazyLock::new(|| [r#","name":"#, r#","listed_by_agent":"#, r#","own":"#].map(Finder::new));
     let [name, listed, own] = &*NAMES;
@@ -145,10 +146,49 @@ pub fn said(json: &str) -> [&str; 2] {
     match message {
         Some((from, to)) => {
             let own = find(own, to).unwrap_or(json.len());
-            [&json[from..to], &json[own..]]
+            [as_it_reads(&json[from..to]), as_it_reads(&json[own..])]
         }
-        None => [json, ""],
+        None => [as_it_reads(json), Cow::Borrowed("")],
     }
+}
+
+/// JSON with what its escapes stand for in place of them: no JSON any more, but what is in its strings can be found in it.
+fn as_it_reads(json: &str) -> Cow<'_, str> {
+    let mut pieces = json.split('\\');
+    let first = pieces.next().unwrap_or_default();
+    if first.len() == json.len() {
+        return Cow::Borrowed(json);
+    }
+    let mut text = String::with_capacity(json.len());
+    text.push_str(first);
+    while let Some(piece) = pieces.next() {
+        let mut rest = piece.chars();
+        match rest.next() {
+            Some('n') => text.push('\n'),
+            Some('r') => text.push('\r'),
+            Some('t') => text.push('\t'),
+            Some('b') => text.push('\u{8}'),
+            Some('f') => text.push('\u{c}'),
+            // serde_json writes no others than those of control characters.
+            Some('u') => {
+                let code = piece
+                    .get(1..5)
+                    .and_then(|hex| u32::from_str_radix(hex, 16).ok());
+                text.extend(code.and_then(char::from_u32));
+                rest = piece.get(5..).unwrap_or_default().chars();
+            }
+            // A quote or a slash.
+            Some(other) => text.push(other),
+            // Two backslashes: what is behind the second is as it stands.
+            None => {
+                text.push('\\');
+                text.push_str(pieces.next().unwrap_or_default());
+                continue;
+            }
+        }
+        text.push_str(rest.as_str());
+    }
+    Cow::Owned(text)
 }
 
 fn without_head(row: SessionRow) -> rusqlite::Result<String> {
@@ -242,9 +282,8 @@ impl Catalogue {
         let (Some(first), Some(last)) = (sessions.first(), sessions.last()) else {
             return Ok(());
         };
+        let one = &self.connection;
         let mut run = || -> rusqlite::Result<()> {
-            // Each of them in a transaction of its own would cost more than to read it.
-            let one = self.connection.unchecked_transaction()?;
             let is_there = "SELECT 1 FROM _store WHERE index_id = ?1";
             if !one.prepare_cached(is_there)?.exists([index_id])? {
                 return Ok(());
@@ -275,7 +314,8 @@ impl Catalogue {
             }
             Ok(())
         };
-        self.told(run())
+        // Each of them in a transaction of its own would cost more than to read it.
+        self.at_one_moment(|| self.told(run()))
     }
 
     /// The path in a session's row; empty when the session is gone.
@@ -379,5 +419,20 @@ mod tests {
         let bare = SessionRow { own: None, ..row };
         assert_eq!(said(&without_head(bare).unwrap())[1], "");
         assert_eq!(said("{}"), ["{}", ""]);
+    }
+
+    #[test]
+    fn escapes_read_as_what_they_stand_for() {
+        for text in [
+            "plain",
+            "two\nlines\r\n\tand \"quotes\" \\ \\\\ \\n \\\\n",
+            "\u{1b}[1m\u{8}\u{c}\u{0} é 日本 \u{10ffff}\\",
+            "\\",
+            "\\\"",
+            "",
+        ] {
+            let json = serde_json::to_string(text).unwrap();
+            assert_eq!(as_it_reads(&json), format!("\"{text}\""));
+        }
     }
 }

@@ -1,12 +1,11 @@
 //! One source read anew, as if never seen, and held against its rows.
 
 use std::path::Path;
-use std::vec::IntoIter;
 
 use super::plan::Plan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::entries::{Children, EntriesOfSource, StoredEntry};
-use crate::catalogue::read::{Known, StoredProblem};
+use crate::catalogue::read::{Known, ProblemsOfSource};
 use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
@@ -57,8 +56,9 @@ pub fn compare_source(
         format,
         rows: catalogue.each_entry_of_source(known.source)?,
         row_count: 0,
-        problems: catalogue.problems(known.source)?.into_iter(),
+        problems: catalogue.problems(known.source),
         problem_count: 0,
+        problem_rows: 0,
         problems_differ: false,
         gaps: None,
         records: None,
@@ -95,8 +95,9 @@ struct Comparing<'c> {
     format: &'c dyn Format,
     rows: EntriesOfSource<'c>,
     row_count: u64,
-    problems: IntoIter<StoredProblem>,
+    problems: ProblemsOfSource<'c>,
     problem_count: u64,
+    problem_rows: u64,
     problems_differ: bool,
     /// The file, to see what stands between entries.
     gaps: Option<Places>,
@@ -129,7 +130,9 @@ impl Comparing<'_> {
         }
         for problem in &problems {
             self.problem_count += 1;
-            self.problems_differ |= self.problems.next().is_none_or(|row| {
+            let row = self.problems.next()?;
+            self.problem_rows += u64::from(row.is_some());
+            self.problems_differ |= row.is_none_or(|row| {
                 (row.start, row.length, row.provisional, &row.reason)
                     != (
                         problem.start,
@@ -245,12 +248,13 @@ impl Comparing<'_> {
             let what = format!("{entries} entries in the file, {rows} rows{when}");
             self.result.differences.push(what);
         }
-        let rows = self.problem_count + self.problems.len() as u64;
-        if self.problems_differ || self.problems.len() > 0 {
-            self.result.differences.push(format!(
-                "{} problems in the file, {rows} rows, or others",
-                self.problem_count
-            ));
+        while self.problems.next()?.is_some() {
+            self.problem_rows += 1;
+        }
+        let (problems, rows) = (self.problem_count, self.problem_rows);
+        if self.problems_differ || problems != rows {
+            let what = format!("{problems} problems in the file, {rows} rows, or others");
+            self.result.differences.push(what);
         }
         if let Some(last) = &self.last {
             let fold = serde_json::to_string(&last.fold).unwrap_or_default();

@@ -90,6 +90,10 @@ impl ListPage {
         catalogue: &Catalogue,
         scope: &ListScope,
     ) -> Result<ListPage, Error> {
+        catalogue.at_one_moment(|| Self::now(index, catalogue, scope))
+    }
+
+    fn now(index: &Index, catalogue: &Catalogue, scope: &ListScope) -> Result<ListPage, Error> {
         let ranks = Ranks::new(index, scope.cwd.is_none());
         let roots = roots(index, catalogue, scope, &ranks)?;
         let mut folded = HashSet::new();

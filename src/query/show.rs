@@ -175,7 +175,8 @@ impl Index {
         }
         if scope.all {
             for source in sources {
-                for problem in catalogue.problems(source).map_err(Error::from)? {
+                let mut problems = catalogue.problems(source);
+                while let Some(problem) = problems.next().map_err(Error::from)? {
                     each(ShownPart::Entry(ShownEntry {
                         id: format!("@{}", problem.start),
                         parent: None,

@@ -1,6 +1,8 @@
 //! Do the stores equal the files? Every file is read again and compared with both stores.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
@@ -72,7 +74,7 @@ impl Index {
             for known in known_sources {
                 let path = spec.path.join(&known.relative);
                 let outcome = match is_there {
-                    true => compare_source(catalogue, root, &path, &known, format)?,
+                    true => settled(catalogue, root, &path, &known, format)?,
                     false => Comparison::default(),
                 };
                 if !is_there || outcome.unread.is_some() {
@@ -305,6 +307,33 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// How often a source is compared that is written meanwhile.
+const TRIES: usize = 3;
+
+/// A comparison during which nobody has written what is stored of the source, unless that happens again and again.
+fn settled(
+    catalogue: &Catalogue,
+    root: i64,
+    path: &Path,
+    known: &Known,
+    format: &dyn Format,
+) -> Result<Comparison, Error> {
+    let mut known = Cow::Borrowed(known);
+    let paths = BTreeSet::from([known.relative.clone()]);
+    for _ in 1..TRIES {
+        let compared = compare_source(catalogue, root, path, &known, format)?;
+        if compared.differences.is_empty() {
+            return Ok(compared);
+        }
+        let mut now = catalogue.known_at(root, &paths)?.into_iter();
+        match now.find(|now| now.source == known.source) {
+            Some(now) if now.stored != known.stored => known = Cow::Owned(now),
+            _ => return Ok(compared),
+        }
+    }
+    Ok(compare_source(catalogue, root, path, &known, format)?)
 }
 
 fn difference(store: &str, source: Option<std::path::PathBuf>, what: String) -> Difference {

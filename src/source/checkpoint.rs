@@ -115,7 +115,7 @@ impl Proof {
 }
 
 /// What was stored of a file at its last reading.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Stored {
     pub identity: Identity,

@@ -82,7 +82,11 @@ impl Places {
             .try_reserve_exact(needed)
             .map_err(|_| ErrorKind::OutOfMemory)?;
         self.buffer.resize(needed, 0);
-        self.file.read_exact(&mut self.buffer)?;
+        if let Err(error) = self.file.read_exact(&mut self.buffer) {
+            // It was cut meanwhile.
+            self.at = self.file.seek(SeekFrom::Start(start))?;
+            return Err(error);
+        }
         self.at = end;
         Ok(Some(&self.buffer))
     }

@@ -52,7 +52,7 @@ impl IndexDirectory {
 }
 
 /// How often somebody else's lock is tried again, and after how long each time.
-const TRIES: u32 = 100;
+const TRIES: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(2);
 
 impl IndexDirectory {

@@ -73,7 +73,8 @@ impl ListPage {
         let mut places = vec![None; rows.len()];
         catalogue.ready_json(&self.index_id, &sessions, |nth, json| {
             let mask = self.scope.mask;
-            let is_masked = mask.is_some_and(|mask| said(json).iter().any(|s| mask(s).is_some()));
+            let is_masked =
+                mask.is_some_and(|mask| said(json).iter().any(|said| mask(said).is_some()));
             places[stored[nth] - from] = Some((text.len()..text.len() + json.len(), is_masked));
             text.push_str(json);
         })?;
