@@ -44,6 +44,8 @@ fn places(place: &Path) -> Config {
     }
     let roots = [("pi", "pi"), ("pi", "more"), ("agentuse", "agentuse")];
     let roots = roots.map(|(format, path)| root(format, format, &at(path)));
+    // What was written just now would be looked at once more.
+    std::thread::sleep(std::time::Duration::from_millis(100));
     Config::new(at("index"), roots.to_vec())
 }
 
