@@ -291,8 +291,8 @@ impl Catalogue {
             let span = last
                 .checked_sub(*first)
                 .and_then(|s| usize::try_from(s).ok());
-            if span.is_some_and(|span| span / 2 < sessions.len()) {
-                // Nearly all that lie between: one after the other, not each looked up for itself.
+            if span.is_some_and(|span| span < sessions.len() + sessions.len() / 8) {
+                // Nearly all that lie between: one after the other, not each looked up for itself. The others are read as well.
                 let between = "SELECT session, json FROM _rows WHERE session BETWEEN ?1 AND ?2 ORDER BY session";
                 let mut between = one.prepare_cached(between)?;
                 let mut rows = between.query([first, last])?;
