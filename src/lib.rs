@@ -42,7 +42,7 @@ mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
-pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
+pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
 pub use query::Listed;
 pub use source::exclude::{BadGlob, Exclude};
 pub use words::panic_is_caught;

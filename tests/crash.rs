@@ -7,7 +7,7 @@
 //! bytes read by all processes of a round ≤ 1.3 × what the stage reads undisturbed + kills in that stage × one batch
 //! ```
 //!
-//! where one batch is what the code promises: [`catalogue_batch`], [`WORDS_BATCH`] or, in every other
+//! where one batch is what the code promises: [`catalogue_batch`], [`words_batch`] or, in every other
 //! round, [`SMALL_WORDS_BATCH`], by which the words are made when time is short. No batch is larger than what there is: a
 //! words batch holds conversation or answers of tools, never both. Every process also reads the index itself; what a sync
 //! reads that has nothing to do is granted to each.
@@ -27,7 +27,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use sessionary::model::Report;
-use sessionary::{Config, GENERATION, Indexer, SMALL_WORDS_BATCH, WORDS_BATCH, catalogue_batch};
+use sessionary::{Config, GENERATION, Indexer, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
 
 use crate::corpus::{self, COMMON, RARE, Spec};
 use crate::histories::dump::root;
@@ -258,7 +258,7 @@ fn killed_syncs_lose_nothing() {
     let right = place.answers(&whole, "after an undisturbed sync");
     let (idle, _) = sync(&place, &whole, false, None);
     let catalogue_batch = catalogue_batch().min(written.bytes);
-    let words_batch = WORDS_BATCH.min(largest_words_batch(&whole));
+    let words_batch = words_batch(2 * written.bytes).min(largest_words_batch(&whole));
 
     let (index, copied) = (home.path().join("index"), home.path().join("copy"));
     let mut rng = ChaCha8Rng::seed_from_u64(seed);

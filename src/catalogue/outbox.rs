@@ -92,8 +92,8 @@ impl Catalogue {
         ))
     }
 
-    /// The next work of one answers, at most `bytes` of it and at least one item: prose before output,
-    /// newest sessions first.
+    /// The next work of one answers, about `bytes` of it and at least one item: prose before output,
+    /// newest sessions first. What would be left is taken as well if it is less than a quarter of that.
     pub fn next_work(
         &self,
         bytes: u64,
@@ -106,18 +106,25 @@ impl Catalogue {
             )?;
             let mut rows = statement.query([])?;
             let mut work: Vec<Item> = Vec::new();
-            let mut sum = 0;
+            let (mut sum, mut enough) = (0, None);
             while let Some(row) = rows.next()? {
                 let item = item_of(row)?;
                 if except.contains(&item.item) {
                     continue;
                 }
-                sum += item.bytes;
                 if work
                     .first()
-                    .is_some_and(|first| sum > bytes || first.answers != item.answers)
+                    .is_some_and(|first| first.answers != item.answers)
                 {
                     break;
+                }
+                sum += item.bytes;
+                if sum > bytes && !work.is_empty() {
+                    let enough = *enough.get_or_insert(work.len());
+                    if sum > bytes.saturating_add(bytes / 4) {
+                        work.truncate(enough);
+                        break;
+                    }
                 }
                 work.push(item);
             }

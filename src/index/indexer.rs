@@ -301,17 +301,14 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
-        let batch = match budget {
-            Some(_) => ingest::SMALL_WORDS_BATCH,
-            None => ingest::WORDS_BATCH,
-        };
+        let batch = budget.map(|_| ingest::SMALL_WORDS_BATCH);
         self.words_stage(budget, batch, progress, report)
     }
 
     pub(super) fn words_stage(
         &mut self,
         budget: Option<Duration>,
-        batch: u64,
+        batch: Option<u64>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {

@@ -145,7 +145,7 @@ impl Indexer {
         slice: Duration,
         report: &mut Report,
     ) -> Result<(), Error> {
-        self.words_stage(Some(slice), SLICE_BYTES, &mut |_| {}, report)
+        self.words_stage(Some(slice), Some(SLICE_BYTES), &mut |_| {}, report)
     }
 }
 

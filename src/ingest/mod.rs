@@ -31,4 +31,4 @@ pub use single::catalogue_file;
 pub use sought::Sighted;
 pub use sync::{Event, catalogue_batch, count_pending, sync_catalogue};
 pub use wipe::wipe;
-pub use words::{SMALL_WORDS_BATCH, WORDS_BATCH, WordsStage, index_words};
+pub use words::{SMALL_WORDS_BATCH, WordsStage, index_words, words_batch};

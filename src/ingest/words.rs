@@ -20,23 +20,30 @@ use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
 use crate::words::{Added, Adder, Doc, Words, WordsError, WordsWriter};
 
-/// Bytes of entries in one batch when there is no hurry: what a sync killed in the words stage has read in vain, at
-/// most. Each batch leaves a segment a thread, and what segments share (the common words) is written in each.
-pub const WORDS_BATCH: u64 = 384 << 20;
+/// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see [`words_batch`].
+const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
+/// The most of all that is owed that is one batch, where that is more than the least.
+const PART_OF_ALL: u64 = 8;
 /// Bytes of entries in one batch when time is short: after an answer, or with any other budget.
 pub const SMALL_WORDS_BATCH: u64 = 1 << 20;
-/// Bytes of entries added at once after which few segments are worth merging.
-const MUCH: u64 = 64 << 20;
 /// Bytes between two entries that are sooner read than stepped over.
 const SMALL_GAP: u64 = 256;
 /// Memory of more bytes than an item mostly has is given back after one that has.
 const MUCH_READ: usize = 4 << 20;
 /// Memory of all adders together.
-const ADDER_BYTES: usize = 180_000_000;
+const ADDER_BYTES: usize = 100_000_000;
 /// Items that wait for an adder.
 const WAITING_JOBS: usize = 8;
 /// Threads that add passages, at most.
 const MOST_ADDERS: usize = 4;
+
+/// Bytes of entries in one batch when there is no hurry and so many are owed, each counted as prose and as output: what a
+/// sync killed in the words stage has read in vain, at most. Each batch leaves a segment a thread, and what segments share
+/// (the common words) is written in each; so of more there are larger ones.
+pub fn words_batch(owed: u64) -> u64 {
+    let (least, most) = WORDS_BATCH;
+    (owed / PART_OF_ALL).clamp(least, most)
+}
 
 /// What goes wrong in the words stage.
 #[derive(Debug, thiserror::Error)]
@@ -48,13 +55,13 @@ pub enum WordsStage {
     Words(#[from] WordsError),
 }
 
-/// Bring the words up to the catalogue, for at most a budget (`None` = to the end) and in batches of so many bytes. The
-/// caller holds the writer lock.
+/// Bring the words up to the catalogue, for at most a budget (`None` = to the end) and in batches of so many bytes
+/// (`None` = [`words_batch`]). The caller holds the writer lock.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    (budget, batch): (Option<Duration>, u64),
+    (budget, batch): (Option<Duration>, Option<u64>),
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), WordsStage> {
@@ -110,7 +117,7 @@ fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    (budget, batch_bytes): (Option<Duration>, u64),
+    (budget, batch_bytes): (Option<Duration>, Option<u64>),
     done: Option<i64>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -123,10 +130,11 @@ fn add_owed(
     if rows == 0 && catalogue.dead(done)?.is_empty() && !anew {
         return Ok(());
     }
+    let batch_bytes = batch_bytes.unwrap_or_else(|| words_batch(of));
     let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
     match budget {
         Some(_) => writer.merge_small_segments_only(),
-        None => writer.merge_at_the_end(of >= MUCH),
+        None => writer.merge_at_the_end(),
     }
     if anew {
         writer.commit(&payload(&epoch, 0))?;

@@ -10,30 +10,24 @@ use tantivy::{Directory, Index};
 use super::WordsError;
 use super::damage::{FILES, damaged_part};
 
-/// Segments of about one size that are merged, at least. Merging costs as much as half of the indexing did; a search for a
+/// Segments of about one size that are merged, at least. However much is added at once, it becomes a few large ones. Merging costs as much as half of the indexing did; a search for a
 /// rare word takes a fifth of a millisecond more with each segment.
-const SEGMENTS_MERGED: usize = 16;
-
-/// The same when much was added at once, as for a first index: that stays as it is for long.
-const SEGMENTS_MERGED_AFTER_MUCH: usize = 2;
-
-/// Where no more merges than these are to be done, each is of fewer bytes.
-const FEW_MERGES: u64 = 6;
+pub(super) const SEGMENTS_MERGED: usize = 16;
 
 /// Passages of a segment that is merged even when time is short, at most: so many of them are done in a tenth of a second.
 const SMALL_SEGMENT: usize = 1_000;
 
-/// Merges that run at a time. After a large first index nothing else does, and merging is a quarter of all its work.
+/// Merges that run at a time.
 pub(super) const MERGES_AT_ONCE: usize = 2;
 
-/// Bytes that are merged into one segment, at most, and half of it where there are few: all of them are mapped meanwhile. A
+/// Bytes that are merged into one segment, at most: all of them are mapped meanwhile. A
 /// segment of more than half of that is left as it is, so every byte is merged a few times, however many there are.
 const MOST_BYTES: u64 = (192 << 20) / MERGES_AT_ONCE as u64;
 
-/// By size, as [`LogMergePolicy`] groups them: so many of one size, at least.
-fn by_size(fewest: usize) -> LogMergePolicy {
+/// By size, as [`LogMergePolicy`] groups them.
+fn by_size() -> LogMergePolicy {
     let mut policy = LogMergePolicy::default();
-    policy.set_min_num_segments(fewest);
+    policy.set_min_num_segments(SEGMENTS_MERGED);
     policy
 }
 
@@ -44,17 +38,15 @@ pub(super) struct WholeSegments {
     policy: Arc<LogMergePolicy>,
     index: Index,
     found: Arc<Mutex<Option<PathBuf>>>,
-    fewest: usize,
     most_bytes: u64,
 }
 
 impl WholeSegments {
     pub fn new(index: Index) -> Self {
         Self {
-            policy: Arc::new(by_size(SEGMENTS_MERGED)),
+            policy: Arc::new(by_size()),
             index,
             found: Arc::default(),
-            fewest: SEGMENTS_MERGED,
             most_bytes: MOST_BYTES,
         }
     }
@@ -70,27 +62,12 @@ impl WholeSegments {
 
     /// The same for small segments alone.
     pub fn small_ones(&self) -> Self {
-        let mut policy = by_size(self.fewest);
+        let mut policy = by_size();
         policy.set_max_docs_before_merge(SMALL_SEGMENT);
         Self {
             policy: Arc::new(policy),
             ..self.clone()
         }
-    }
-
-    /// The same, and fewer segments are enough.
-    pub fn after_much(&self) -> Self {
-        let fewest = SEGMENTS_MERGED_AFTER_MUCH;
-        Self {
-            policy: Arc::new(by_size(fewest)),
-            fewest,
-            ..self.clone()
-        }
-    }
-
-    /// Segments of about one size that are merged, at least.
-    pub fn fewest(&self) -> usize {
-        self.fewest
     }
 
     /// Whether a segment was not merged because it is damaged.
@@ -128,15 +105,13 @@ impl WholeSegments {
         let asked = asked.map(|segment| (self.bytes(segment), segment.id()));
         let mut asked: Vec<(u64, SegmentId)> = asked.collect();
         asked.sort_unstable_by_key(|(bytes, _)| *bytes);
-        let all: u64 = asked.iter().map(|(bytes, _)| bytes).sum();
-        let most_bytes = (all / FEW_MERGES).clamp(self.most_bytes / 2, self.most_bytes);
         let mut parts: Vec<(u64, Vec<SegmentId>)> = Vec::new();
         for (bytes, id) in asked {
             if bytes > self.most_bytes / 2 {
                 continue;
             }
             match parts.last_mut() {
-                Some((all, part)) if *all + bytes <= most_bytes => {
+                Some((all, part)) if *all + bytes <= self.most_bytes => {
                     *all += bytes;
                     part.push(id);
                 }
@@ -145,7 +120,7 @@ impl WholeSegments {
         }
         // What is left over is merged when it has become more.
         let is_worth = |(bytes, part): &(u64, Vec<SegmentId>)| {
-            part.len() >= self.fewest || part.len() > 1 && *bytes > most_bytes / 2
+            part.len() >= SEGMENTS_MERGED || part.len() > 1 && *bytes > self.most_bytes / 2
         };
         parts.retain(is_worth);
         parts

@@ -23,6 +23,7 @@ mod pattern;
 mod postings;
 mod prefilter;
 mod rank;
+mod runs;
 mod scanned;
 mod schema;
 mod scope;

@@ -45,7 +45,12 @@ impl Pages {
         }
     }
 
-    /// So many bytes more, all of them zero.
+    /// No bytes any more. The memory stays.
+    pub fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    /// So many bytes more: zeros, or what was there when they were [cleared](Self::clear).
     pub fn grow(&mut self, more: usize) {
         let length = self.length + more;
         if length > self.memory.bytes().len() {
@@ -135,6 +140,10 @@ mod tests {
         expected[5_000] ^= 1;
         assert!(expected.len() > 4 << 20);
         assert!(pages[..] == expected[..]);
+        pages.clear();
+        assert!(pages.is_empty());
+        pages.extend(b"anew");
+        assert_eq!(&pages[..], b"anew");
         assert!(Pages::zeros(9 << 20).iter().all(|byte| *byte == 0));
     }
 }

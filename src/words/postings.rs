@@ -8,17 +8,17 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::Range;
 
-use tantivy::postings::FieldSerializer;
-
 use super::hash::hash;
 use super::pages::Pages;
-use super::term::{List, Term};
+use super::term::{Term, beginning, gather};
 use super::tokenizer::Segmenter;
 
 /// Tokens that are looked up together.
 const BLOCK: usize = 256;
 /// Bytes of a slot of the table.
 const SLOT: usize = 8;
+/// Bytes of the table in the beginning.
+const FIRST_TABLE: usize = SLOT << 12;
 
 /// The terms of one field, and for each the documents it stands in.
 pub(super) struct Postings {
@@ -32,7 +32,6 @@ pub(super) struct Postings {
     keys: Pages,
     /// The chunks of the terms' postings. Behind each chunk is the place of the term's next one.
     chunks: Pages,
-    tokens: u64,
     block: Block,
 }
 
@@ -54,11 +53,10 @@ impl Postings {
         Self {
             with_positions,
             seed: RandomState::new().hash_one(0u8),
-            table: Pages::zeros(SLOT << 12),
+            table: Pages::zeros(FIRST_TABLE),
             terms: Pages::new(),
             keys: Pages::new(),
             chunks: Pages::new(),
-            tokens: 0,
             block: Block {
                 text: Vec::new(),
                 tokens: Vec::with_capacity(BLOCK),
@@ -71,9 +69,16 @@ impl Postings {
         self.table.len() + self.terms.len() + self.keys.len() + self.chunks.len()
     }
 
-    /// All tokens of all documents.
-    pub fn tokens(&self) -> u64 {
-        self.tokens
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Forget all terms. Their memory is used again, but for the table: it counts from its first slot to its last.
+    pub fn clear(&mut self) {
+        self.table = Pages::zeros(FIRST_TABLE);
+        self.terms.clear();
+        self.keys.clear();
+        self.chunks.clear();
     }
 
     /// Add a document, which must be later than those before it. Returns the number of its tokens.
@@ -101,7 +106,6 @@ impl Postings {
             start = end + 1;
         }
         self.settle(document);
-        self.tokens += u64::from(tokens);
         tokens
     }
 
@@ -256,50 +260,23 @@ impl Postings {
         self.table = table;
     }
 
-    /// Write all terms in their order. The number of the first document becomes `base`.
-    pub fn write(&self, base: u32, field: &mut FieldSerializer<'_>) -> io::Result<()> {
+    /// Hand over each term and its [list](gather), in the order of the terms.
+    pub fn each(&self, mut each: impl FnMut(&[u8], &[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut order: Vec<(u64, u32)> = (0..self.count() as u32)
             .map(|number| {
-                let mut start = [0; 8];
                 let key = key(&self.keys, &Term::at(&self.terms, number));
-                let length = key.len().min(8);
-                start[..length].copy_from_slice(&key[..length]);
-                (u64::from_be_bytes(start), number)
+                (beginning(key), number)
             })
             .collect();
         let text = |number: u32| key(&self.keys, &Term::at(&self.terms, number));
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| text(a.1).cmp(text(b.1))));
-        let mut positions = Vec::new();
+        let mut list = Vec::new();
         for (at, &(_, number)) in order.iter().enumerate() {
             if at % BLOCK == 0 {
                 self.warm_lists(&order[at..order.len().min(at + BLOCK)]);
             }
-            let term = &Term::at(&self.terms, number);
-            // How many documents there are is counted by `write_doc`.
-            field.new_term(text(number), 1, true)?;
-            let mut list = List::of(&self.chunks, term);
-            if self.with_positions {
-                let mut document = base + list.next().unwrap_or_default();
-                while let Some(value) = list.next() {
-                    if value > 0 {
-                        positions.push(value - 1);
-                        continue;
-                    }
-                    field.write_doc(document, positions.len() as u32, &positions);
-                    positions.clear();
-                    document += list.next().unwrap_or_default();
-                }
-                field.write_doc(document, positions.len() as u32, &positions);
-                positions.clear();
-            } else {
-                let mut document = base + list.next().unwrap_or(term.last);
-                field.write_doc(document, 1, &[]);
-                while let Some(distance) = list.next() {
-                    document += distance;
-                    field.write_doc(document, 1, &[]);
-                }
-            }
-            field.close_term()?;
+            gather(&self.chunks, &Term::at(&self.terms, number), &mut list);
+            each(text(number), &list)?;
         }
         Ok(())
     }

@@ -3,6 +3,8 @@
 //! Its files are written by tantivy's own serializers, and tantivy reads and merges them as its own.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
 use tantivy::columnar::{ColumnType, ColumnarWriter};
 use tantivy::directory::TerminatingWrite;
@@ -14,6 +16,7 @@ use tantivy::tokenizer::MAX_TOKEN_LEN;
 use tantivy::{Index, TantivyDocument};
 
 use super::postings::Postings;
+use super::runs::{Runs, Terms};
 use super::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
 use super::tokenizer::Segmenter;
 use crate::model::Class;
@@ -30,6 +33,8 @@ pub(super) struct Draft {
 struct Side {
     class: Class,
     text: Postings,
+    /// What was in `text` before.
+    runs: Option<Runs>,
     rows: Vec<Row>,
     /// The terms of the other fields, in the order of [`Draft::write_facts`], and where they stand.
     facts: [BTreeMap<String, Vec<u32>>; 4],
@@ -41,6 +46,46 @@ struct Row {
     tokens: u32,
 }
 
+impl Side {
+    fn has_positions(&self) -> bool {
+        self.class == Class::Prose
+    }
+
+    fn spill(&mut self, folder: &Path) -> io::Result<()> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let runs = match &mut self.runs {
+            Some(runs) => runs,
+            None => self.runs.insert(Runs::new(folder)?),
+        };
+        runs.add(&self.text)?;
+        self.text.clear();
+        Ok(())
+    }
+
+    /// Where there are runs, all goes there, and its memory is free.
+    fn spill_the_rest(&mut self, folder: &Path) -> io::Result<()> {
+        if self.runs.is_some() {
+            self.spill(folder)?;
+            self.text = Postings::new(self.has_positions());
+        }
+        Ok(())
+    }
+
+    /// Write all terms of the texts.
+    fn write(&self, terms: &mut Terms<'_, '_>) -> io::Result<()> {
+        match &self.runs {
+            Some(runs) => runs.write(terms),
+            None => self.text.each(|term, list| {
+                terms.begin(term)?;
+                terms.list(list);
+                terms.end()
+            }),
+        }
+    }
+}
+
 impl Draft {
     pub fn new(fields: Fields) -> Self {
         Self {
@@ -49,6 +94,7 @@ impl Draft {
             sides: [Class::Prose, Class::Output].map(|class| Side {
                 class,
                 text: Postings::new(class == Class::Prose),
+                runs: None,
                 rows: Vec::new(),
                 facts: Default::default(),
             }),
@@ -61,8 +107,21 @@ impl Draft {
 
     /// Bytes of memory in use.
     pub fn bytes(&self) -> usize {
-        let of = |side: &Side| side.text.bytes() + side.rows.len() * (size_of::<Row>() + 16);
-        self.sides.iter().map(of).sum()
+        let texts = self.sides.iter().map(|side| side.text.bytes());
+        texts.sum::<usize>() + self.bytes_that_stay()
+    }
+
+    /// Bytes of memory that stay in use until the segment is written.
+    pub fn bytes_that_stay(&self) -> usize {
+        let rows = self.sides.iter().map(|side| side.rows.len());
+        rows.sum::<usize>() * (size_of::<Row>() + 16)
+    }
+
+    /// Make room in memory: what texts hold goes to a file in `folder`.
+    pub fn spill(&mut self, folder: &Path) -> io::Result<()> {
+        self.sides
+            .iter_mut()
+            .try_for_each(|side| side.spill(folder))
     }
 
     pub fn add(&mut self, doc: &Doc) {
@@ -94,8 +153,11 @@ impl Draft {
         });
     }
 
-    /// Write the segment. It belongs to the index once it is added to it.
-    pub fn write(self, index: &Index) -> tantivy::Result<SegmentMeta> {
+    /// Write the segment. It belongs to the index once it is added to it. Files of no use afterwards lie in `folder`.
+    pub fn write(mut self, index: &Index, folder: &Path) -> tantivy::Result<SegmentMeta> {
+        for side in &mut self.sides {
+            side.spill_the_rest(folder)?;
+        }
         let segment = index.new_segment();
         let schema = index.schema();
         let bases = [0, self.sides[0].rows.len() as u32];
@@ -140,8 +202,9 @@ impl Draft {
             // asks, and that takes longer than a search.
             let field = self.fields.text(side.class);
             let norms = norms.get_field(field)?;
-            let mut field = postings.new_field(field, side.text.tokens(), norms)?;
-            side.text.write(base, &mut field)?;
+            let tokens = side.rows.iter().map(|row| u64::from(row.tokens)).sum();
+            let mut field = postings.new_field(field, tokens, norms)?;
+            side.write(&mut Terms::new(&mut field, base, side.has_positions()))?;
             field.close()?;
         }
         postings.close()?;

@@ -7,7 +7,7 @@ const CHUNK: (u16, u16) = (8, 1024);
 
 /// A term of [`Postings`](super::postings::Postings) and where its postings are.
 ///
-/// They are numbers of 7 bits a byte. Without positions: nothing for a single document, else the
+/// They are numbers of 7 bits a byte. Without positions: nothing for a single document (in its [list](gather) that one), else the
 /// first document, and for each further one its distance. With positions: the first document, the distances
 /// of its positions, each plus 1, then for each further document 0, its distance and the same.
 #[derive(Debug, Clone, Copy, Default)]
@@ -146,49 +146,59 @@ fn next_size(size: u16) -> u16 {
     (size * 2).clamp(CHUNK.0, CHUNK.1)
 }
 
-/// The numbers in the chunks of a term, in their order.
-pub(super) struct List<'a> {
-    chunks: &'a [u8],
-    at: usize,
-    left: u16,
-    size: u16,
-    end: usize,
+/// The first eight bytes of a term's text: mostly they tell which of two comes first.
+pub(super) fn beginning(text: &[u8]) -> u64 {
+    let mut start = [0; 8];
+    let length = text.len().min(8);
+    start[..length].copy_from_slice(&text[..length]);
+    u64::from_be_bytes(start)
 }
 
-impl<'a> List<'a> {
-    pub fn of(chunks: &'a [u8], term: &Term) -> Self {
-        let size = if term.size == 0 { 0 } else { CHUNK.0 };
-        Self {
-            chunks,
-            at: term.chunk as usize,
-            left: size,
-            size,
-            end: term.cursor as usize,
-        }
+/// All postings of a term in one piece, as [`Term`] says; of a single document its number.
+pub(super) fn gather(chunks: &[u8], term: &Term, list: &mut Vec<u8>) {
+    list.clear();
+    if term.size == 0 {
+        push_number(list, term.last);
+        return;
     }
-
-    fn byte(&mut self) -> Option<u8> {
-        if self.at == self.end {
-            return None;
+    let (mut start, mut size) = (term.chunk as usize, CHUNK.0);
+    let end = term.cursor as usize;
+    loop {
+        let link = start + usize::from(size);
+        if (start..=link).contains(&end) {
+            list.extend_from_slice(&chunks[start..end]);
+            return;
         }
-        if self.left == 0 {
-            let link = self.chunks[self.at..self.at + 4].try_into().ok()?;
-            self.at = u32::from_le_bytes(link) as usize;
-            self.size = next_size(self.size);
-            self.left = self.size;
-        }
-        let byte = self.chunks[self.at];
-        self.at += 1;
-        self.left -= 1;
-        Some(byte)
+        list.extend_from_slice(&chunks[start..link]);
+        let next = [0, 1, 2, 3].map(|at| chunks[link + at]);
+        start = u32::from_le_bytes(next) as usize;
+        size = next_size(size);
     }
+}
 
-    pub fn next(&mut self) -> Option<u32> {
+/// Add a number in bytes of 7 bits.
+pub(super) fn push_number(bytes: &mut Vec<u8>, mut value: u32) {
+    while value > 127 {
+        bytes.push(value as u8 | 128);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// The numbers of a list, in their order.
+pub(super) struct Numbers<'a>(pub &'a [u8]);
+
+impl Iterator for Numbers<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
         let (mut value, mut shift) = (0, 0);
         loop {
-            let byte = self.byte()?;
-            value |= u32::from(byte & 127) << shift;
-            if byte < 128 {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u32::from(byte & 127).wrapping_shl(shift);
+            if *byte < 128 {
                 return Some(value);
             }
             shift += 7;

@@ -1,7 +1,7 @@
 //! How do passages get into the index on disk, and out of it again?
 
 use std::ops::Bound;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::index::SegmentMeta;
 use tantivy::indexer::IndexWriterOptions;
@@ -12,7 +12,7 @@ use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 use super::WordsError;
 use super::damage::{may_delete, reading};
 use super::directory::IndexDirectory;
-use super::merging::{MERGES_AT_ONCE, WholeSegments};
+use super::merging::{MERGES_AT_ONCE, SEGMENTS_MERGED, WholeSegments};
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
 use super::segment::Draft;
 use crate::failpoint::reach;
@@ -34,6 +34,7 @@ pub struct WordsWriter {
     merges_at_the_end: bool,
     /// Memory of an adder.
     memory: usize,
+    folder: PathBuf,
     fields: Fields,
     payload: Option<String>,
     uncommitted: bool,
@@ -78,6 +79,7 @@ impl WordsWriter {
             whole,
             merges_at_the_end: false,
             memory: memory / adders.max(1),
+            folder: dir.to_owned(),
             fields,
             payload,
             uncommitted: false,
@@ -92,13 +94,9 @@ impl WordsWriter {
         }
     }
 
-    /// There is time: merge when all is added and its memory is free again, on [`close`](Self::close). Where `much` is added,
-    /// fewer segments are worth it.
-    pub fn merge_at_the_end(&mut self, much: bool) {
+    /// There is time: merge when all is added and its memory is free again, on [`close`](Self::close).
+    pub fn merge_at_the_end(&mut self) {
         self.merges_at_the_end = true;
-        if much {
-            self.whole = self.whole.after_much();
-        }
         if let Some(writer) = &self.writer {
             writer.set_merge_policy(Box::new(NoMergePolicy));
         }
@@ -120,6 +118,7 @@ impl WordsWriter {
             fields: self.fields,
             draft: Draft::new(self.fields),
             memory: self.memory,
+            folder: self.folder.clone(),
             written: Vec::new(),
         })
     }
@@ -249,7 +248,7 @@ impl WordsWriter {
         }
         let whole = self.whole.clone();
         let writer = self.writer()?;
-        if writer.index().searchable_segment_metas()?.len() < whole.fewest() {
+        if writer.index().searchable_segment_metas()?.len() < SEGMENTS_MERGED {
             return Ok(());
         }
         writer.set_merge_policy(Box::new(whole));
@@ -288,6 +287,8 @@ pub struct Adder {
     fields: Fields,
     draft: Draft,
     memory: usize,
+    /// For files of its own.
+    folder: PathBuf,
     written: Vec<SegmentMeta>,
 }
 
@@ -300,10 +301,15 @@ impl Adder {
     /// Add a passage.
     pub fn add(&mut self, doc: &Doc) -> Result<(), WordsError> {
         self.draft.add(doc);
-        if self.draft.bytes() >= self.memory {
-            self.write()?;
+        if self.draft.bytes() < self.memory {
+            return Ok(());
         }
-        Ok(())
+        // Half of it at least is for texts: runs should be long.
+        if self.draft.bytes_that_stay() >= self.memory / 2 {
+            return self.write();
+        }
+        reach("words.spill")?;
+        Ok(self.draft.spill(&self.folder)?)
     }
 
     /// Write what is left, for [`WordsWriter::take`].
@@ -318,7 +324,7 @@ impl Adder {
         let draft = std::mem::replace(&mut self.draft, Draft::new(self.fields));
         if !draft.is_empty() {
             reach("words.segment")?;
-            self.written.push(draft.write(&self.index)?);
+            self.written.push(draft.write(&self.index, &self.folder)?);
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ fn what_was_added_is_merged_at_the_end_and_no_more_at_once_than_is_allowed() {
     for (most, largest) in [(u64::MAX, 1_000), (40_000, 950), (1, 50)] {
         let dir = tempfile::tempdir().unwrap();
         let mut writer = WordsWriter::open(dir.path(), 30_000_000, 1).unwrap();
-        writer.merge_at_the_end(false);
+        writer.merge_at_the_end();
         writer.merge_at_most(most);
         for segment in 0..SEGMENTS {
             let docs = (0..50).map(|at| {
