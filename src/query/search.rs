@@ -16,12 +16,12 @@ mod asking;
 mod cursor;
 mod facets;
 mod inflect;
-mod injected;
 mod named;
 mod page;
 mod place;
 mod relax;
 mod snippet;
+mod typed;
 
 use asking::{Question, Sieve};
 use cursor::Shown;
@@ -227,7 +227,7 @@ impl<'a> Search<'a> {
             self.fill(&questions(&near, &sieves), &mut wider)?;
             if wider.total > answer.total {
                 *answer = wider;
-                answer.also = relax::also(&near, &answer.sessions);
+                answer.also = relax::also(&exprs, &answer.sessions);
             }
         }
         if answer.total == 0 && exprs.iter().any(Option::is_some) {

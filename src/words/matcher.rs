@@ -215,17 +215,22 @@ fn runs(parts: &[(u32, usize)], found: &[Vec<Place>]) -> Vec<Range<usize>> {
     found[*head].iter().filter_map(run).collect()
 }
 
-/// The tokens of `text` that are one edit away from one of these words, or one of its other `forms`, but not a word itself.
-pub fn near_tokens(words: &[&str], forms: &[String], text: &str) -> Vec<String> {
-    let asked: Vec<Pattern> = words.iter().map(|word| Pattern::new(word, false)).collect();
-    let asked: Vec<&str> = asked.iter().filter_map(Pattern::only_word).collect();
-    let mut near = Vec::new();
+/// The tokens of `text` that are one edit away from one of these words, go on after one of them, or are one of the other `forms`,
+/// but are none of the words.
+pub fn other_tokens(words: &[&str], forms: &[String], text: &str) -> Vec<String> {
+    let asked = words.iter().map(|word| Pattern::new(word, false));
+    let asked: Vec<String> = asked.filter_map(Pattern::into_word).collect();
+    let mut others = Vec::new();
     Segmenter::default().run(text, |token| {
         let is_form = || forms.iter().any(|form| form == token.text);
-        let is_near = || asked.iter().any(|word| is_near(word, token.text));
-        if !asked.contains(&token.text) && (is_near() || is_form()) {
-            near.push(token.text.to_owned());
+        let goes_on = |word: &String| token.text.starts_with(word.as_str());
+        let is_other = || {
+            let mut asked = asked.iter();
+            asked.any(|word| is_near(word, token.text) || goes_on(word))
+        };
+        if !asked.iter().any(|word| word == token.text) && (is_other() || is_form()) {
+            others.push(token.text.to_owned());
         }
     });
-    near
+    others
 }

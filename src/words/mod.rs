@@ -39,7 +39,7 @@ mod write;
 pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
 pub use matcher::Matcher;
-pub use matcher::near_tokens;
+pub use matcher::other_tokens;
 #[cfg(test)]
 pub use matcher::{highlights, matches_text};
 pub use overlay::{Overlay, Owed, Part, Scan};

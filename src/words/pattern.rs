@@ -42,6 +42,12 @@ impl Pattern {
         }
     }
 
+    /// The token of the only word, or of the whole.
+    pub fn into_word(self) -> Option<String> {
+        let only = self.only_word().map(str::to_owned);
+        only.or(self.whole)
+    }
+
     /// ASCII text that the text of a match must contain, up to case, before folding.
     /// A whole is its parts put together, so its parts are in it as well.
     pub fn literals(&self) -> Vec<&[u8]> {

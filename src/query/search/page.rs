@@ -8,9 +8,9 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use super::Search;
 use super::asking::Asked;
 use super::cursor::{self, Fingerprint, fingerprint};
-use super::injected::is_injected;
 use super::place::{Branches, places};
 use super::snippet::snippet;
+use super::typed::{Author, author};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
@@ -23,6 +23,8 @@ use crate::words::{self, Matcher, Order, recency};
 
 /// What is left of the score of text that a program put into a person's message.
 const INJECTED: f32 = 0.2;
+/// What is left of the score of what a person pasted: less than of prose, more than of the output that it mostly is.
+const PASTED: f32 = 0.5;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
 /// Bytes that a cursor may always take, however few were asked for.
@@ -276,14 +278,16 @@ impl<'a, 's> Page<'a, 's> {
                 let Some(matcher) = self.matcher else {
                     return Ok(1.0);
                 };
-                let mut found = pieces
+                let found = pieces
                     .iter()
                     .map(|piece| (piece, matcher.highlights(piece)))
-                    .filter(|(_, found)| !found.is_empty())
-                    .peekable();
-                let any = found.peek().is_some();
-                let injected = any && found.all(|(piece, found)| is_injected(piece, &found));
-                Ok(if injected { INJECTED } else { 1.0 })
+                    .filter(|(_, found)| !found.is_empty());
+                let authors = found.map(|(piece, found)| author(piece, &found));
+                Ok(match authors.max() {
+                    Some(Author::Program) => INJECTED,
+                    Some(Author::Paste) => PASTED,
+                    Some(Author::Person) | None => 1.0,
+                })
             }
             Standing::Name | Standing::Prose => Ok(1.0),
         }

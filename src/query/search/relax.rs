@@ -7,10 +7,12 @@ use crate::index::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
 use crate::query::filter::Left;
 use crate::query::syntax::Filters;
-use crate::words::near_tokens;
+use crate::words::other_tokens;
 
 /// Shorter words have too many neighbours.
 const SHORTEST: usize = 4;
+/// Shorter words are the beginning of too many.
+const SHORTEST_BEGINNING: usize = 3;
 /// Words shown of those that were found besides.
 const MOST_ALSO: usize = 5;
 
@@ -41,37 +43,45 @@ pub(super) fn each(
     some.then(|| relaxed.into_iter().zip(exprs).map(or_itself).collect())
 }
 
-/// The same with a typo or another ending allowed in each word; `None` where no word may have one. What is excluded
-/// is taken by the letter.
+/// The same with a typo, another ending or what comes after it allowed in each word; `None` where no word may have any. What
+/// is excluded is taken by the letter.
 pub(super) fn near(expr: &Expr) -> Option<Expr> {
     let mut changed = false;
-    let near = with_typos(expr, &mut changed);
+    let near = with_others(expr, &mut changed);
     changed.then_some(near)
 }
 
-fn with_typos(expr: &Expr, changed: &mut bool) -> Expr {
+fn with_others(expr: &Expr, changed: &mut bool) -> Expr {
+    let mut each = |members: &[Expr]| -> Vec<Expr> {
+        let members = members.iter();
+        members.map(|member| with_others(member, changed)).collect()
+    };
     match expr {
-        Expr::Word(text) if may_have_typo(text) => {
-            *changed = true;
-            // The word itself still counts by how rare it is.
-            let mut any = vec![expr.clone(), Expr::Near(text.clone())];
-            any.extend(forms(text).into_iter().map(Expr::Word));
-            Expr::Or(any)
-        }
-        Expr::And(members) => Expr::And(
-            members
-                .iter()
-                .map(|member| with_typos(member, changed))
-                .collect(),
-        ),
-        Expr::Or(members) => Expr::Or(
-            members
-                .iter()
-                .map(|member| with_typos(member, changed))
-                .collect(),
-        ),
+        Expr::And(members) => Expr::And(each(members)),
+        Expr::Or(members) => Expr::Or(each(members)),
+        Expr::Word(text) => match others(text) {
+            others if others.is_empty() => expr.clone(),
+            others => {
+                *changed = true;
+                // The word itself still counts by how rare it is.
+                Expr::Or(std::iter::once(expr.clone()).chain(others).collect())
+            }
+        },
         _ => expr.clone(),
     }
+}
+
+/// What else may be meant by a word.
+fn others(text: &str) -> Vec<Expr> {
+    let mut others = Vec::new();
+    if may_have_typo(text) {
+        others.push(Expr::Near(text.to_owned()));
+        others.extend(forms(text).into_iter().map(Expr::Word));
+    }
+    if may_go_on(text) {
+        others.push(Expr::Prefix(text.to_owned()));
+    }
+    others
 }
 
 /// Numbers, hashes and identifiers of several parts are meant as they are.
@@ -81,7 +91,14 @@ fn may_have_typo(text: &str) -> bool {
         && !text.chars().skip(1).any(char::is_uppercase)
 }
 
-/// Words with a typo or another ending that the shown hits were found by.
+/// Words that are typed halfway: of commits, too, and of names that go on with a number (`oauth` of `OAuth2Token`). In
+/// scripts without spaces every word goes on.
+fn may_go_on(text: &str) -> bool {
+    let is_part = |c: char| (c.is_alphanumeric() || c == '_') && c < '\u{1100}';
+    text.chars().count() >= SHORTEST_BEGINNING && text.chars().all(is_part)
+}
+
+/// Words other than those typed that the shown hits were found by.
 pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
     let mut asked = Vec::new();
     let exprs = exprs.iter().flatten();
@@ -91,7 +108,7 @@ pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
     for hit in groups.iter().flat_map(|group| &group.hits) {
         for (from, to) in &hit.highlights {
             let marked = hit.snippet.get(*from..*to).unwrap_or_default();
-            for token in near_tokens(&asked, &forms, marked) {
+            for token in other_tokens(&asked, &forms, marked) {
                 if !also.contains(&token) && also.len() < MOST_ALSO {
                     also.push(token);
                 }
@@ -101,9 +118,10 @@ pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
     also
 }
 
+/// The words that may be others.
 fn words<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
     match expr {
-        Expr::Near(text) => found.push(text),
+        Expr::Word(text) if !others(text).is_empty() => found.push(text),
         Expr::And(members) | Expr::Or(members) => {
             members.iter().for_each(|member| words(member, found));
         }
@@ -238,29 +256,27 @@ mod tests {
     }
 
     #[test]
-    fn words_may_have_a_typo_and_names_may_not() {
+    fn words_may_have_a_typo_and_names_may_only_go_on() {
+        // In capitals: or any of its other forms.
+        let or_forms = |word: &str| format!("OR {}", forms(word).join(" OR "));
         for (text, expected) in [
             (
                 "linker eror",
-                "(linker OR linker~ LINKER) (eror OR eror~ EROR)",
+                "(linker OR linker~ LINKER OR linker*) (eror OR eror~ EROR OR eror*)",
             ),
-            ("fix eror -panic", "fix (eror OR eror~ EROR) -panic"),
+            (
+                "fix eror -panic",
+                "(fix OR fix*) (eror OR eror~ EROR OR eror*) -panic",
+            ),
+            ("fooBar", "fooBar OR fooBar*"),
+            ("foo_bar", "foo_bar OR foo_bar*"),
+            ("a1b2", "a1b2 OR a1b2*"),
         ] {
-            // In capitals: or any of its other forms.
-            let or_forms = |word: &str| format!("OR {}", forms(word).join(" OR "));
             let expected = expected.replace("LINKER", &or_forms("linker"));
             let expected = expected.replace("EROR", &or_forms("eror"));
             assert_eq!(near(&read(text)), Some(read(&expected)), "{text}");
         }
-        for text in [
-            "fix",
-            "fooBar",
-            "foo_bar",
-            "\"two words\"",
-            "a1b2",
-            "word*",
-            "-word",
-        ] {
+        for text in ["if", "\"two words\"", "word*", "-word", "v1.2"] {
             assert_eq!(near(&read(text)), None, "{text}");
         }
     }
