@@ -117,6 +117,8 @@ fn entries(answer: &SearchAnswer) -> Vec<&str> {
 #[test]
 fn names_before_what_was_typed_before_what_was_printed() {
     let filler = "and some more words to make it about as long";
+    // Only once, so that it counts no more for being said often.
+    let log = format!("{}    at gearbox:8\n", "    at x:8\n".repeat(9));
     let world = World::new(&[(
         "a",
         session(
@@ -142,7 +144,13 @@ fn names_before_what_was_typed_before_what_was_printed() {
                     "user",
                     &format!("<system-reminder>the gearbox {filler}</system-reminder> go on, now"),
                 ),
-                json!({"type": "session_info", "id": "name", "parentId": "reminder", "timestamp": time(1), "name": "the gearbox"}),
+                said(
+                    "pasted",
+                    Some("reminder"),
+                    "user",
+                    &format!("What is this?\n{log}    at main, {filler}"),
+                ),
+                json!({"type": "session_info", "id": "name", "parentId": "pasted", "timestamp": time(1), "name": "the gearbox"}),
             ],
         ),
     )]);
@@ -157,7 +165,7 @@ fn names_before_what_was_typed_before_what_was_printed() {
         );
         assert_eq!(
             entries(&answer),
-            ["name", "typed", "said", "out", "reminder"]
+            ["name", "typed", "said", "out", "pasted", "reminder"]
         );
         for hit in hits(&answer) {
             let why = hit.explanation.unwrap();
@@ -594,6 +602,41 @@ fn a_typo_is_forgiven_where_the_word_is_rare() {
         );
         // What was asked for comes first, and is not told as something else.
         assert!(ask(index, "carburettor", &scope()).also.is_empty());
+    });
+}
+
+#[test]
+fn a_word_typed_halfway_is_found_where_the_word_itself_is_not() {
+    let texts = [
+        "OAuth2Token and parseURLv2 of XMLHttpRequest2",
+        "commit 7d9f1ab of utf8_to_utf16",
+    ];
+    let messages: Vec<Value> = texts
+        .iter()
+        .zip(["e1", "e2"])
+        .map(|(text, id)| said(id, None, "user", text))
+        .collect();
+    let world = World::new(&[("a", session("s1", "/w", &messages))]);
+    world.both(|index| {
+        for (word, found, also) in [
+            ("oauth", "e1", "oauth2token"),
+            ("parseURL", "e1", "parseurlv2"),
+            ("XMLHttpRequest", "e1", "xmlhttprequest2"),
+            ("7D9F1", "e2", "7d9f1ab"),
+            ("utf", "e2", "utf8_to_utf16"),
+        ] {
+            let answer = ask(index, word, &scope());
+            assert_eq!(entries(&answer), [found], "{word}");
+            assert!(answer.also.iter().any(|found| found == also), "{answer:?}");
+            let exact = SearchScope {
+                exact: true,
+                ..scope()
+            };
+            assert_eq!(ask(index, word, &exact).total, 0, "{word}");
+        }
+        // By the letter where it is excluded, and never from two letters on.
+        assert_eq!(ask(index, "-oauth", &scope()).total, 2);
+        assert_eq!(ask(index, "oa", &scope()).total, 0);
     });
 }
 

@@ -192,7 +192,7 @@ pub struct Explanation {
     pub standing: f32,
     /// How new it is: from 1 down to 0.7.
     pub recency: f32,
-    /// What its text tells: 0.2 put there by a program, or a search of this program; else 1.
+    /// What its text tells: 0.2 put there by a program, or a search of this program; 0.5 pasted; else 1.
     pub text: f32,
 }
 
