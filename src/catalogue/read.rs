@@ -6,7 +6,7 @@ use std::vec::IntoIter;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::entries::in_file;
-use super::open::{Catalogue, Error};
+use super::open::{Catalogue, Error, Opening};
 use crate::format::resume;
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
@@ -131,6 +131,14 @@ impl ProblemsOfSource<'_> {
     }
 }
 
+/// A state of a catalogue, as one opening of it sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    opening: Opening,
+    /// SQLite's number of what others have committed.
+    version: i64,
+}
+
 impl Catalogue {
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
     pub fn snapshot(&self) -> Result<(), Error> {
@@ -155,6 +163,18 @@ impl Catalogue {
         let asked = ask();
         self.end_snapshot();
         asked
+    }
+
+    /// When it is that a question is asked. As long as this is equal nobody else has written meanwhile.
+    pub fn moment(&self) -> Result<Moment, Error> {
+        let version = self
+            .connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut version| version.query_row([], |row| row.get(0)));
+        Ok(Moment {
+            opening: self.opening,
+            version: self.told(version)?,
+        })
     }
 
     /// Let the snapshot go.

@@ -12,6 +12,7 @@ pub(super) use self::window::Row;
 use self::window::Window;
 use super::list::{ListScope, Places, Rank, Ranks, canonical};
 use crate::catalogue::Catalogue;
+use crate::catalogue::read::Moment;
 use crate::catalogue::rows::{Wanted, head};
 use crate::index::{Error, Index};
 use crate::model::Sort;
@@ -23,6 +24,8 @@ pub struct ListPage {
     rows: Vec<Placed>,
     /// The first of them, read at once: what asks for a list has time while the files are looked at.
     ahead: Window,
+    /// When that was.
+    moment: Option<Moment>,
     /// The index it was made of: another one has other numbers.
     index_id: String,
     /// Subagents of each session that has some.
@@ -67,6 +70,7 @@ impl ListPage {
             roots: Vec::new(),
             rows: Vec::new(),
             ahead: Window::default(),
+            moment: None,
             index_id: String::new(),
             subagents: HashMap::new(),
             total: 0,
@@ -139,6 +143,7 @@ impl ListPage {
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
         page.ahead = page.read(catalogue, 0, AHEAD)?;
+        page.moment = Some(catalogue.moment()?);
         Ok(page)
     }
 

@@ -34,14 +34,17 @@ pub(super) struct Window {
 }
 
 impl ListPage {
-    /// Its rows in order. One that is gone since is left out.
+    /// Its rows in order, as they are now. One that is gone since is left out.
     pub(in crate::query) fn each(
         &self,
         catalogue: &Catalogue,
         mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.tell(&self.ahead, &mut tell)?;
-        let mut from = self.ahead.rows.end;
+        let mut from = 0;
+        if self.moment == Some(catalogue.moment()?) {
+            self.tell(&self.ahead, &mut tell)?;
+            from = self.ahead.rows.end;
+        }
         while from < self.rows.len() {
             let window = self.read(catalogue, from, WINDOW)?;
             self.tell(&window, &mut tell)?;
