@@ -1,6 +1,6 @@
 //! Does a search find what somebody has in mind? A corpus of sessions with judged queries among noise.
 //!
-//! The noise holds the same words: pasted logs, injected reminders, searches for the very queries,
+//! The noise holds the same words: logs that tools printed and that people pasted, injected reminders, searches for the very queries,
 //! forks of the sessions themselves. A hit on the target counts 3, on the session's name 2, on any
 //! other entry of the session 1.
 
@@ -164,6 +164,7 @@ fn noise(number: usize, days: i64, random: &mut ChaCha8Rng) -> Vec<Value> {
     let common = |word: &&str| SCENES.iter().filter(|scene| has(scene, word)).count() > 1;
     let usual: Vec<&str> = all.iter().copied().filter(common).collect();
     let mut lines = Vec::new();
+    let mut pastes = ChaCha8Rng::seed_from_u64(number as u64);
     for at in 0..10 {
         let id = |what: &str| format!("noise{number:02}{at}{what}");
         let block = |text: String| json!([{"type": "text", "text": text}]);
@@ -176,6 +177,19 @@ fn noise(number: usize, days: i64, random: &mut ChaCha8Rng) -> Vec<Value> {
             days,
             json!({"role": "user", "content": block(reminder)}),
         ));
+        if at % 4 == 0 {
+            let log: String = (0..12)
+                .map(|second| {
+                    let words = babble(&all, 8, &mut pastes).replace('\n', " ");
+                    format!("2026-02-03T04:05:{second:02}Z {words}\n")
+                })
+                .collect();
+            lines.push(entry(
+                &id("p"),
+                days,
+                json!({"role": "user", "content": block(format!("What is this?\n{log}"))}),
+            ));
+        }
         let scene = SCENES.choose(random);
         let query = scene
             .and_then(|scene| scene.queries.choose(random))
