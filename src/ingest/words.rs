@@ -31,15 +31,20 @@ const SMALL_GAP: u64 = 256;
 /// Memory of more bytes than an item mostly has is given back after one that has.
 const MUCH_READ: usize = 4 << 20;
 /// Memory of all adders together.
+#[cfg(not(feature = "failpoints"))]
 const ADDER_BYTES: usize = 100_000_000;
+/// So little that a few lines do not fit into it.
+#[cfg(feature = "failpoints")]
+const ADDER_BYTES: usize = 100_000;
 /// Items that wait for an adder.
 const WAITING_JOBS: usize = 8;
 /// Threads that add passages, at most.
 const MOST_ADDERS: usize = 4;
 
 /// Bytes of entries in one batch when there is no hurry and so many are owed, each counted as prose and as output: what a
-/// sync killed in the words stage has read in vain, at most. Each batch leaves a segment a thread, and what segments share
-/// (the common words) is written in each; so of more there are larger ones.
+/// sync killed in the words stage has read in vain; a quarter more where nothing is left behind that. Each batch leaves a
+/// segment a thread (of many small passages some), and what segments share (the common words) is written in each; so of more
+/// there are larger ones.
 pub fn words_batch(owed: u64) -> u64 {
     let (least, most) = WORDS_BATCH;
     (owed / PART_OF_ALL).clamp(least, most)

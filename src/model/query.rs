@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// `Word` and `Phrase` mean the same: the tokens of the text at consecutive positions, or, when
 /// the text is one identifier (`fooBar`, `1.2.3`), the token of the whole. `Prefix` lets the last
 /// of these tokens (and that of the whole) go on, `Near` takes tokens that one edit makes of a
-/// single one. A text without any token matches nothing.
+/// single one, `Longer` those that begin with the single one or that of the whole. A text without any token matches nothing.
 ///
 /// `Substring` and `Regex` look at the text as it is written, piece by piece; no index knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,6 +23,8 @@ pub enum Expr {
     /// A word, or one with a letter added, dropped, replaced or swapped with its neighbour. Text
     /// that is several words or parts is taken as [`Expr::Word`].
     Near(String),
+    /// A word or identifier that begins with all of this, which is one itself.
+    Longer(String),
     /// Any part of the text, whatever its case.
     Substring(String),
     /// A regular expression of the `regex` crate; `^` and `$` are ends of lines.
@@ -40,7 +42,9 @@ impl Expr {
     pub fn reads_text(&self) -> bool {
         match self {
             Expr::Substring(_) | Expr::Regex(_) => true,
-            Expr::Word(_) | Expr::Phrase(_) | Expr::Prefix(_) | Expr::Near(_) => false,
+            Expr::Word(_) | Expr::Phrase(_) | Expr::Prefix(_) | Expr::Near(_) | Expr::Longer(_) => {
+                false
+            }
             Expr::And(members) | Expr::Or(members) => members.iter().any(Expr::reads_text),
             Expr::Not(inner) => inner.reads_text(),
         }

@@ -106,6 +106,10 @@ impl Compiled {
                     None => self.pattern(&pattern, bounds),
                 }
             }
+            Expr::Longer(text) => match Pattern::new(text, true).into_word() {
+                Some(word) => self.leaf(Leaf::Prefix(word)),
+                None => Node::Nothing,
+            },
             Expr::Substring(_) | Expr::Regex(_) => {
                 self.exact = false;
                 match bounds {

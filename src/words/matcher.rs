@@ -75,16 +75,12 @@ impl Matcher {
             Expr::Word(text) | Expr::Phrase(text) => self.pattern(text, false, wanted),
             Expr::Prefix(text) => self.pattern(text, true, wanted),
             Expr::Near(text) => match Pattern::new(text, false).only_word() {
-                Some(word) => {
-                    let term = self.terms.add(word, Kind::Near, false);
-                    self.patterns.push(Asked {
-                        parts: Vec::new(),
-                        whole: Some(term),
-                        wanted,
-                    });
-                    Node::Pattern(self.patterns.len() - 1)
-                }
+                Some(word) => self.one(word, Kind::Near, wanted),
                 None => self.pattern(text, false, wanted),
+            },
+            Expr::Longer(text) => match Pattern::new(text, true).into_word() {
+                Some(word) => self.one(&word, Kind::of(true), wanted),
+                None => Node::Any(Vec::new()),
             },
             Expr::Substring(_) | Expr::Regex(_) => {
                 self.scanned
@@ -105,6 +101,17 @@ impl Matcher {
             ),
             Expr::Not(inner) => Node::Not(Box::new(self.node(inner, !wanted))),
         }
+    }
+
+    /// A single token.
+    fn one(&mut self, word: &str, kind: Kind, wanted: bool) -> Node {
+        let whole = Some(self.terms.add(word, kind, false));
+        self.patterns.push(Asked {
+            parts: Vec::new(),
+            whole,
+            wanted,
+        });
+        Node::Pattern(self.patterns.len() - 1)
     }
 
     fn pattern(&mut self, text: &str, prefix: bool, wanted: bool) -> Node {
@@ -215,11 +222,15 @@ fn runs(parts: &[(u32, usize)], found: &[Vec<Place>]) -> Vec<Range<usize>> {
     found[*head].iter().filter_map(run).collect()
 }
 
+/// The one token of a word or identifier; `None` of a text that is several, or none.
+pub fn single_token(text: &str) -> Option<String> {
+    Pattern::new(text, false).into_word()
+}
+
 /// The tokens of `text` that are one edit away from one of these words, go on after one of them, or are one of the other `forms`,
 /// but are none of the words.
 pub fn other_tokens(words: &[&str], forms: &[String], text: &str) -> Vec<String> {
-    let asked = words.iter().map(|word| Pattern::new(word, false));
-    let asked: Vec<String> = asked.filter_map(Pattern::into_word).collect();
+    let asked: Vec<String> = words.iter().filter_map(|word| single_token(word)).collect();
     let mut others = Vec::new();
     Segmenter::default().run(text, |token| {
         let is_form = || forms.iter().any(|form| form == token.text);

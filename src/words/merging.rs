@@ -10,7 +10,7 @@ use tantivy::{Directory, Index};
 use super::WordsError;
 use super::damage::{FILES, damaged_part};
 
-/// Segments of about one size that are merged, at least. However much is added at once, it becomes a few large ones. Merging costs as much as half of the indexing did; a search for a
+/// Segments of about one size that are merged, at least. What is added at once is a few of them, however much it is. Merging costs as much as half of the indexing did; a search for a
 /// rare word takes a fifth of a millisecond more with each segment.
 pub(super) const SEGMENTS_MERGED: usize = 16;
 

@@ -39,9 +39,9 @@ mod write;
 pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
 pub use matcher::Matcher;
-pub use matcher::other_tokens;
 #[cfg(test)]
 pub use matcher::{highlights, matches_text};
+pub use matcher::{other_tokens, single_token};
 pub use overlay::{Overlay, Owed, Part, Scan};
 pub use prefilter::Prefilter;
 pub use rank::recency;

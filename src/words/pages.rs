@@ -15,6 +15,9 @@ const MUCH: usize = 2 * LARGE;
 #[cfg(target_os = "linux")]
 const AHEAD: usize = 8;
 
+/// More bytes than these are given back when they are cleared.
+const KEPT: usize = 64 << 20;
+
 /// Bytes that can grow.
 pub(super) struct Pages {
     memory: Memory,
@@ -45,8 +48,11 @@ impl Pages {
         }
     }
 
-    /// No bytes any more. The memory stays.
+    /// No bytes any more. The memory stays, unless it is enormous.
     pub fn clear(&mut self) {
+        if self.length > KEPT {
+            *self = Self::new();
+        }
         self.length = 0;
     }
 

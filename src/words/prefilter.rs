@@ -49,7 +49,7 @@ enum Node {
 fn node(expr: &Expr) -> Option<Node> {
     match expr {
         Expr::Word(text) | Expr::Phrase(text) => pattern(&Pattern::new(text, false)),
-        Expr::Prefix(text) => pattern(&Pattern::new(text, true)),
+        Expr::Prefix(text) | Expr::Longer(text) => pattern(&Pattern::new(text, true)),
         Expr::Near(text) => {
             let pattern_of = Pattern::new(text, false);
             match pattern_of.only_word() {

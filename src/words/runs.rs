@@ -1,8 +1,8 @@
 //! Where do the postings of a field go when there are more of them than fit into memory?
 //!
 //! Into *runs*: all that is in memory, in the order of its terms, in a file that nobody else sees. When all is added the runs
-//! are read side by side, and each term is written once, with its list of every run. So however much is added, there is one
-//! segment, and one dictionary, which costs more than the runs.
+//! are read side by side, and each term is written once, with its list of every run. So of much that is added there is one
+//! segment and one dictionary, which costs more than the runs.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -33,6 +33,11 @@ impl Runs {
             file: tempfile::tempfile_in(folder)?,
             ends: Vec::new(),
         })
+    }
+
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.ends.len()
     }
 
     /// Add a run of all these postings, whose documents come after those of the runs before.

@@ -21,10 +21,15 @@ use super::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
 use super::tokenizer::Segmenter;
 use crate::model::Class;
 
+/// What a term of a field other than the texts takes besides its bytes, about.
+const FACT: usize = 96;
+
 /// A segment in the making.
 pub(super) struct Draft {
     fields: Fields,
     segmenter: Segmenter,
+    /// Bytes of the terms of other fields.
+    facts: usize,
     /// By class. The output comes after the prose: postings of one class have smaller distances so.
     sides: [Side; 2],
 }
@@ -91,6 +96,7 @@ impl Draft {
         Self {
             fields,
             segmenter: Segmenter::default(),
+            facts: 0,
             sides: [Class::Prose, Class::Output].map(|class| Side {
                 class,
                 text: Postings::new(class == Class::Prose),
@@ -114,7 +120,13 @@ impl Draft {
     /// Bytes of memory that stay in use until the segment is written.
     pub fn bytes_that_stay(&self) -> usize {
         let rows = self.sides.iter().map(|side| side.rows.len());
-        rows.sum::<usize>() * (size_of::<Row>() + 16)
+        rows.sum::<usize>() * (size_of::<Row>() + 16) + self.facts
+    }
+
+    #[cfg(test)]
+    pub fn runs(&self) -> usize {
+        let runs = self.sides.iter().filter_map(|side| side.runs.as_ref());
+        runs.map(Runs::count).max().unwrap_or(0)
     }
 
     /// Make room in memory: what texts hold goes to a file in `folder`.
@@ -136,6 +148,7 @@ impl Draft {
                 Some(documents) if documents.last() == Some(&number) => {}
                 Some(documents) => documents.push(number),
                 None => {
+                    self.facts += value.len() + FACT;
                     side.facts[at].insert(value.to_owned(), vec![number]);
                 }
             }

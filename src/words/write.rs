@@ -312,6 +312,12 @@ impl Adder {
         Ok(self.draft.spill(&self.folder)?)
     }
 
+    /// Runs of the segment that is being made.
+    #[cfg(test)]
+    pub fn runs(&self) -> usize {
+        self.draft.runs()
+    }
+
     /// Write what is left, for [`WordsWriter::take`].
     pub fn finish(mut self) -> Result<Added, WordsError> {
         self.write()?;

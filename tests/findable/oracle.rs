@@ -143,6 +143,8 @@ enum Asked {
     },
     /// A word with at most one edit.
     Near(String),
+    /// A token that begins so.
+    Longer(String),
     /// A part of the text.
     Substring(Expr),
     Regex(regex::Regex),
@@ -166,6 +168,10 @@ impl Asked {
                 Some(word) => Asked::Near(word),
                 None => Asked::new(&Expr::Word(text.clone())),
             },
+            Expr::Longer(text) => match rules::single(text).or(rules::read(text).whole) {
+                Some(word) => Asked::Longer(word),
+                None => Asked::Any(Vec::new()),
+            },
             Expr::Substring(_) => Asked::Substring(expr.clone()),
             Expr::Regex(pattern) => {
                 let mut regex = regex::RegexBuilder::new(pattern);
@@ -184,6 +190,10 @@ impl Asked {
                 .tokens
                 .keys()
                 .any(|token| rules::edits(word, token) <= 1),
+            Asked::Longer(word) => passage
+                .tokens
+                .keys()
+                .any(|token| token.starts_with(word.as_str())),
             Asked::Regex(regex) => passage.pieces.iter().any(|piece| regex.is_match(piece)),
             Asked::Substring(expr) => passage
                 .pieces

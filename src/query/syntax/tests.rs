@@ -44,6 +44,7 @@ fn show(expr: &Expr) -> String {
         Expr::Phrase(text) => format!("\"{text}\""),
         Expr::Prefix(text) => format!("{text}*"),
         Expr::Near(text) => format!("{text}~"),
+        Expr::Longer(text) => format!("{text}…"),
         Expr::Substring(text) => format!("*{text}*"),
         Expr::Regex(text) => format!("/{text}/"),
         Expr::And(members) => list(members, " & "),

@@ -363,6 +363,11 @@ pub fn holds(expr: &Expr, tokens: &[(u32, String)], pieces: &[String]) -> bool {
             Some(word) => tokens.iter().any(|(_, token)| edits(&word, token) <= 1),
             None => said(text, false, tokens),
         },
+        Expr::Longer(text) => {
+            let asked = read(text);
+            let word = single(text).or(asked.whole);
+            word.is_some_and(|word| tokens.iter().any(|(_, token)| token.starts_with(&word)))
+        }
         Expr::Substring(_) | Expr::Regex(_) => pieces.iter().any(|piece| in_text(expr, piece)),
         Expr::And(members) => members.iter().all(|member| holds(member, tokens, pieces)),
         Expr::Or(members) => members.iter().any(|member| holds(member, tokens, pieces)),

@@ -116,7 +116,8 @@ fn atom(random: &mut ChaCha8Rng, docs: &[Doc]) -> Expr {
         let end = (start + random.random_range(1..10)).min(piece.len());
         piece[start..end].iter().collect()
     };
-    match random.random_range(0..9) {
+    match random.random_range(0..10) {
+        9 => Expr::Longer(text),
         0 | 1 => Expr::Word(text),
         2 | 3 => Expr::Phrase(text),
         4 | 5 => Expr::Prefix(text),
