@@ -12,6 +12,7 @@ pub mod clido;
 pub mod json;
 pub mod pi;
 mod pieces;
+pub(crate) mod terminal;
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

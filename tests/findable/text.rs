@@ -15,8 +15,8 @@ impl Pieces {
     /// A field that should be text; where it is not, what a reader would call text in it.
     fn add(&mut self, class: Class, value: &Value) {
         let text = match value {
-            Value::String(text) if is_base64(text) => return,
-            Value::String(text) => text.clone(),
+            Value::String(text) if is_base64(&as_seen(text)) => return,
+            Value::String(text) => as_seen(text),
             Value::Number(number) => number.to_string(),
             _ => return self.leaves_of(class, "", value, is_id_or_type),
         };
@@ -43,7 +43,7 @@ impl Pieces {
                     .iter()
                     .for_each(|(key, member)| self.leaves_of(class, key, member, skip));
             }
-            Value::String(text) if is_base64(text) => {}
+            Value::String(text) if is_base64(&as_seen(text)) => {}
             Value::String(_) | Value::Number(_) if !skip(key) => self.add(class, value),
             _ => {}
         }
@@ -56,6 +56,22 @@ impl Pieces {
             .filter(|(_, pieces)| !pieces.is_empty())
             .collect()
     }
+}
+
+/// What a terminal shows of a text.
+fn as_seen(text: &str) -> String {
+    let unseen = regex::Regex::new(
+        r"\x1b\[[0-?]*[ -/]*m(\x1b\[0?K)?|\x1b\][^\x00-\x1f]*(\x07|\x1b\\)|\x1b[()*+][0-9A-Za-z]|\x1b\[[0-?]*[ -/]*[@-~]",
+    );
+    let cut = unseen
+        .unwrap()
+        .replace_all(text, |found: &regex::Captures<'_>| {
+            let whole = &found[0];
+            let moves =
+                whole.starts_with("\x1b[") && !whole.ends_with('m') && found.get(1).is_none();
+            if moves { " " } else { "" }
+        });
+    cut.into_owned()
 }
 
 fn is_signature(key: &str) -> bool {

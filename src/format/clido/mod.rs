@@ -20,7 +20,7 @@ impl Format for Clido {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
