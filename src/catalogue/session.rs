@@ -3,9 +3,13 @@
 use rusqlite::{ToSql, params};
 
 use super::open::{Catalogue, Error};
+use super::write::key_range;
 use crate::format::{Format, SourceFacts};
 use crate::model::{Fold, Part, SessionFacts};
 use crate::source::identity::nearest_ms;
+
+/// No format has this revision: a source of it is read again.
+const NO_REVISION: u32 = u32::MAX;
 
 impl Catalogue {
     /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
@@ -19,6 +23,14 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
+        let began_elsewhere: bool = c
+            .prepare_cached(
+                "SELECT created_ms IS NOT ?2 AND path <> '' FROM _sessions WHERE session = ?1",
+            )?
+            .query_row(params![session, made.facts.created_ms], |r| r.get(0))?;
+        if began_elsewhere {
+            self.reread_undated(session)?;
+        }
         let mut update = c.prepare_cached(
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
@@ -32,6 +44,19 @@ impl Catalogue {
         )?
         .execute(params![session, made.facts.id, made.path])?;
         self.make_ready(session)
+    }
+
+    /// Searches know entries without any time by the start of their session: the words have them by another one now, so
+    /// the next sync is to read their sources again.
+    fn reread_undated(&self, session: i64) -> rusqlite::Result<()> {
+        let (low, high) = key_range(session);
+        self.connection
+            .prepare_cached(
+                "UPDATE _sources SET revision = ?3 WHERE source IN (
+                     SELECT source FROM _entries WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL AND taken_ms IS NULL)",
+            )?
+            .execute(params![low, high, NO_REVISION])
+            .map(drop)
     }
 
     /// What the session's row must say.

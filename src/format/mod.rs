@@ -82,6 +82,10 @@ pub trait Format: Send + Sync {
     fn is_linear(&self) -> bool {
         false
     }
+    /// Whether a session may branch, so that entries stand on its active branch or on another. Without ids they are one branch.
+    fn has_branches(&self) -> bool {
+        !self.is_linear()
+    }
     /// How the agent's own list is sorted.
     fn list_order(&self) -> ListOrder {
         ListOrder::Modified

@@ -237,3 +237,32 @@ pub fn clido(line: &Value) -> Pieces {
     }
     pieces
 }
+
+/// The class of what filters alone find of an entry without text, if they can: an image, an error, why it ended.
+pub fn told_without_text(line: &Value) -> Option<Class> {
+    let has_image = |content: &Value| {
+        let blocks = content.as_array().into_iter().flatten();
+        blocks.into_iter().any(|block| block["type"] == "image")
+    };
+    let message = &line["message"];
+    let told = match line["type"].as_str().unwrap_or_default() {
+        "message" => {
+            has_image(&message["content"])
+                || match message["role"].as_str().unwrap_or_default() {
+                    "assistant" => message["stopReason"].is_string(),
+                    "toolResult" => message["isError"] == true,
+                    "bashExecution" => {
+                        message["cancelled"] == true
+                            || message["exitCode"].as_f64().is_some_and(|code| code != 0.0)
+                    }
+                    _ => false,
+                }
+        }
+        "custom_message" | "user_message" | "assistant_message" => has_image(&line["content"]),
+        "tool_result" => line["is_error"] == true,
+        "result" => line["exit_status"].is_string(),
+        _ => false,
+    };
+    let answers = line["type"] == "tool_result" || message["role"] == "toolResult";
+    told.then_some(if answers { Class::Output } else { Class::Prose })
+}

@@ -27,6 +27,10 @@ impl Format for Clido {
         Shape::Lines
     }
 
+    fn has_branches(&self) -> bool {
+        false
+    }
+
     /// Failed turns are rolled back, and a title written beside the main writer is overwritten.
     fn write_mode(&self) -> WriteMode {
         WriteMode::Overwrite
