@@ -1,15 +1,12 @@
 //! What does a session's row say? What the folds of its sources make of it, now and whenever one of them changes.
 
-use rusqlite::{ToSql, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::open::{Catalogue, Error};
-use super::write::key_range;
+use super::write::{flag, key_range};
 use crate::format::{Format, SourceFacts};
 use crate::model::{Fold, Part, SessionFacts};
 use crate::source::identity::nearest_ms;
-
-/// No format has this revision: a source of it is read again.
-const NO_REVISION: u32 = u32::MAX;
 
 impl Catalogue {
     /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
@@ -23,13 +20,14 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
-        let began_elsewhere: bool = c
+        let began_elsewhere: Option<bool> = c
             .prepare_cached(
                 "SELECT created_ms IS NOT ?2 AND path <> '' FROM _sessions WHERE session = ?1",
             )?
-            .query_row(params![session, made.facts.created_ms], |r| r.get(0))?;
-        if began_elsewhere {
-            self.reread_undated(session)?;
+            .query_row(params![session, made.facts.created_ms], |r| r.get(0))
+            .optional()?;
+        if began_elsewhere == Some(true) {
+            self.owe_undated(session)?;
         }
         let mut update = c.prepare_cached(
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
@@ -46,17 +44,37 @@ impl Catalogue {
         self.make_ready(session)
     }
 
-    /// Searches know entries without any time by the start of their session: the words have them by another one now, so
-    /// the next sync is to read their sources again.
-    fn reread_undated(&self, session: i64) -> rusqlite::Result<()> {
+    /// Searches know entries without any time by the start of their session: the words that have them by another one are
+    /// owed them again.
+    fn owe_undated(&self, session: i64) -> rusqlite::Result<()> {
         let (low, high) = key_range(session);
-        self.connection
-            .prepare_cached(
-                "UPDATE _sources SET revision = ?3 WHERE source IN (
-                     SELECT source FROM _entries WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL AND taken_ms IS NULL)",
-            )?
-            .execute(params![low, high, NO_REVISION])
-            .map(drop)
+        let c = &self.connection;
+        // What is owed with others is told by the new start, and would be told twice.
+        let mut undated = c.prepare_cached(
+            "SELECT source, key, length FROM _entries e
+             WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL AND taken_ms IS NULL AND flags & ?3 = 0
+               AND NOT EXISTS (SELECT 1 FROM _outbox o
+                               WHERE o.source = e.source AND e.key BETWEEN o.first AND o.last AND o.first < o.last)",
+        )?;
+        let undated: Vec<(i64, i64, i64)> = undated
+            .query_map([low, high, flag::PROVISIONAL], |r| {
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+            })?
+            .collect::<Result<_, _>>()?;
+        for (source, key, bytes) in undated {
+            // The words may have it by the old start, though that is not known yet.
+            c.prepare_cached("DELETE FROM _outbox WHERE source = ?1 AND first = ?2 AND last = ?2")?
+                .execute([source, key])?;
+            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?1)")?
+                .execute([key])?;
+            for answers in [false, true] {
+                c.prepare_cached(
+                    "INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms) VALUES (?1, ?2, ?2, ?3, ?4, 0)",
+                )?
+                .execute(params![source, key, answers, bytes])?;
+            }
+        }
+        Ok(())
     }
 
     /// What the session's row must say.

@@ -182,12 +182,6 @@ fn a_session_that_began_at_another_time_takes_its_undated_entries_along() {
         assert_eq!(found(index, "starfruit since:2w"), [""; 0], "{state}");
     });
     std::fs::write(place.root("clido").join(path), lines(&[said, meta])).unwrap();
-    for _ in 0..2 {
-        Indexer::open(&place.config())
-            .unwrap()
-            .sync(&mut |_| {})
-            .unwrap();
-    }
     index(&place, &mut |index, state| {
         assert_eq!(
             found(index, &format!("starfruit on:{day}")),
