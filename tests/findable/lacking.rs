@@ -337,3 +337,35 @@ fn what_has_no_text_is_found_by_filters() {
         assert_eq!(hits, 4, "{state}");
     });
 }
+
+#[test]
+fn words_behind_an_escape_are_found() {
+    let place = Place::new();
+    let log = r#"{"log":"first line\nmigration failed\tquietly\r\nnoise"} C:\new \\table"#;
+    let result = |id: &str, text: &str| {
+        json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-01-05T09:00:01.000Z",
+            "message": {"role": "toolResult", "toolCallId": "t", "toolName": "bash", "content": text, "isError": false}})
+    };
+    let header = json!({"type": "session", "version": 3, "id": "e", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w"});
+    let said = json!({"type": "message", "id": "said", "parentId": null, "timestamp": "2026-01-05T09:00:02.000Z",
+        "message": {"role": "user", "content": r"one line\nmigrationFailed twice"}});
+    place.write("p/e.jsonl", lines(&[header, result("log", log), said]));
+    index(&place, &mut |index, state| {
+        for (query, entries) in [
+            ("migration", &["log", "said"][..]),
+            ("quietly", &["log"]),
+            ("\"first line migration failed quietly\"", &["log"]),
+            ("\"line migration\"", &["log", "said"]),
+            ("migrationFailed", &["log", "said"]),
+            ("nmigration", &["log", "said"]),
+            ("noise", &["log"]),
+            ("new", &["log"]),
+            ("ew", &["log"]),
+            ("migratoin~", &["log", "said"]),
+            ("quiet*", &["log"]),
+            ("able", &[]),
+        ] {
+            assert_eq!(found(index, query), entries, "{state}: {query}");
+        }
+    });
+}

@@ -87,6 +87,10 @@ const ATOMS: &[&str] = &[
     "\n",
     "\"",
     "\\",
+    "\\n",
+    "\\tb",
+    "n",
+    "rFoo",
 ];
 
 fn text(random: &mut ChaCha8Rng, most: usize) -> String {
