@@ -20,7 +20,7 @@ pub fn home() -> Sandbox {
         concat!(
             r#"{"type":"session","version":3,"id":"019b8d10-0000-7000-8000-00000000000a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#, "\n",
             r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"Fix the tokenizer please","timestamp":1767603601000}}"#, "\n",
-            r#"{"type":"message","id":"b1","parentId":"a1","timestamp":"2026-01-05T09:00:09.000Z","message":{"role":"assistant","content":[{"type":"text","text":"I will read the camelCase rules \u001b[31mfirst"},{"type":"toolCall","id":"t1","name":"bash","arguments":{"command":"cargo test"}}],"provider":"anthropic","model":"claude-x","stopReason":"toolUse","timestamp":1767603609000}}"#, "\n",
+            r#"{"type":"message","id":"b1","parentId":"a1","timestamp":"2026-01-05T09:00:09.000Z","message":{"role":"assistant","content":[{"type":"text","text":"I will read the camelCase rules \u001b[31m\u001bfirst"},{"type":"toolCall","id":"t1","name":"bash","arguments":{"command":"cargo test"}}],"provider":"anthropic","model":"claude-x","stopReason":"toolUse","timestamp":1767603609000}}"#, "\n",
             r#"{"type":"message","id":"c1","parentId":"b1","timestamp":"2026-01-05T09:00:12.000Z","message":{"role":"toolResult","toolCallId":"t1","toolName":"bash","content":[{"type":"text","text":"test splits ... FAILED"}],"isError":true,"timestamp":1767603612000}}"#, "\n",
             r#"{"type":"message","id":"d1","parentId":"c1","timestamp":"2026-01-05T09:01:00.000Z","message":{"role":"user","content":"Try bigrams","timestamp":1767603660000}}"#, "\n",
             r#"{"type":"message","id":"e1","parentId":"c1","timestamp":"2026-01-05T11:55:00.000Z","message":{"role":"user","content":"Try trigrams instead","timestamp":1767614100000}}"#, "\n",
@@ -195,7 +195,7 @@ fn tree() {
     ~/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl
 
     ● a1 user [start]  Fix the tokenizer please
-    ● b1 assistant  I will read the camelCase rules ␛[31mfirst bash cargo test
+    ● b1 assistant  I will read the camelCase rules ␛first bash cargo test
     ● c1 toolResult  bash test splits ... FAILED
     ├─ ○ d1 user  Try bigrams
     └─ ● e1 user  Try trigrams instead
@@ -232,7 +232,7 @@ fn show() {
     Fix the tokenizer please
 
     ── assistant · 2026-01-05 09:00 · b1 ───────────────────────────────────────────────────────────────
-    I will read the camelCase rules ␛[31mfirst
+    I will read the camelCase rules ␛first
       │ bash
       │ cargo test
 

@@ -6,6 +6,7 @@
 mod draw;
 mod first;
 mod keys;
+mod lacking;
 pub mod long_line;
 mod oracle;
 mod reads;

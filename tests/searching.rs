@@ -45,7 +45,7 @@ fn a_place_its_neighbours_and_the_score() {
     Linker error in CI  ~/code/app · pi · 2h
       user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
         Why does the build end with a linker error?
-        score 2.22 = words 1.48 × standing 1.5 × recency 1.00 × text 1
+        score 2.25 = words 1.50 × standing 1.5 × recency 1.00 × text 1
     --- stderr
     1 match in 1 session. --here keeps to this directory.
     "#);
@@ -83,7 +83,7 @@ fn text_and_typos() {
     "#);
     assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r#"
     Set up a release workflow  ~/code/app · clido · 3d
-      assistant  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …kflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
     1 match in 1 session. --here keeps to this directory.
@@ -98,7 +98,7 @@ fn text_and_typos() {
         The linker error names sqlite3: the system library is missing. I can install it, or build it w…
 
     Set up a release workflow  ~/code/app · clido · 3d
-      assistant  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …orkflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
     4 matches in 2 sessions. Also: linker; --exact leaves them out. --here keeps to this directory.

@@ -10,6 +10,12 @@ use super::open::{Catalogue, Error};
 use super::write::key_range;
 use crate::model::{Call, Compaction, Facts, FileTouch, Label, Run, Usage};
 
+macro_rules! searched {
+    () => {
+        "coalesce(time_ms, taken_ms, (SELECT created_ms FROM _sessions WHERE session = key >> 24))"
+    };
+}
+
 /// An entry as stored.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
@@ -28,6 +34,9 @@ pub struct StoredEntry {
     pub agent_sees: bool,
     pub flags: i64,
     pub stop_reason: Option<String>,
+    pub taken_ms: Option<i64>,
+    /// The time by which searches know it: see [`SEARCHED`].
+    pub searched_ms: Option<i64>,
 }
 
 /// An entry as far as its place among the others depends on it.
@@ -87,7 +96,14 @@ impl Children {
     }
 }
 
-pub(super) const ENTRY: &str = "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason";
+pub(super) const ENTRY: &str = concat!(
+    "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason, taken_ms, ",
+    searched!()
+);
+
+/// The time by which searches know an entry: its own, else that of the entry before it in its file, else the start of its
+/// session.
+pub(super) const SEARCHED: &str = searched!();
 
 impl Catalogue {
     /// Entries of a session in file order, source by source.
@@ -255,12 +271,13 @@ impl Catalogue {
                 .optional()?;
             let compaction = c
                 .prepare_cached(
-                    "SELECT first_kept, tokens_before FROM _compactions WHERE key = ?1",
+                    "SELECT first_kept, tokens_before, first_kept_index FROM _compactions WHERE key = ?1",
                 )?
                 .query_row([key], |r| {
                     Ok(Compaction {
                         first_kept: r.get(0)?,
                         tokens_before: r.get(1)?,
+                        first_kept_index: r.get(2)?,
                     })
                 })
                 .optional()?;
@@ -440,5 +457,7 @@ pub(super) fn stored_entry(r: &Row<'_>) -> rusqlite::Result<StoredEntry> {
         agent_sees: r.get(11)?,
         flags: r.get(12)?,
         stop_reason: r.get(13)?,
+        taken_ms: r.get(14)?,
+        searched_ms: r.get(15)?,
     })
 }

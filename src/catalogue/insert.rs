@@ -42,12 +42,12 @@ impl Default for Inserts {
     fn default() -> Inserts {
         Inserts {
             count: 0,
-            entries: Table::new("_entries", 14),
+            entries: Table::new("_entries", 15),
             calls: Table::new("_calls", 8),
             usage: Table::new("_usage", 16),
             files: Table::new("_files", 4),
             labels: Table::new("_labels", 3),
-            compactions: Table::new("_compactions", 3),
+            compactions: Table::new("_compactions", 4),
             runs: Table::new("_runs", 4),
             chains: Chains::default(),
             owed: Vec::new(),
@@ -75,6 +75,7 @@ impl Entries for Inserts {
         row.integer(i64::from(f.agent_sees));
         row.integer(entry.flags);
         row.text(f.stop_reason.as_deref());
+        row.integer(entry.taken_ms);
         for (ordinal, call) in (0..).zip(&f.calls) {
             let row = self.calls.row(at);
             row.integer(ordinal);
@@ -118,6 +119,7 @@ impl Entries for Inserts {
             let row = self.compactions.row(at);
             row.text(compaction.first_kept.as_deref());
             row.integer(compaction.tokens_before);
+            row.integer(compaction.first_kept_index);
         }
         if let Some(run) = f.run() {
             let row = self.runs.row(at);

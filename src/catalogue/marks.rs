@@ -154,6 +154,30 @@ impl Catalogue {
         self.told(run())
     }
 
+    /// The entry that a compaction of entries without ids kept first: the agent counts those that it reads, in file order.
+    pub fn first_kept_by_index(&self, session: i64, compaction: i64) -> Result<Option<i64>, Error> {
+        let (low, high) = key_range(session);
+        let run = || -> rusqlite::Result<Option<i64>> {
+            let index: Option<i64> = self
+                .connection
+                .prepare_cached("SELECT first_kept_index FROM _compactions WHERE key = ?1")?
+                .query_row([compaction], |r| r.get(0))
+                .optional()?
+                .flatten();
+            let Some(index) = index.filter(|index| *index > 0) else {
+                return Ok(None);
+            };
+            self.connection
+                .prepare_cached(
+                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees
+                     ORDER BY source, start LIMIT 1 OFFSET ?3",
+                )?
+                .query_row([low, high, index], |r| r.get(0))
+                .optional()
+        };
+        self.told(run())
+    }
+
     /// The entry of that id in a session's tree; of several the last, as agents resolve them.
     pub fn key_of_id(&self, session: i64, id: &str) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);

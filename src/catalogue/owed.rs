@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rusqlite::params;
 
 use super::entries::in_file;
-use super::entries::{ENTRY, StoredEntry, stored_entry};
+use super::entries::{ENTRY, SEARCHED, StoredEntry, stored_entry};
 use super::open::{Catalogue, Error};
 use super::write::{ARRIVAL_BITS, flag, key_range};
 use crate::source::identity::Identity;
@@ -34,10 +34,12 @@ pub struct OwedRow<'a> {
     pub start: u64,
     pub length: u64,
     pub hash: u64,
-    pub time_ms: Option<i64>,
+    pub searched_ms: Option<i64>,
     pub flags: i64,
     pub kind: &'a str,
     pub role: Option<&'a str>,
+    /// It says why it ended.
+    pub ended: bool,
 }
 
 impl Catalogue {
@@ -50,10 +52,10 @@ impl Catalogue {
         mut each: impl FnMut(OwedRow<'_>),
     ) -> Result<(), Error> {
         let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT key, start, length, hash, time_ms, flags, kind, role FROM _entries
+            let mut statement = self.connection.prepare_cached(&format!(
+                "SELECT key, start, length, hash, {SEARCHED}, flags, kind, role, stop_reason IS NOT NULL FROM _entries
                  WHERE key BETWEEN ?1 AND ?2 AND source = ?3",
-            )?;
+            ))?;
             let mut rows = statement.query(params![first, last, source])?;
             while let Some(row) = rows.next()? {
                 let kind = row.get_ref(6)?;
@@ -63,10 +65,11 @@ impl Catalogue {
                     start: in_file(row.get(1)?),
                     length: in_file(row.get(2)?),
                     hash: row.get::<_, i64>(3)? as u64,
-                    time_ms: row.get(4)?,
+                    searched_ms: row.get(4)?,
                     flags: row.get(5)?,
                     kind: kind.as_str()?,
                     role: role.as_str_or_null()?,
+                    ended: row.get(8)?,
                 });
             }
             Ok(())

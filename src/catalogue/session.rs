@@ -1,8 +1,9 @@
 //! What does a session's row say? What the folds of its sources make of it, now and whenever one of them changes.
 
-use rusqlite::{ToSql, params};
+use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::open::{Catalogue, Error};
+use super::write::{flag, key_range};
 use crate::format::{Format, SourceFacts};
 use crate::model::{Fold, Part, SessionFacts};
 use crate::source::identity::nearest_ms;
@@ -19,6 +20,15 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
+        let began_elsewhere: Option<bool> = c
+            .prepare_cached(
+                "SELECT created_ms IS NOT ?2 AND path <> '' FROM _sessions WHERE session = ?1",
+            )?
+            .query_row(params![session, made.facts.created_ms], |r| r.get(0))
+            .optional()?;
+        if began_elsewhere == Some(true) {
+            self.owe_undated(session)?;
+        }
         let mut update = c.prepare_cached(
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
@@ -32,6 +42,39 @@ impl Catalogue {
         )?
         .execute(params![session, made.facts.id, made.path])?;
         self.make_ready(session)
+    }
+
+    /// Searches know entries without any time by the start of their session: the words that have them by another one are
+    /// owed them again.
+    fn owe_undated(&self, session: i64) -> rusqlite::Result<()> {
+        let (low, high) = key_range(session);
+        let c = &self.connection;
+        // What is owed with others is told by the new start, and would be told twice.
+        let mut undated = c.prepare_cached(
+            "SELECT source, key, length FROM _entries e
+             WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL AND taken_ms IS NULL AND flags & ?3 = 0
+               AND NOT EXISTS (SELECT 1 FROM _outbox o
+                               WHERE o.source = e.source AND e.key BETWEEN o.first AND o.last AND o.first < o.last)",
+        )?;
+        let undated: Vec<(i64, i64, i64)> = undated
+            .query_map([low, high, flag::PROVISIONAL], |r| {
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+            })?
+            .collect::<Result<_, _>>()?;
+        for (source, key, bytes) in undated {
+            // The words may have it by the old start, though that is not known yet.
+            c.prepare_cached("DELETE FROM _outbox WHERE source = ?1 AND first = ?2 AND last = ?2")?
+                .execute([source, key])?;
+            c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?1)")?
+                .execute([key])?;
+            for answers in [false, true] {
+                c.prepare_cached(
+                    "INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms) VALUES (?1, ?2, ?2, ?3, ?4, 0)",
+                )?
+                .execute(params![source, key, answers, bytes])?;
+            }
+        }
+        Ok(())
     }
 
     /// What the session's row must say.

@@ -42,6 +42,8 @@ pub struct EntryRow {
     pub line: u64,
     pub hash: u64,
     pub flags: i64,
+    /// The time of the last entry before it in its source that has one; `None` where it has its own.
+    pub taken_ms: Option<i64>,
     pub facts: Facts,
 }
 

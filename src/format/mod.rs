@@ -12,6 +12,7 @@ pub mod clido;
 pub mod json;
 pub mod pi;
 mod pieces;
+pub(crate) mod terminal;
 
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +81,10 @@ pub trait Format: Send + Sync {
     /// that name it as their parent.
     fn is_linear(&self) -> bool {
         false
+    }
+    /// Whether a session may branch, so that entries stand on its active branch or on another. Without ids they are one branch.
+    fn has_branches(&self) -> bool {
+        !self.is_linear()
     }
     /// How the agent's own list is sorted.
     fn list_order(&self) -> ListOrder {

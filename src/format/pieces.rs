@@ -1,7 +1,8 @@
 //! Which text of a record is searched: collects the pieces of its two passages and leaves out
-//! what no person would look for (ids, signatures, base64, `data:` URLs).
+//! what no person would look for (ids, signatures, base64, `data:` URLs) or saw (colours of a terminal).
 
 use super::json::{self, Leaf, Raw};
+use super::terminal::seen;
 use crate::model::{Class, Passage};
 
 /// A run of base64 letters this long is no text.
@@ -81,7 +82,7 @@ impl Pieces {
 /// A field that should be text. Where it is something else its leaves are taken: its keys and
 /// escapes are no text.
 fn add(pieces: &mut Vec<String>, value: &Raw<'_>) {
-    match value.text() {
+    match value.text().map(seen) {
         Some(text) if is_encoded(&text) => {}
         Some(text) => pieces.extend(
             without_data_urls(text.into_owned())
@@ -107,8 +108,10 @@ fn walk(pieces: &mut Vec<String>, json: &str, limit: usize, skip: fn(&str) -> bo
             return;
         }
         let found = match leaf {
-            Leaf::Text(text) if is_encoded(&text) => return,
-            Leaf::Text(text) => without_data_urls(text.into_owned()),
+            Leaf::Text(text) => match seen(text) {
+                text if is_encoded(&text) => return,
+                text => without_data_urls(text.into_owned()),
+            },
             Leaf::Number(number) => vec![number.to_owned()],
         };
         for piece in found.into_iter().filter(|piece| !piece.is_empty()) {

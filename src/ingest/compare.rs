@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::passages::passages;
 use super::plan::Plan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::entries::{Children, EntriesOfSource, StoredEntry};
@@ -190,6 +191,7 @@ impl Comparing<'_> {
             && row.id == f.id
             && row.parent == f.parent
             && row.time_ms == f.time_ms
+            && row.taken_ms == entry.taken_ms
             && row.agent_sees == f.agent_sees
             && row.flags == entry.flags
             && row.stop_reason == f.stop_reason;
@@ -219,7 +221,8 @@ impl Comparing<'_> {
         }
         let file = self.records.as_mut();
         let record = file.and_then(|file| file.bytes(row.start, row.length).ok().flatten());
-        let passages = record.map(|record| self.format.passages_at(self.path, record));
+        let told = (row.flags, row.stop_reason.is_some());
+        let passages = record.map(|record| passages(self.format, self.path, record, told));
         let passages = passages.into_iter().flatten();
         let keys = passages.map(|p| (row.key as u64, p.class));
         self.result.passages.extend(keys);

@@ -8,6 +8,7 @@ mod found;
 mod hints;
 mod look;
 mod owed;
+mod passages;
 mod plan;
 mod prompts;
 mod reading;

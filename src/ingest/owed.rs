@@ -325,7 +325,7 @@ fn entries(
         }
         let key = row.key as u64;
         let facts = Facts {
-            time_ms: row.time_ms,
+            time_ms: row.searched_ms,
             kind: row.kind,
             role: row.role,
             tools: tools.get(&row.key).map_or(&[], Vec::as_slice),
@@ -334,7 +334,7 @@ fn entries(
         entries.push(Entry {
             owed: Owed {
                 key,
-                time_ms: row.time_ms,
+                time_ms: row.searched_ms,
                 standing: Standing::of(Class::Prose, facts.kind, facts.role),
                 admitted: scope.admits(&facts) && scope.allow.is_none_or(|allow| allow(key)),
                 sampled: is_sampled(row.hash, step),
@@ -342,6 +342,7 @@ fn entries(
             start: row.start,
             length: row.length,
             hash: row.hash,
+            told: (row.flags, row.ended),
         });
     })?;
     // Keys ascend in nearly the same order.

@@ -27,7 +27,7 @@ pub fn scan_prompts<'a>(
     for entry in catalogue.entries_with_prompts()? {
         let key = entry.key as u64;
         let facts = Facts {
-            time_ms: entry.time_ms,
+            time_ms: entry.searched_ms,
             kind: &entry.kind,
             role: entry.role.as_deref(),
             tools: &[],
@@ -72,7 +72,7 @@ pub fn scan_prompts<'a>(
         let owed = Owed {
             standing: Standing::Prose,
             key,
-            time_ms: entry.time_ms,
+            time_ms: entry.searched_ms,
             admitted: true,
             sampled: true,
         };

@@ -406,6 +406,13 @@ impl<E: Entries> Taking<'_, '_, E> {
         if facts.has_prompt {
             flags |= flag::PROMPT;
         }
+        let taken_ms = match facts.time_ms {
+            Some(own) => {
+                self.fold.last_time_ms = Some(own);
+                None
+            }
+            None => self.fold.last_time_ms,
+        };
         self.plan.format.fold(self.fold, &facts, start);
         let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         self.notes.entry(hash, length);
@@ -415,6 +422,7 @@ impl<E: Entries> Taking<'_, '_, E> {
             line: self.fold.lines + 1,
             hash,
             flags,
+            taken_ms,
             facts,
         });
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::found::{done_in, payload};
+use super::passages::passages;
 use super::sync::Event;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::Item;
@@ -376,15 +377,16 @@ impl<'j, 'b> Ready<'j, 'b> {
 
     /// Add their passages, one after the other: the next one is decoded where the last one was. How many there are.
     fn add_to(&self, adder: &mut Adder) -> Result<u64, WordsError> {
-        let mut passages = 0;
+        let mut added = 0;
         for (entry, record) in &self.records {
             let tools = self.job.tools.get(&entry.key);
-            for passage in self.format.passages_at(&self.job.path, record) {
+            let told = (entry.flags, entry.stop_reason.is_some());
+            for passage in passages(self.format, &self.job.path, record, told) {
                 adder.add(&doc(entry, passage.class, passage.pieces, tools))?;
-                passages += 1;
+                added += 1;
             }
         }
-        Ok(passages)
+        Ok(added)
     }
 }
 
@@ -393,7 +395,7 @@ fn doc(entry: &StoredEntry, class: Class, pieces: Vec<String>, tools: Option<&Ve
     Doc {
         key: entry.key as u64,
         class,
-        time_ms: entry.time_ms,
+        time_ms: entry.searched_ms,
         kind: entry.kind.clone(),
         role: entry.role.clone(),
         tools: tools.cloned().unwrap_or_default(),

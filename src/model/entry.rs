@@ -144,6 +144,9 @@ pub struct Label {
 pub struct Compaction {
     pub first_kept: Option<String>,
     pub tokens_before: Option<i64>,
+    /// pi's version 1, whose entries have no ids: the number of the first one kept among those that pi reads, the header being 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_kept_index: Option<i64>,
 }
 
 /// What clido writes at the end of a turn.

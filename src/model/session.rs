@@ -62,6 +62,9 @@ pub struct Fold {
     /// Newest time of any entry.
     #[serde(skip_serializing_if = "is_default")]
     pub last_entry_ms: Option<i64>,
+    /// Time of the last entry that has one. For every format alike, it is no part of [`Format::fold`](crate::format::Format::fold).
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_time_ms: Option<i64>,
     /// Id of the last entry the agent sees (`None` after an entry without one).
     #[serde(skip_serializing_if = "is_default")]
     pub leaf: Option<String>,

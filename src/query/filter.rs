@@ -12,6 +12,7 @@ use super::outline::Ask;
 use super::syntax::{Filters, Names};
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
+use crate::catalogue::chains::BESIDE;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::{Error, Index};
 
@@ -24,8 +25,8 @@ pub(super) struct Left<'a> {
     keys: Vec<Keys>,
     /// On no active branch, or on one.
     branch: Option<bool>,
-    /// The entries on the active branch of each session that was asked about; `None`: all.
-    active: RefCell<HashMap<i64, Option<HashSet<i64>>>>,
+    /// The entries off the active branch of each session that was asked about; `None`: it has no branches.
+    off: RefCell<HashMap<i64, Option<HashSet<i64>>>>,
 }
 
 /// Entries with something in common, and whether they or the others are wanted.
@@ -49,7 +50,7 @@ impl<'a> Left<'a> {
             sessions: None,
             keys: Vec::new(),
             branch: filters.branch,
-            active: RefCell::default(),
+            off: RefCell::default(),
         };
         left.sessions = left.sessions_of(filters, cwd)?;
         for (names, wanted) in both(&filters.label) {
@@ -104,11 +105,11 @@ impl<'a> Left<'a> {
 
     /// Whether the entry is on its session's active branch. What cannot be read is.
     fn is_active(&self, session: i64, key: i64) -> bool {
-        let mut known = self.active.borrow_mut();
-        let active = known.entry(session).or_insert_with(|| {
-            active_branch(self.index, self.catalogue, session).unwrap_or_default()
-        });
-        active.as_ref().is_none_or(|active| active.contains(&key))
+        let mut known = self.off.borrow_mut();
+        let off = known
+            .entry(session)
+            .or_insert_with(|| off_branch(self.index, self.catalogue, session).unwrap_or_default());
+        off.as_ref().is_none_or(|off| !off.contains(&key))
     }
 
     /// Sessions that the filters on sessions leave; `None` = all.
@@ -248,26 +249,29 @@ impl<'a> Left<'a> {
     }
 }
 
-/// The keys of a session's entries on its active branch; `None`: it has no branches.
-fn active_branch(
+/// The keys of a session's entries that are on other branches than the active one; `None`: it has no branches.
+fn off_branch(
     index: &Index,
     catalogue: &Catalogue,
     session: i64,
 ) -> Result<Option<HashSet<i64>>, Error> {
     let stored = catalogue.sessions_by_number(&[session])?;
-    let Some(stored) = stored.first().filter(|stored| !index.is_linear(stored)) else {
+    let format = stored
+        .first()
+        .and_then(|stored| index.config.format(&stored.format));
+    if !format.is_some_and(|format| format.has_branches()) {
         return Ok(None);
-    };
+    }
     let ask = Ask {
-        without: &[],
+        // They are above every branch.
+        without: &BESIDE,
         find: &[],
     };
-    let outline = index.outline(catalogue, stored.session, false, ask)?;
-    let active = outline.active_branch();
-    let mut keys: HashSet<i64> = active.into_iter().map(|at| outline.keys[at]).collect();
-    // The header is above every branch.
-    keys.extend(outline.keys.first());
-    Ok(Some(keys))
+    let outline = index.outline(catalogue, session, false, ask)?;
+    let active: HashSet<usize> = outline.active_branch().into_iter().collect();
+    let keys = outline.keys.iter().enumerate();
+    let off = keys.filter(|(at, _)| !active.contains(at));
+    Ok(Some(off.map(|(_, key)| *key).collect()))
 }
 
 /// The last folder of a working directory.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::format::json::{Leaf, leaves};
+use crate::format::terminal::seen;
 use crate::model::{MASKED_BEHIND, Mask, masked_behind};
 
 /// Masks pieces of a record's text, each with the names that it stands behind in the record.
@@ -14,6 +15,7 @@ pub(super) fn mask_pieces<'a>(
     let mut names: HashMap<String, Vec<String>> = HashMap::new();
     leaves(record, |name, leaf| {
         if let Leaf::Text(text) = leaf
+            && let text = seen(text)
             && text.len() <= MASKED_BEHIND
         {
             let names = names.entry(text.into_owned()).or_default();

@@ -31,6 +31,8 @@ pub(super) struct Outline {
     begin: Vec<u32>,
     /// The last entry that the agent sees.
     leaf: Option<u32>,
+    /// No entry has an id: they form one line.
+    pub without_ids: bool,
 }
 
 impl Index {
@@ -149,6 +151,7 @@ impl<'a> Reading<'a> {
             children,
             begin,
             leaf: self.leaf,
+            without_ids: self.by_id.is_empty(),
         }
     }
 }

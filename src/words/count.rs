@@ -1,7 +1,7 @@
 //! How many tokens and positions does ASCII text hold? Counted 64 bytes at once, without cutting it.
 //!
-//! The tokenizer's rules 2, 3 and 6, as far as they concern ASCII, with one bit for each byte. Dotted
-//! numbers (rule 5) and words longer than a block are left to the tokenizer.
+//! The tokenizer's rules 2, 3 and 7, as far as they concern ASCII, with one bit for each byte. Dotted
+//! numbers (rule 5), what may be an escape (rule 6) and words longer than a block are left to the tokenizer.
 
 /// Bytes of a block.
 const BLOCK: usize = 64;
@@ -52,9 +52,9 @@ pub(super) fn chunk(text: &[u8], start: usize) -> Chunk {
     }
 }
 
-/// Whether no word, number or CJK run goes on across this byte.
+/// Whether no word, number, escape or CJK run goes on across this byte.
 fn is_cut(byte: u8) -> bool {
-    byte.is_ascii() && !byte.is_ascii_alphanumeric() && byte != b'_' && byte != b'.'
+    byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'.' | b'\\')
 }
 
 /// One bit for each byte of a block, the lowest for the first.
@@ -65,6 +65,7 @@ struct Masks {
     digit: u64,
     under: u64,
     dot: u64,
+    backslash: u64,
     wide: u64,
 }
 
@@ -76,6 +77,7 @@ impl Masks {
             digit: 0,
             under: 0,
             dot: 0,
+            backslash: 0,
             wide: 0,
         };
         for (at, bytes) in block.as_chunks::<8>().0.iter().enumerate() {
@@ -88,13 +90,14 @@ impl Masks {
             masks.digit |= between(b'0', b'9');
             masks.under |= between(b'_', b'_');
             masks.dot |= between(b'.', b'.');
+            masks.backslash |= between(b'\\', b'\\');
             masks.wide |= gather(word) << (8 * at);
         }
         masks
     }
 
     fn cuts(self) -> u64 {
-        !(self.upper | self.lower | self.digit | self.under | self.dot | self.wide)
+        !(self.upper | self.lower | self.digit | self.under | self.dot | self.backslash | self.wide)
     }
 
     /// The first `length` bytes alone.
@@ -106,13 +109,15 @@ impl Masks {
             digit: self.digit & keep,
             under: self.under & keep,
             dot: self.dot & keep,
+            backslash: self.backslash & keep,
             wide: self.wide & keep,
         }
     }
 
     fn count(self) -> Option<Count> {
         let dotted = self.digit & (self.dot >> 1) & (self.digit >> 2);
-        if self.wide != 0 || dotted != 0 {
+        let escaped = (self.backslash << 1) & self.lower;
+        if self.wide != 0 || dotted != 0 || escaped != 0 {
             return None;
         }
         let letters = self.upper | self.lower | self.digit;
@@ -188,6 +193,9 @@ mod tests {
                 text.push_str(atoms.choose(&mut random).unwrap());
                 if round % 10 == 0 && random.random_ratio(1, 20) {
                     text.push_str(["é", "日", "\u{301}", "—"].choose(&mut random).unwrap());
+                }
+                if round % 10 == 1 && random.random_ratio(1, 20) {
+                    text.push_str(["\\", "\\n", "\\tB", "\\\\r"].choose(&mut random).unwrap());
                 }
             }
             let cuts = |text: &str| {

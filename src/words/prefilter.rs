@@ -5,7 +5,8 @@
 //! (combining marks, soft hyphens). In JSON text a letter, digit or `_` is written as itself or
 //! as `\u` and four digits; all shorter escapes are of other characters. So a line without such a
 //! character, written as itself or as `\u` and digits, holds every ASCII token of its text as it
-//! is, up to case. Keys are no text: what stands at the end of one is not counted.
+//! is, up to case. What a terminal does not show ([`seen`](crate::format::terminal::seen)) begins with ESC and vanishes as
+//! well: a line with an ESC may hold anything. Keys are no text: what stands at the end of one is not counted.
 //!
 //! A part of the text itself, and what every match of a regular expression holds, is not folded: only
 //! `K` (the Kelvin sign) and `ſ` are cases of ASCII letters, and only `\u` and four digits writes a
@@ -23,6 +24,7 @@ use super::literal::Literal;
 use super::pattern::Pattern;
 use super::scanned::Need;
 use super::tokenizer::hides_ascii;
+use crate::format::terminal::ESC;
 use crate::model::Expr;
 
 /// An expression as far as bytes can tell.
@@ -127,6 +129,7 @@ impl Prefilter {
             return true;
         };
         let (folds, writes) = (OnceCell::new(), OnceCell::new());
+        let has_esc = || memchr::memchr(ESC, records).is_some();
         let is_there = |literal: &Literal| {
             let mut places = literal.places(records);
             places.any(|at| !json || !ends_key(records, at + literal.len()))
@@ -134,13 +137,15 @@ impl Prefilter {
         holds(root, &|node| match node {
             Node::Text(literal) => {
                 is_there(literal)
-                    || *writes.get_or_init(|| self.has_escape(records, is_plain_case))
+                    || *writes.get_or_init(|| self.has_escape(records, is_plain_case) || has_esc())
                     || holds_case(literal, records)
             }
             Node::Literal(literal) => {
                 is_there(literal)
                     || *folds.get_or_init(|| {
-                        self.has_escape(records, is_part_of_token) || has_hiding(records)
+                        self.has_escape(records, is_part_of_token)
+                            || has_hiding(records)
+                            || has_esc()
                     })
             }
             _ => !records.is_ascii() || self.escape.find(records).is_some(),
@@ -197,14 +202,15 @@ fn holds(node: &Node, has: &dyn Fn(&Node) -> bool) -> bool {
 /// Whether a character can be part of a token of ASCII, or vanish within one.
 fn is_part_of_token(code: u32) -> bool {
     match u8::try_from(code) {
+        Ok(ESC) => true,
         Ok(byte) if byte.is_ascii() => byte.is_ascii_alphanumeric() || byte == b'_',
         _ => hides(code),
     }
 }
 
-/// Whether a character is ASCII that needs no escape, or a case of such a one.
+/// Whether a character is ASCII that needs no escape, or a case of such a one, or can vanish with what follows.
 fn is_plain_case(code: u32) -> bool {
-    matches!(code, 0x20..0x7F | 0x17F | 0x212A)
+    matches!(code, 0x20..0x7F | 0x17F | 0x212A) || code == u32::from(ESC)
 }
 
 /// Whether bytes hold a character that is not ASCII, but a case of a letter of this text.

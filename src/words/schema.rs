@@ -12,7 +12,7 @@ use crate::model::Class;
 /// Raised when the same passages yield another index (fields, tokenizer rules, options), or when
 /// what is owed means something else.
 /// Goes into the commit payload, so that an older index is built anew.
-pub const SCHEMA_REVISION: u32 = 3;
+pub const SCHEMA_REVISION: u32 = 4;
 
 /// The time of a passage that has none.
 pub(super) const NO_TIME: i64 = i64::MIN;

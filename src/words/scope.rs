@@ -74,7 +74,7 @@ impl Scope<'_> {
     }
 }
 
-/// Which times are asked for. Passages without a time are left out as soon as there is one.
+/// Which times are asked for. Passages without a time are neither since nor until one, and outside of all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Times<'a> {
     /// From this time on, in ms.

@@ -47,7 +47,12 @@
 //! without it (`1.2.3`) are tokens too, at that position. A whole of more than 128 bytes is left
 //! out, with and without its `v`.
 //!
-//! **6. Positions** count from 0 by one for every part, single word and CJK character. Paths,
+//! **6. Escapes.** Source code and JSON within JSON write the end of a line as `\n`, so the word behind it has a letter too
+//! many. Where a longest run of ASCII letters, digits and `_` begins with `n`, `r` or `t`, has a `\` right before it and
+//! no `\` before that, and has no character beyond ASCII behind it, its word without that letter is a token as well, at the
+//! position of the first part, and so is the first part of that where it has several. The word itself stays: `C:\new`.
+//!
+//! **7. Positions** count from 0 by one for every part, single word and CJK character. Paths,
 //! kebab-case, URLs and code fall apart at their separators: the phrase of their words finds them.
 //! In a text of several pieces, the first position of a piece is two more than the last position
 //! of the piece before it (one more for a piece without words), so no phrase spans two pieces.
@@ -85,7 +90,7 @@ pub enum Kind {
 pub struct Token<'a> {
     /// The folded text.
     pub text: &'a str,
-    /// Its position (rule 6).
+    /// Its position (rule 7).
     pub position: u32,
     /// What it is.
     pub kind: Kind,
@@ -155,6 +160,9 @@ impl Segmenter {
                 self.wide(text, start, at, &mut position, &mut emit);
                 continue;
             }
+            if bytes.get(start.wrapping_sub(1)) == Some(&b'\\') {
+                self.escaped(text, start, at, position, &mut emit);
+            }
             if bytes.get(at) == Some(&b'.') && is_number(&bytes[start..at]) {
                 at = self.numbers(text, start, at, &mut position, &mut emit);
             } else if seen & (UPPER | UNDER) == 0 {
@@ -172,6 +180,53 @@ impl Segmenter {
             }
         }
         position
+    }
+
+    /// What stands behind a `\`, if its first letter may be that of an escape (rule 6).
+    #[cold]
+    fn escaped(
+        &mut self,
+        text: &str,
+        start: usize,
+        end: usize,
+        position: u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) {
+        let bytes = text.as_bytes();
+        let is_doubled = start > 1 && bytes[start - 2] == b'\\';
+        if is_doubled || !matches!(bytes[start], b'n' | b'r' | b't') {
+            return;
+        }
+        let rest = text[start + 1..end].trim_start_matches('_');
+        let start = end - rest.len();
+        let rest = rest.trim_end_matches('_');
+        let end = start + rest.len();
+        if rest.is_empty() {
+            return;
+        }
+        self.lowered.clear();
+        self.lowered.push_str(&rest[..rest.len().min(MAX_TOKEN)]);
+        self.lowered.make_ascii_lowercase();
+        let mut extra = |length: usize, end: usize| {
+            emit(Token {
+                text: &self.lowered[..length],
+                position,
+                kind: Kind::Extra,
+                start,
+                end,
+            });
+        };
+        extra(self.lowered.len(), end);
+        let class = |at: usize| CLASS[bytes[at] as usize];
+        let ends = |at: &usize| {
+            let next = if at + 1 < end { class(at + 1) } else { 0 };
+            class(*at) == UNDER || boundary(class(at - 1), class(*at), next)
+        };
+        if rest.len() <= MAX_TOKEN
+            && let Some(part) = (start + 1..end).find(ends)
+        {
+            extra(part - start, part);
+        }
     }
 
     /// An ASCII word with capitals or `_` in it.

@@ -159,8 +159,13 @@ fn can_be_quoted(text: &str) -> bool {
 }
 
 fn piece<'a>(oracle: &'a Oracle, random: &mut ChaCha8Rng) -> &'a str {
-    let passage = oracle.passages.choose(random).unwrap();
-    passage.pieces.choose(random).unwrap()
+    // Some entries have no text.
+    loop {
+        let passage = oracle.passages.choose(random).unwrap();
+        if let Some(piece) = passage.pieces.choose(random) {
+            return piece;
+        }
+    }
 }
 
 /// Where the chunks between white space are; of long text a part, its end as likely as the rest.

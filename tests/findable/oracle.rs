@@ -68,7 +68,11 @@ impl Oracle {
                 } else {
                     text::clido(&value)
                 };
-                for (class, pieces) in pieces.passages() {
+                let mut texts = pieces.passages();
+                if texts.is_empty() {
+                    texts.extend(text::told_without_text(&value).map(|class| (class, Vec::new())));
+                }
+                for (class, pieces) in texts {
                     let mut tokens: BTreeMap<String, Vec<u32>> = BTreeMap::new();
                     for (position, token) in rules::read_pieces(&pieces) {
                         tokens.entry(token).or_default().push(position);

@@ -29,6 +29,7 @@ const HARD: &str = r###"{"type":"session","version":3,"id":"019b8d5e-7c80-7000-8
 {"type":"compaction","id":"h09","parentId":"h08","timestamp":"2026-01-05T09:00:09.000Z","summary":"## Goal\n- make it `findable`\n- keep_snake_case and camelCase2Words","firstKeptEntryId":"h02","tokensBefore":99,"details":{"readFiles":["docs/read-me.md"],"modifiedFiles":["src/lib.rs"]}}
 {"type":"custom","id":"h10","parentId":"h09","timestamp":"2026-01-05T09:00:10.000Z","customType":"todo","data":{"items":["wash the dishes",{"note":"twice"}],"price":12.5}}
 {"type":"message","id":"h11","parentId":"h10","timestamp":"2026-01-05T09:00:11.000Z","message":{"role":"assistant","content":[{"type":"text","text":"_private __init__ a_b__c FOO_BAR XMLHttpRequest iOS ipv4 utf8String getURLs"}],"errorMessage":"429 rate_limit: slow down"}}
+{"type":"message","id":"h12","parentId":"h11","timestamp":"2026-01-05T09:00:12.000Z","message":{"role":"toolResult","toolCallId":"call_two","toolName":"bash","content":[{"type":"text","text":"\u001b[1m\u001B[32m   Compiling\u001b[0m sqlparser v0.1\n\u001b[1m\u001b[38;5;9merror[E0499]\u001b[0m\u001b[1m: cannot borrow\u001b[0m\n\u001b[33mwarning\u001b[39m: unused \u001b]8;;https://example.org/x\u001b\\im\u001b[4:3mport\u001b[m\u001b]8;;\u0007s\none\u001b[2Ktwo\u001b[5Cthree \u001b[01;31m\u001b[Kgrep\u001b[m\u001b[Kped \u001b[1"}],"isError":true}}
 "###;
 
 fn long_lines() -> String {
@@ -145,6 +146,53 @@ fn everything_indexed() {
         2,
         rounds(500),
     );
+}
+
+#[test]
+fn what_a_terminal_showed_is_found_indexed_or_not() {
+    let place = Place::new();
+    place.write("hard/hard.jsonl", HARD);
+    let look = |state: &str| {
+        let index = checked(&place);
+        for query in [
+            "error[E0499]",
+            "warning",
+            "\"compiling sqlparser\"",
+            "\"unused imports\"",
+            "imports",
+            "\"two three\"",
+            "grepped",
+            "import*",
+            "imprts~",
+            "*e0499]:*",
+            "/warning: unused imports$/",
+            "\"one two\"",
+        ] {
+            let found = place.search(&index, query);
+            assert_eq!(found.len(), 1, "{state}: {query}");
+        }
+        for query in [
+            "31merror",
+            "33mwarning",
+            "onetwo",
+            "example.org/x",
+            "*[31m*",
+            "*[0m*",
+        ] {
+            let found = place.search(&index, query);
+            assert!(found.is_empty(), "{state}: {query}");
+        }
+        let snippet = |query: &str| {
+            let scope = sessionary::index::SearchScope::default();
+            let answer = index.search(query, &scope).unwrap();
+            answer.sessions[0].hits[0].snippet.clone()
+        };
+        assert!(snippet("E0499").contains("Compiling sqlparser v0.1"));
+        assert!(!snippet("E0499").contains("[0m"));
+    };
+    look("nothing indexed");
+    indexed(&place);
+    look("everything indexed");
 }
 
 /// A third of the files is indexed, the others came later.

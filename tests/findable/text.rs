@@ -15,8 +15,8 @@ impl Pieces {
     /// A field that should be text; where it is not, what a reader would call text in it.
     fn add(&mut self, class: Class, value: &Value) {
         let text = match value {
-            Value::String(text) if is_base64(text) => return,
-            Value::String(text) => text.clone(),
+            Value::String(text) if is_base64(&as_seen(text)) => return,
+            Value::String(text) => as_seen(text),
             Value::Number(number) => number.to_string(),
             _ => return self.leaves_of(class, "", value, is_id_or_type),
         };
@@ -43,7 +43,7 @@ impl Pieces {
                     .iter()
                     .for_each(|(key, member)| self.leaves_of(class, key, member, skip));
             }
-            Value::String(text) if is_base64(text) => {}
+            Value::String(text) if is_base64(&as_seen(text)) => {}
             Value::String(_) | Value::Number(_) if !skip(key) => self.add(class, value),
             _ => {}
         }
@@ -56,6 +56,22 @@ impl Pieces {
             .filter(|(_, pieces)| !pieces.is_empty())
             .collect()
     }
+}
+
+/// What a terminal shows of a text.
+fn as_seen(text: &str) -> String {
+    let unseen = regex::Regex::new(
+        r"\x1b\[[0-?]*[ -/]*m(\x1b\[0?K)?|\x1b\][^\x00-\x1f]*(\x07|\x1b\\)|\x1b[()*+][0-9A-Za-z]|\x1b\[[0-?]*[ -/]*[@-~]",
+    );
+    let cut = unseen
+        .unwrap()
+        .replace_all(text, |found: &regex::Captures<'_>| {
+            let whole = &found[0];
+            let moves =
+                whole.starts_with("\x1b[") && !whole.ends_with('m') && found.get(1).is_none();
+            if moves { " " } else { "" }
+        });
+    cut.into_owned()
 }
 
 fn is_signature(key: &str) -> bool {
@@ -220,4 +236,33 @@ pub fn clido(line: &Value) -> Pieces {
         _ => pieces.leaves("", line, is_id_or_type),
     }
     pieces
+}
+
+/// The class of what filters alone find of an entry without text, if they can: an image, an error, why it ended.
+pub fn told_without_text(line: &Value) -> Option<Class> {
+    let has_image = |content: &Value| {
+        let blocks = content.as_array().into_iter().flatten();
+        blocks.into_iter().any(|block| block["type"] == "image")
+    };
+    let message = &line["message"];
+    let told = match line["type"].as_str().unwrap_or_default() {
+        "message" => {
+            has_image(&message["content"])
+                || match message["role"].as_str().unwrap_or_default() {
+                    "assistant" => message["stopReason"].is_string(),
+                    "toolResult" => message["isError"] == true,
+                    "bashExecution" => {
+                        message["cancelled"] == true
+                            || message["exitCode"].as_f64().is_some_and(|code| code != 0.0)
+                    }
+                    _ => false,
+                }
+        }
+        "custom_message" | "user_message" | "assistant_message" => has_image(&line["content"]),
+        "tool_result" => line["is_error"] == true,
+        "result" => line["exit_status"].is_string(),
+        _ => false,
+    };
+    let answers = line["type"] == "tool_result" || message["role"] == "toolResult";
+    told.then_some(if answers { Class::Output } else { Class::Prose })
 }

@@ -100,7 +100,10 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
     out.push_str(&neighbours(hit, false, screen));
     let width = screen.width.map(|width| width.saturating_sub(4));
     let shown = snippet(&hit.snippet, &hit.highlights, width, screen.style);
-    out.push_str(&format!("    {shown}\n"));
+    // What filters alone find may have no text.
+    if !shown.is_empty() {
+        out.push_str(&format!("    {shown}\n"));
+    }
     out.push_str(&neighbours(hit, true, screen));
     if let Some(why) = &hit.explanation {
         let line = format!(

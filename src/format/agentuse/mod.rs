@@ -26,7 +26,7 @@ impl Format for Agentuse {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {

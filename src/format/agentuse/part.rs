@@ -40,6 +40,7 @@ pub(super) fn facts(part: &Part<'_>, facts: &mut Facts) -> Option<()> {
             facts.compaction = Some(Compaction {
                 first_kept: None,
                 tokens_before: part.tokens_before.0,
+                first_kept_index: None,
             });
         }
         "error" => facts.is_error = true,

@@ -5,6 +5,7 @@ use super::place::Kind;
 use super::record::{Message, Part, Payload, State, Tools};
 use crate::format::json::{self, Leaf, Loose, Raw};
 use crate::format::pieces::Pieces;
+use crate::format::terminal::seen;
 use crate::model::{Class, Passage};
 
 pub(super) fn passages(kind: Kind, record: &[u8]) -> Vec<Passage> {
@@ -67,7 +68,7 @@ fn plain(record: &[u8]) -> Vec<Passage> {
     }
     vec![Passage {
         class: Class::Output,
-        pieces: vec![text.into_owned()],
+        pieces: vec![seen(text).into_owned()],
     }]
 }
 
@@ -169,10 +170,10 @@ pub(super) fn secrets(json: &str) -> Vec<String> {
 
 /// The passages without the secrets, wherever else in the record they are repeated.
 fn without(secrets: Vec<String>, mut passages: Vec<Passage>) -> Vec<Passage> {
-    for secret in secrets {
+    for secret in secrets.into_iter().map(|secret| seen(secret.into())) {
         for piece in passages.iter_mut().flat_map(|p| &mut p.pieces) {
-            if piece.contains(&secret) {
-                *piece = piece.replace(&secret, " ");
+            if piece.contains(&*secret) {
+                *piece = piece.replace(&*secret, " ");
             }
         }
     }

@@ -20,11 +20,15 @@ impl Format for Clido {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
         Shape::Lines
+    }
+
+    fn has_branches(&self) -> bool {
+        false
     }
 
     /// Failed turns are rolled back, and a title written beside the main writer is overwritten.

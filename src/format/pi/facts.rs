@@ -92,6 +92,7 @@ fn of_line(line: &Line<'_>) -> Facts {
             facts.compaction = Some(Compaction {
                 first_kept: line.first_kept_entry_id.owned(),
                 tokens_before: line.tokens_before.0,
+                first_kept_index: line.first_kept_entry_index.0,
             });
             facts.has_prompt = line.system_message.is_value();
             summary(line, &mut facts);

@@ -56,6 +56,7 @@ pub(super) struct Line<'a> {
     // compaction, branch_summary, custom_message.
     #[serde(borrow)]
     pub first_kept_entry_id: Text<'a>,
+    pub first_kept_entry_index: Int,
     pub tokens_before: Int,
     #[serde(borrow)]
     pub details: Loose<Box<TouchedFiles<'a>>>,

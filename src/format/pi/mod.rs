@@ -22,7 +22,7 @@ impl Format for Pi {
     }
 
     fn revision(&self) -> u32 {
-        2
+        3
     }
 
     fn shape(&self) -> Shape {

@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::super::passages::passages;
 use super::Shares;
 use crate::format::Format;
 use crate::format::Shape;
@@ -43,6 +44,8 @@ pub(super) struct Entry {
     pub start: u64,
     pub length: u64,
     pub hash: u64,
+    /// Its flags, and whether it says why it ended.
+    pub told: (i64, bool),
 }
 
 /// What a thread has.
@@ -127,7 +130,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> Reader<'a, 'l, E> {
             part.count(entry.owed, entry.length);
             let record = record(entry)?;
             if part.wants(entry.owed, record, json) {
-                for passage in range.format.passages_at(&range.path, record) {
+                for passage in passages(range.format, &range.path, record, entry.told) {
                     part.read(entry.owed, passage.class, &passage.pieces);
                 }
             }

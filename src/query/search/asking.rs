@@ -83,7 +83,7 @@ impl Asked<'_> {
         }
         let tools = search.catalogue.tools(entry.key)?;
         let facts = Facts {
-            time_ms: entry.time_ms,
+            time_ms: entry.searched_ms,
             kind: &entry.kind,
             role: entry.role.as_deref(),
             tools: &tools,

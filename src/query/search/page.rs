@@ -186,7 +186,7 @@ impl<'a, 's> Page<'a, 's> {
         }
         self.matched.insert(key >> ARRIVAL_BITS);
         let length: usize = pieces.iter().map(String::len).sum();
-        let repeats = folds && (hit.class == Class::Output || length >= COPIED);
+        let repeats = folds && length > 0 && (hit.class == Class::Output || length >= COPIED);
         let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
         if let Some(print) = text_print
             && (search.shown.holds(print) || self.is_copy(print))
@@ -210,7 +210,7 @@ impl<'a, 's> Page<'a, 's> {
             kind: entry.kind.clone(),
             role: entry.role.clone(),
             tool,
-            time: entry.time_ms.and_then(iso),
+            time: entry.searched_ms.and_then(iso),
             score,
             standing: hit.standing,
             place: None,

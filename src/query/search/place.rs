@@ -22,13 +22,27 @@ pub(super) fn places(
     session: &StoredSession,
     entries: &[&StoredEntry],
 ) -> Result<HashMap<i64, Place>, Error> {
-    let asked: Vec<i64> = entries
-        .iter()
-        .filter(|entry| entry.id.is_some() && !BESIDE.contains(&entry.kind.as_str()))
-        .map(|entry| entry.key)
-        .collect();
-    if asked.is_empty() || search.index.is_linear(session) {
+    let format = search.index.config.format(&session.format);
+    if !format.is_some_and(|format| format.has_branches()) {
         return Ok(HashMap::new());
+    }
+    let (asked, others): (Vec<&StoredEntry>, Vec<&StoredEntry>) = entries
+        .iter()
+        .filter(|entry| !BESIDE.contains(&entry.kind.as_str()))
+        .partition(|entry| entry.id.is_some());
+    let asked: Vec<i64> = asked.iter().map(|entry| entry.key).collect();
+    if asked.is_empty() && others.is_empty() {
+        return Ok(HashMap::new());
+    }
+    if asked.is_empty() {
+        // Where no entry has an id they stand in one line; one that alone has none stands nowhere.
+        let branches = Branches::read(search, session)?;
+        let keys = others.iter().map(|entry| entry.key);
+        let place = |key| Some((key, branches.place(key)?));
+        return Ok(match branches.outline.without_ids {
+            true => keys.filter_map(place).collect(),
+            false => HashMap::new(),
+        });
     }
     let catalogue = search.catalogue;
     let compactions = catalogue.compactions(session.session)?;
@@ -75,11 +89,14 @@ impl Branches {
             let kept = kept
                 .as_deref()
                 .map(|id| catalogue.key_of_id(session.session, id));
-            let kept = kept
-                .transpose()?
-                .flatten()
-                .and_then(place)
-                .filter(|kept| *kept > at);
+            let kept = match kept.transpose()?.flatten() {
+                None if outline.without_ids => {
+                    let compaction = outline.keys[branch[at]];
+                    catalogue.first_kept_by_index(session.session, compaction)?
+                }
+                kept => kept,
+            };
+            let kept = kept.and_then(place).filter(|kept| *kept > at);
             compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
         }
         Ok(Self {

@@ -111,17 +111,18 @@ impl Filters {
             }
             return Ok(());
         }
-        // Without the minus, from `start`; with it, before what it would be from.
         let (is_lower, bound) = match name {
             "since" => (true, span.start),
             "after" => (true, span.end),
             "before" => (false, span.start),
             _ => (false, span.end),
         };
-        if is_lower != negated {
-            self.not_before(bound);
-        } else {
-            self.not_after(bound);
+        match (is_lower, negated) {
+            (true, false) => self.not_before(bound),
+            (false, false) => self.not_after(bound),
+            // All that the filter would leave out, what has no time among it.
+            (true, true) => self.outside_ms.push((bound, i64::MAX)),
+            (false, true) => self.outside_ms.push((i64::MIN, bound)),
         }
         Ok(())
     }

@@ -225,8 +225,14 @@ fn times() {
         bounds("after:2026-10 before:2026-11-20"),
         (Some(october + 31 * DAY), Some(MIDNIGHT - DAY))
     );
-    assert_eq!(bounds("-since:2026-10-02"), (None, Some(october + DAY)));
-    assert_eq!(bounds("-until:2026-10-02"), (Some(october + 2 * DAY), None));
+    // Bounds leave out what has no time, so what is not within them is not within other bounds.
+    let outside = |text: &str| read(text).filters.outside_ms;
+    assert_eq!(bounds("-since:2026-10-02"), (None, None));
+    assert_eq!(outside("-since:2026-10-02"), [(october + DAY, i64::MAX)]);
+    assert_eq!(
+        outside("-until:2026-10-02"),
+        [(i64::MIN, october + 2 * DAY)]
+    );
     assert_eq!(bounds("since:3d since:1d"), (Some(NOW - DAY), None));
     assert_eq!(
         bounds("since:2026-10-01T01:30 until:2026-10-01T01:30Z"),
@@ -345,6 +351,7 @@ fn alternatives_of(text: &str) -> Vec<String> {
         );
         parts.extend(f.since_ms.map(|_| "since".to_owned()));
         parts.extend(f.until_ms.map(|_| "until".to_owned()));
+        parts.extend(f.outside_ms.iter().map(|_| "outside".to_owned()));
         parts.extend(one.expr.as_ref().map(show));
         parts.join(" ")
     };
@@ -378,7 +385,7 @@ fn filters_stand_wherever_words_do() {
             "(since:2d OR is:error) role:user role:tool",
             &["role:user,tool since", "role:user,tool is:error"],
         ),
-        ("-(since:2d role:user)", &["until", "-role:user"]),
+        ("-(since:2d role:user)", &["outside", "-role:user"]),
     ] {
         assert_eq!(alternatives_of(text), expected, "{text}");
     }

@@ -14,7 +14,8 @@ enum Atom {
     Cjk(char),
     /// The character before lowering, and the one of the text it comes from.
     Letter(char, char),
-    Underscore,
+    /// The one of the text that it comes from.
+    Underscore(char),
 }
 
 const CJK: &[(u32, u32)] = &[
@@ -61,7 +62,7 @@ fn atoms(text: &str) -> Vec<Atom> {
                 atoms.push(if vanishes {
                     Atom::Dropped
                 } else if part == '_' {
-                    Atom::Underscore
+                    Atom::Underscore(original)
                 } else if part.is_alphanumeric() {
                     Atom::Letter(part, original)
                 } else {
@@ -105,6 +106,8 @@ enum Item {
         whole: String,
         parts: Vec<String>,
         number: Option<Number>,
+        /// Its tokens without the first letter, which may be that of an escape.
+        escaped: Vec<String>,
     },
     Cjk(Vec<char>),
 }
@@ -144,18 +147,47 @@ fn items(text: &str) -> Vec<Item> {
                     items.push(Item::Cjk(run));
                 }
             }
-            Atom::Letter(..) | Atom::Underscore => {
+            Atom::Letter(..) | Atom::Underscore(_) => {
                 let from = at;
-                while let Some(Atom::Letter(..) | Atom::Underscore | Atom::Dropped) = atoms.get(at)
+                while let Some(Atom::Letter(..) | Atom::Underscore(_) | Atom::Dropped) =
+                    atoms.get(at)
                 {
                     at += 1;
                 }
-                items.extend(word(&atoms, from, at));
+                let mut found = word(&atoms, from, at);
+                if let Some(Item::Word { escaped, .. }) = &mut found {
+                    *escaped = without_escape(&atoms, from, at);
+                }
+                items.extend(found);
             }
             Atom::Dropped | Atom::Separator(_) => at += 1,
         }
     }
     items
+}
+
+/// The whole, and the first of several parts, of the word that is left without an escape's letter.
+fn without_escape(atoms: &[Atom], from: usize, to: usize) -> Vec<String> {
+    let backslash = |back: usize| {
+        let at = from.checked_sub(back);
+        at.is_some_and(|at| atoms[at] == Atom::Separator('\\'))
+    };
+    let is_ascii = |atom: &Atom| match atom {
+        Atom::Letter(_, original) | Atom::Underscore(original) | Atom::Separator(original) => {
+            original.is_ascii()
+        }
+        _ => false,
+    };
+    let escapes = matches!(atoms[from], Atom::Letter('n' | 'r' | 't', _));
+    let plain = atoms[from..to].iter().chain(atoms.get(to)).all(is_ascii);
+    if !backslash(1) || backslash(2) || !escapes || !plain {
+        return Vec::new();
+    }
+    match word(atoms, from + 1, to) {
+        Some(Item::Word { whole, parts, .. }) if parts.len() > 1 => vec![whole, parts[0].clone()],
+        Some(Item::Word { whole, .. }) => vec![whole],
+        _ => Vec::new(),
+    }
 }
 
 fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
@@ -164,10 +196,10 @@ fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
         .copied()
         .filter(|atom| *atom != Atom::Dropped)
         .collect();
-    while letters.last() == Some(&Atom::Underscore) {
+    while let Some(Atom::Underscore(_)) = letters.last() {
         letters.pop();
     }
-    while letters.first() == Some(&Atom::Underscore) {
+    while let Some(Atom::Underscore(_)) = letters.first() {
         letters.remove(0);
     }
     if letters.is_empty() {
@@ -224,6 +256,7 @@ fn word(atoms: &[Atom], from: usize, to: usize) -> Option<Item> {
         whole,
         parts,
         number: number.then_some(Number { from, to }),
+        escaped: Vec::new(),
     })
 }
 
@@ -267,7 +300,10 @@ pub fn read(text: &str) -> Reading {
                 whole,
                 parts,
                 number,
+                escaped,
             } => {
+                let extras = escaped.iter().map(|text| (at, text.clone()));
+                reading.tokens.extend(extras);
                 if let Some(first) = number
                     && in_dotted == 0
                 {

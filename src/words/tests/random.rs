@@ -87,6 +87,10 @@ const ATOMS: &[&str] = &[
     "\n",
     "\"",
     "\\",
+    "\\n",
+    "\\tb",
+    "n",
+    "rFoo",
 ];
 
 fn text(random: &mut ChaCha8Rng, most: usize) -> String {
@@ -201,9 +205,20 @@ fn tokens_are_those_of_the_rules() {
 fn json(random: &mut ChaCha8Rng, pieces: &[String]) -> Vec<u8> {
     let mut raw = b"{\"text\":[".to_vec();
     let escape = random.random_ratio(1, 4);
+    let colours = random.random_ratio(1, 8);
     for piece in pieces {
         raw.push(b'"');
         for character in piece.chars() {
+            // As if they were not there.
+            if colours && random.random_ratio(1, 6) {
+                let unseen: &[&[u8]] = &[
+                    b"\\u001b[31m",
+                    b"\\u001B[m",
+                    b"\x1b[0m",
+                    b"\\u001b]0;x\\u0007",
+                ];
+                raw.extend(*unseen.choose(random).unwrap());
+            }
             match character {
                 '"' => raw.extend(b"\\\""),
                 '\\' => raw.extend(b"\\\\"),

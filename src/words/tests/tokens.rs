@@ -58,6 +58,19 @@ fn table() {
         ("Ｆｏｏ＿Ｂａｒ", "foo_bar@0/2 foo@0 bar@1"),
         ("ÉcoleÉlite", "ecoleelite@0/2 ecole@0 elite@1"),
         ("soft\u{AD}hyphen", "softhyphen@0"),
+        (
+            r"line\nmigration failed\tquietly\r\n42",
+            "line@0 migration@1+ nmigration@1 failed@2 quietly@3+ tquietly@3 r@4 42@5+ n42@5",
+        ),
+        (
+            r"\nfoo_bar \tMyName_ \n__x__",
+            "foo_bar@0+ foo@0+ nfoo_bar@0/2 nfoo@0 bar@1 myname@2+ my@2+ tmyname@2/3 t@2 my@3 name@4 x@5+ n__x@5/2 n@5 x@6",
+        ),
+        (
+            r"\\network \new \News \abla \_nx \",
+            "network@0 ew@1+ new@1 news@2 abla@3 nx@4",
+        ),
+        ("\\nfoo日 \\nfoo— \\é", "nfoo@0 日@1 nfoo@2 e@3"),
         ("foo🎉bar 👨\u{200D}👩 1\u{FE0F}\u{20E3}", "foo@0 bar@1 1@2"),
         ("ΣΊΣΥΦΟΣ", "σισυφοσ@0"),
         ("", ""),
