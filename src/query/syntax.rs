@@ -224,8 +224,8 @@ impl<'a> Parser<'a> {
     fn all(&mut self, depth: usize) -> Result<Option<Tree>, SyntaxError> {
         let mut members: Vec<Tree> = Vec::new();
         let mut is_first = true;
-        // A NOT that stands before the next lexeme.
-        let mut not_at = None;
+        // Where a NOT stands before the next lexeme, and whether those before it make the opposite of it.
+        let mut not_at: Option<(usize, bool)> = None;
         while let Some(lexeme) = self.peek() {
             let member = match &lexeme.piece {
                 Piece::Or | Piece::Close => break,
@@ -242,7 +242,7 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 Piece::Not => {
-                    not_at = Some(lexeme.column);
+                    not_at = Some((lexeme.column, !is_negated(not_at)));
                     self.at += 1;
                     if !self.begins_member() {
                         break;
@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
                     Some(Tree::Text(Expr::Regex(pattern.clone())))
                 }
                 Piece::Filter { name, values } => {
-                    let negated = lexeme.negated ^ not_at.take().is_some();
+                    let negated = lexeme.negated ^ is_negated(not_at.take());
                     let filter = Filter {
                         column: lexeme.column,
                         value_column: lexeme.column
@@ -312,13 +312,13 @@ impl<'a> Parser<'a> {
             };
             self.at += 1;
             is_first = false;
-            let negated = lexeme.negated ^ not_at.take().is_some();
+            let negated = lexeme.negated ^ is_negated(not_at.take());
             members.extend(member.map(|member| match negated {
                 true => Tree::Not(Box::new(member)),
                 false => member,
             }));
         }
-        if let Some(column) = not_at {
+        if let Some((column, _)) = not_at {
             let hint = "to search for the word itself, write \"not\"".to_owned();
             return Err(SyntaxError::new(column, "a word after NOT", Some(hint)));
         }
@@ -346,6 +346,11 @@ impl<'a> Parser<'a> {
         self.peek()
             .is_some_and(|next| !matches!(next.piece, Piece::Or | Piece::And | Piece::Close))
     }
+}
+
+/// Whether the NOTs before a lexeme ask for its opposite: two of them do not.
+fn is_negated(not_at: Option<(usize, bool)>) -> bool {
+    not_at.is_some_and(|(_, negated)| negated)
 }
 
 /// Names of one filter side by side add up: `role:user role:assistant` is either.
