@@ -738,3 +738,117 @@ fn filters_by_files_models_labels_and_marks() {
         }
     });
 }
+
+#[test]
+fn a_cursor_goes_on_with_its_own_question_only() {
+    let say = |number: usize| {
+        said(
+            &format!("e{number}"),
+            None,
+            "user",
+            &format!("the gasket {number}"),
+        )
+    };
+    let many: Vec<Value> = (0..8).map(say).collect();
+    let world = World::new(&[("a", session("s1", "/w", &many))]);
+    world.both(|index| {
+        let page = SearchScope {
+            limit: 3,
+            ..scope()
+        };
+        let cursor = ask(index, "gasket", &page).cursor;
+        assert!(cursor.is_some());
+        let next = SearchScope { cursor, ..page };
+        for (query, other) in [
+            ("gaske*", next.clone()),
+            ("gasket role:user", next.clone()),
+            (
+                "gasket",
+                SearchScope {
+                    newest_first: true,
+                    ..next.clone()
+                },
+            ),
+            (
+                "gasket",
+                SearchScope {
+                    cwd: Some("/w".into()),
+                    ..next.clone()
+                },
+            ),
+        ] {
+            let error = index.search(query, &other).expect_err(query);
+            assert!(error.to_string().contains("another search"), "{error}");
+        }
+        let wider = SearchScope {
+            limit: 5,
+            context: 1,
+            max_bytes: 50_000,
+            ..next
+        };
+        let rest = ask(index, "gasket", &wider);
+        assert_eq!(hits(&rest).len(), 5);
+        assert_eq!(rest.cursor, None);
+    });
+}
+
+#[test]
+fn the_last_page_has_no_cursor_where_only_copies_follow() {
+    let same =
+        "the manifold that is warped, as it was told to be before the test was run, said twice";
+    let mut all = vec![said("first", None, "user", same)];
+    all.extend((0..4).map(|number| said(&format!("copy{number}"), None, "user", same)));
+    let world = World::new(&[("a", session("s1", "/w", &all))]);
+    world.both(|index| {
+        let one = SearchScope {
+            limit: 1,
+            ..scope()
+        };
+        let answer = ask(index, "manifold", &one);
+        assert_eq!((hits(&answer)[0].copies, &answer.cursor), (4, &None));
+    });
+}
+
+#[test]
+fn copies_are_the_same_on_pages_of_any_length() {
+    // Every text is there three times, with others between them.
+    let text = |of: usize| {
+        format!(
+            "the camshaft number {of} and everything else that is to be said about camshafts of its kind"
+        )
+    };
+    let many: Vec<Value> = (0..90)
+        .map(|number| {
+            said(
+                &format!("e{number}"),
+                None,
+                "user",
+                &text(number / 9 * 3 + number % 3),
+            )
+        })
+        .collect();
+    let world = World::new(&[("a", session("s1", "/w", &many))]);
+    world.both(|index| {
+        for newest_first in [false, true] {
+            let copies = |limit| -> Vec<(String, u64)> {
+                let asked = SearchScope {
+                    limit,
+                    newest_first,
+                    flat: true,
+                    ..scope()
+                };
+                let answer = ask(index, "camshaft", &asked);
+                hits(&answer)
+                    .iter()
+                    .map(|hit| (hit.entry.clone(), hit.copies))
+                    .collect()
+            };
+            let all = copies(0);
+            assert_eq!(all.len(), 30);
+            assert!(all.iter().all(|(_, copies)| *copies == 2), "{all:?}");
+            for limit in 1..30 {
+                assert_eq!(copies(limit), all[..limit], "{limit}");
+            }
+        }
+    });
+}

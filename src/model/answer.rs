@@ -143,7 +143,7 @@ pub struct Hit {
     pub standing: Standing,
     /// Where it stands in its session's tree; `null` in sessions that never branch.
     pub place: Option<Place>,
-    /// Entries with the same text that were met on the way to this page and are not shown.
+    /// Entries with the same text that are not shown: those at most 16 places behind it, or behind the one before.
     pub copies: u64,
     /// Decoded text around the best match.
     pub snippet: String,

@@ -99,7 +99,8 @@ impl Index {
     /// All passages that `query` matches in the scope, best first, grouped by session.
     ///
     /// # Errors
-    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot.
+    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot, [`Error::OtherCursor`] when
+    /// it is of another question.
     pub fn search(&self, query: &str, scope: &SearchScope) -> Result<SearchAnswer, Error> {
         self.search_with(query, scope, &mut |_| {})
     }
@@ -114,8 +115,9 @@ impl Index {
         scope: &SearchScope,
         progress: &mut dyn FnMut(Event),
     ) -> Result<SearchAnswer, Error> {
+        let question = cursor::question(query, scope);
         let query = syntax::parse(query, Now::utc(scope.now_ms))?;
-        let shown = Shown::read(scope.cursor.as_deref())?;
+        let shown = Shown::read(scope.cursor.as_deref(), question)?;
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
@@ -267,7 +269,7 @@ impl<'a> Search<'a> {
                 limit => limit,
             };
             let mut page = Page::new(self, asked, order, limit);
-            let mut want = limit.saturating_add(self.shown.len());
+            let mut want = limit.saturating_add(self.shown.len() + page::AHEAD);
             loop {
                 let found = asked.hits(order, want)?;
                 let all = found.hits.len() >= found.total;

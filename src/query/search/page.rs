@@ -31,6 +31,9 @@ const CURSOR: usize = 1024;
 const LONG: &str = "there are more hits, but a cursor to them would take more than half of --max-bytes: ask for less, or for more bytes";
 /// Shorter prose may be said twice without being a copy.
 const COPIED: usize = 80;
+/// A copy counts where it stands so near behind the hit or the copy before it. So many candidates are looked at behind a
+/// page: it counts what a longer one would.
+pub(super) const AHEAD: usize = 16;
 
 /// Hits on their way to the page.
 pub(super) struct Page<'a, 's> {
@@ -44,9 +47,9 @@ pub(super) struct Page<'a, 's> {
     /// Those whose text lowered their score, until it is their turn.
     late: BinaryHeap<Ready>,
     ready: Vec<Ready>,
-    /// By fingerprint, where in `ready` or among the late it is: a key.
-    seen: HashMap<Fingerprint, i64>,
-    copies: HashMap<i64, u64>,
+    /// By fingerprint of its line or text, the hit that says it: its first fingerprint.
+    seen: HashMap<Fingerprint, Fingerprint>,
+    copies: HashMap<Fingerprint, Copies>,
     own: HashMap<i64, HashSet<i64>>,
     reader: Reader<'a>,
     /// Candidates that do not match, or could not be read.
@@ -64,8 +67,25 @@ struct Ready {
     score: f32,
     time_ms: Option<i64>,
     entry: StoredEntry,
-    prints: [Option<Fingerprint>; 2],
+    /// Of its line, and of its text where that may be a copy.
+    prints: (Fingerprint, Option<Fingerprint>),
     hit: Hit,
+}
+
+/// Of one hit.
+struct Copies {
+    count: u64,
+    /// Which candidate the hit or its last copy was.
+    last: usize,
+}
+
+/// A candidate that matches and says something new.
+struct Candidate {
+    entry: StoredEntry,
+    /// The bytes of the line.
+    record: Vec<u8>,
+    pieces: Vec<String>,
+    prints: (Fingerprint, Option<Fingerprint>),
 }
 
 impl Ready {
@@ -136,8 +156,7 @@ impl<'a, 's> Page<'a, 's> {
                 (None, _) => false,
             };
             if self.ready.len() == self.limit {
-                self.more = late_first || next.is_some() || !all;
-                return Ok(true);
+                return self.look_ahead(hits, all);
             }
             if late_first {
                 self.ready.extend(self.late.pop());
@@ -150,47 +169,45 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
+    /// The page is full: count the copies that stand near behind its hits, and see whether anything else is left.
+    /// Returns whether that is known.
+    fn look_ahead(&mut self, hits: &[words::Hit], all: bool) -> Result<bool, Error> {
+        self.more |= !self.late.is_empty();
+        loop {
+            let last = self
+                .ready
+                .iter()
+                .map(|ready| match self.copies.get(&ready.prints.0) {
+                    Some(copies) => copies.last,
+                    None => 0,
+                });
+            let near = last.max().unwrap_or(0) + AHEAD;
+            let is_left = self.next < hits.len() || !all;
+            let counts = !self.search.scope.every_copy && self.next < near;
+            if !is_left || !counts && (self.more || self.next >= near) {
+                self.more |= is_left;
+                return Ok(true);
+            }
+            let Some(hit) = hits.get(self.next) else {
+                return Ok(false);
+            };
+            self.next += 1;
+            self.more |= self.candidate(hit)?.is_some();
+        }
+    }
+
     /// Read a candidate's line again.
     fn look_at(&mut self, hit: &words::Hit) -> Result<(), Error> {
         let search = self.search;
-        let key = hit.key as i64;
-        let Some(entry) = search.catalogue.entry(key)? else {
-            self.dropped += 1;
+        let Some(Candidate {
+            entry,
+            record,
+            mut pieces,
+            prints,
+        }) = self.candidate(hit)?
+        else {
             return Ok(());
         };
-        let folds = !search.scope.every_copy;
-        let print = fingerprint(entry.hash ^ hit.class as u64);
-        let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
-        let own_print = if folds { print } else { by_key };
-        if search.shown.holds(own_print) || folds && self.is_copy(print) {
-            self.matched.insert(key >> ARRIVAL_BITS);
-            return Ok(());
-        }
-        let Some((text, record)) = self.reader.unmasked(&entry)? else {
-            // Changed since it was catalogued: what it says now is for the next check to find.
-            self.stale = true;
-            self.dropped += 1;
-            return Ok(());
-        };
-        let mut pieces = Vec::new();
-        if search.query.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
-            pieces = self.reader.prompts(&entry)?;
-        }
-        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
-        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
-        if hit.needs_check && !self.asked.confirms(search, &entry, &pieces)? {
-            self.dropped += 1;
-            return Ok(());
-        }
-        self.matched.insert(key >> ARRIVAL_BITS);
-        let length: usize = pieces.iter().map(String::len).sum();
-        let repeats = folds && (hit.class == Class::Output || length >= COPIED);
-        let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
-        if let Some(print) = text_print
-            && (search.shown.holds(print) || self.is_copy(print))
-        {
-            return Ok(());
-        }
         let tool = search.catalogue.tools(entry.key)?.into_iter().next();
         let factor = match self.order {
             Order::Ranked => self.factor(hit, &entry, &pieces)?,
@@ -223,10 +240,12 @@ impl<'a, 's> Page<'a, 's> {
                 text: factor,
             }),
         };
-        let prints = [Some(own_print), text_print];
-        if folds {
-            self.seen
-                .extend(prints.iter().flatten().map(|print| (*print, key)));
+        if !search.scope.every_copy {
+            let own = prints.0;
+            let both = print_list(&prints);
+            self.seen.extend(both.map(|print| (print, own)));
+            let last = self.next;
+            self.copies.insert(own, Copies { count: 0, last });
         }
         let ready = Ready {
             score,
@@ -243,12 +262,66 @@ impl<'a, 's> Page<'a, 's> {
         Ok(())
     }
 
-    /// Whether a hit before says the same; it is then counted as a copy of that.
+    /// What a candidate says; `None` where it does not match, or was said before.
+    fn candidate(&mut self, hit: &words::Hit) -> Result<Option<Candidate>, Error> {
+        let search = self.search;
+        let key = hit.key as i64;
+        let Some(entry) = search.catalogue.entry(key)? else {
+            self.dropped += 1;
+            return Ok(None);
+        };
+        let folds = !search.scope.every_copy;
+        let print = fingerprint(entry.hash ^ hit.class as u64);
+        let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
+        let own_print = if folds { print } else { by_key };
+        if search.shown.holds(own_print) || folds && self.is_copy(print) {
+            self.matched.insert(key >> ARRIVAL_BITS);
+            return Ok(None);
+        }
+        let Some((text, record)) = self.reader.unmasked(&entry)? else {
+            // Changed since it was catalogued: what it says now is for the next check to find.
+            self.stale = true;
+            self.dropped += 1;
+            return Ok(None);
+        };
+        let mut pieces = Vec::new();
+        if search.query.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
+            pieces = self.reader.prompts(&entry)?;
+        }
+        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
+        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
+        if hit.needs_check && !self.asked.confirms(search, &entry, &pieces)? {
+            self.dropped += 1;
+            return Ok(None);
+        }
+        self.matched.insert(key >> ARRIVAL_BITS);
+        let length: usize = pieces.iter().map(String::len).sum();
+        let repeats = folds && (hit.class == Class::Output || length >= COPIED);
+        let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
+        if let Some(print) = text_print
+            && (search.shown.holds(print) || self.is_copy(print))
+        {
+            return Ok(None);
+        }
+        Ok(Some(Candidate {
+            entry,
+            record,
+            pieces,
+            prints: (own_print, text_print),
+        }))
+    }
+
+    /// Whether a hit before says the same; where it stands near, it is counted as a copy of that.
     fn is_copy(&mut self, print: Fingerprint) -> bool {
-        let Some(key) = self.seen.get(&print) else {
+        let Some(own) = self.seen.get(&print) else {
             return false;
         };
-        *self.copies.entry(*key).or_default() += 1;
+        if let Some(copies) = self.copies.get_mut(own)
+            && self.next - copies.last <= AHEAD
+        {
+            copies.count += 1;
+            copies.last = self.next;
+        }
         true
     }
 
@@ -318,12 +391,12 @@ impl<'a, 's> Page<'a, 's> {
             most => most.saturating_sub(bytes(answer) + search.shown.bytes()),
         };
         let mut taken = 0;
-        let mut prints: Vec<Fingerprint> = Vec::new();
+        let mut told: Vec<Fingerprint> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();
         for Ready {
             entry,
             mut hit,
-            prints: own,
+            prints,
             ..
         } in ready
         {
@@ -332,7 +405,7 @@ impl<'a, 's> Page<'a, 's> {
                 continue;
             };
             hit.place = standing.get(&entry.key).copied();
-            hit.copies = self.copies.get(&entry.key).copied().unwrap_or(0);
+            hit.copies = self.copies.get(&prints.0).map_or(0, |copies| copies.count);
             hit.address = format!("{}:{}", session.row.id, hit.entry);
             if search.scope.context > 0 {
                 let of = match branches.entry(number) {
@@ -351,16 +424,16 @@ impl<'a, 's> Page<'a, 's> {
                 row.mask(mask);
             }
             // What the hit, its fingerprints in the cursor and a new group add.
-            let mut size = bytes(&hit) + 1 + own.iter().flatten().count() * cursor::DIGITS;
+            let mut size = bytes(&hit) + 1 + print_list(&prints).count() * cursor::DIGITS;
             if known.is_none() {
                 size += bytes(&row) + "{\"session\":,\"hits\":[]},".len();
             }
-            if !prints.is_empty() && taken + size > room {
+            if !told.is_empty() && taken + size > room {
                 self.more = true;
                 break;
             }
             taken += size;
-            prints.extend(own.into_iter().flatten());
+            told.extend(print_list(&prints));
             match known {
                 Some((_, group)) => group.hits.push(hit),
                 None => groups.push((
@@ -373,7 +446,7 @@ impl<'a, 's> Page<'a, 's> {
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
-        answer.cursor = self.more.then(|| search.shown.cursor(prints.into_iter()));
+        answer.cursor = self.more.then(|| search.shown.cursor(told.into_iter()));
         let longest = CURSOR.max(search.scope.max_bytes / 2);
         let is_long = |cursor: &String| cursor.len() > longest;
         if search.scope.max_bytes > 0 && answer.cursor.as_ref().is_some_and(is_long) {
@@ -382,6 +455,10 @@ impl<'a, 's> Page<'a, 's> {
         }
         Ok(())
     }
+}
+
+fn print_list(prints: &(Fingerprint, Option<Fingerprint>)) -> impl Iterator<Item = Fingerprint> {
+    std::iter::once(prints.0).chain(prints.1)
 }
 
 /// Bytes of its JSON.
