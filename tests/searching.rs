@@ -140,11 +140,13 @@ fn why_nothing_is_found() {
     "#);
     assert_snapshot!(home.run(&["search", "linker role:robot"]), @r#"
     --- stderr
+    column 13: no entry has role:robot; there are user, assistant, toolResult
     Nothing found for linker role:robot. No passage that the filters leave holds linker. Without the filters: 4 matches.
     --- exit Some(1)
     "#);
     assert_snapshot!(home.run(&["search", "role:robot"]), @r#"
     --- stderr
+    column 6: no entry has role:robot; there are user, assistant, toolResult
     Nothing found for role:robot.
     --- exit Some(1)
     "#);
@@ -193,7 +195,12 @@ fn queries_that_cannot_be_read() {
 #[test]
 fn json_goes_on_by_cursors_and_keeps_to_its_bytes() {
     let home = home();
-    let first = home.json(&["search", "error", "--json", "--max-bytes", "100"]);
+    let refused = home.run(&["search", "error", "--json", "--max-bytes", "100"]);
+    assert!(
+        refused.contains("exit Some(2)") && refused.contains("the shortest answer takes"),
+        "{refused}"
+    );
+    let first = home.json(&["search", "error", "--json", "--max-bytes", "1500"]);
     let cursor = first["cursor"].as_str().expect("a cursor");
     let next = home.json(&["search", "error", "--json", "--cursor", cursor]);
     let hits = |answer: &Value| -> Vec<String> {
@@ -251,6 +258,7 @@ fn filters_beside_or_and_what_is_left_out() {
     "#);
     assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r#"
     --- stderr
+    column 23: no entry has label:nowhere; there is fixed
     Nothing found for (agent:clido OR label:nowhere) sqlite3. No passage that the filters leave holds sqlite3. Without the filters: 1 match.
     --- exit Some(1)
     "#);

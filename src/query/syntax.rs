@@ -28,6 +28,7 @@ mod word;
 use alternatives::{Filter, Tree, alternatives};
 #[cfg(test)]
 use field::FIELDS;
+pub(super) use field::distance;
 use lex::{Lexeme, Piece, lex};
 pub use time::Now;
 use word::word;
@@ -37,8 +38,21 @@ use word::word;
 pub struct Query {
     /// At least one. There are several only where filters stand beside an OR.
     pub alternatives: Vec<Alternative>,
+    /// The values of filters, as they were typed.
+    pub typed: Vec<Typed>,
     /// What may have been meant otherwise.
     pub notes: Vec<String>,
+}
+
+/// A value of a filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typed {
+    /// Where the value begins, in characters from 1.
+    pub column: usize,
+    /// The name of the filter.
+    pub field: String,
+    /// What stands behind it.
+    pub value: String,
 }
 
 /// Passages that say something, of entries that some filters leave.
@@ -56,6 +70,37 @@ impl Query {
         match self.alternatives.as_slice() {
             [only] => Some(only),
             _ => None,
+        }
+    }
+
+    /// Write out the `~` that stands for this folder at the beginning of paths.
+    pub(super) fn write_out_home(&mut self, home: &str) {
+        let mut paths: Vec<&mut String> = Vec::new();
+        for alternative in &mut self.alternatives {
+            let filters = &mut alternative.filters;
+            let names = [
+                &mut filters.cwd,
+                &mut filters.root,
+                &mut filters.project,
+                &mut filters.session,
+                &mut filters.file,
+            ];
+            paths.extend(
+                names
+                    .into_iter()
+                    .flat_map(|n| n.any.iter_mut().chain(&mut n.none)),
+            );
+        }
+        let is_path =
+            |field: &str| matches!(field, "cwd" | "root" | "project" | "session" | "file");
+        let typed = self.typed.iter_mut().filter(|one| is_path(&one.field));
+        paths.extend(typed.map(|one| &mut one.value));
+        for path in paths {
+            if let Some(rest) = path.strip_prefix('~')
+                && (rest.is_empty() || rest.starts_with(['/', '\\']))
+            {
+                *path = format!("{home}{rest}");
+            }
         }
     }
 
@@ -80,7 +125,7 @@ pub struct Names {
 pub struct Filters {
     /// Agents.
     pub agent: Names,
-    /// Projects, by a part of the last folder of the working directory.
+    /// Projects, by a part of the last folder of the working directory, or by a path that holds it.
     pub project: Names,
     /// Working directories and what is below them.
     pub cwd: Names,
@@ -125,7 +170,30 @@ pub struct Filters {
 impl Filters {
     /// Whether system prompts and tool schemas are asked for.
     pub fn asks_for_prompts(&self) -> bool {
-        self.kind.any.iter().any(|kind| kind == "system")
+        let mut kinds = self.kind.any.iter();
+        kinds.any(|kind| kind.eq_ignore_ascii_case("system"))
+    }
+
+    /// Whether this value, of a filter by names, is one of those that are wanted.
+    pub(super) fn wants(&self, typed: &Typed) -> bool {
+        let names = match typed.field.as_str() {
+            "agent" => &self.agent,
+            "project" => &self.project,
+            "cwd" => &self.cwd,
+            "root" => &self.root,
+            "session" => &self.session,
+            "name" => &self.name,
+            "label" => &self.label,
+            "role" => &self.role,
+            "kind" => &self.kind,
+            "tool" => &self.tool,
+            "file" => &self.file,
+            "model" => &self.model,
+            "provider" => &self.provider,
+            "status" => &self.status,
+            _ => return false,
+        };
+        names.any.contains(&typed.value)
     }
 }
 
@@ -164,6 +232,7 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
         lexemes: &lexemes,
         at: 0,
         now,
+        typed: Vec::new(),
         notes,
     };
     let tree = parser.either(0)?;
@@ -181,6 +250,7 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
     };
     Ok(Query {
         alternatives: alternatives(&tree, now)?,
+        typed: parser.typed,
         notes: parser.notes,
     })
 }
@@ -189,6 +259,7 @@ struct Parser<'a> {
     lexemes: &'a [Lexeme],
     at: usize,
     now: Now,
+    typed: Vec<Typed>,
     notes: Vec<String>,
 }
 
@@ -291,6 +362,11 @@ impl<'a> Parser<'a> {
                     Some(Tree::Text(Expr::Regex(pattern.clone())))
                 }
                 Piece::Filter { name, values } => {
+                    self.typed.extend(values.iter().map(|value| Typed {
+                        column: value.column,
+                        field: name.clone(),
+                        value: value.text.clone(),
+                    }));
                     let negated = lexeme.negated ^ is_negated(not_at.take());
                     let filter = Filter {
                         column: lexeme.column,
@@ -300,7 +376,7 @@ impl<'a> Parser<'a> {
                             + usize::from(lexeme.negated),
                         negated,
                         name: name.clone(),
-                        values: values.clone(),
+                        values: values.iter().map(|value| value.text.clone()).collect(),
                     };
                     // What is wrong with it is said even where no alternative needs it.
                     Filters::default().take(&filter, negated, self.now)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use sessionary::index::SearchScope;
-use sessionary::model::SearchAnswer;
+use sessionary::model::{SearchAnswer, UnknownValue};
 use sessionary::{Config, Index};
 
 use crate::afterwards::afterwards;
@@ -104,6 +104,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         explain: args.explain,
         max_bytes: args.max_bytes,
         cursor: args.cursor.clone(),
+        home: screen.home.clone(),
         mask: screen.mask(),
     };
     let mut progress = Progress::new();
@@ -189,6 +190,10 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
             also.join(", ")
         ));
     }
+    if answer.named_total > answer.named.len() as u64 {
+        let query = fit(&plain_line(query), 60);
+        line.push_str(&format!(" {}", named(&query, answer)));
+    }
     match (cwd, answer.elsewhere) {
         (Some(_), Some(elsewhere)) if elsewhere > 0 => {
             line.push_str(&format!(" {elsewhere} more elsewhere: without --here."));
@@ -199,11 +204,50 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     line
 }
 
+/// A value that nothing has, and those that there are, on a line of its own.
+fn unknown(one: &UnknownValue) -> String {
+    let what = match one.filter.as_str() {
+        "role" | "kind" | "tool" | "label" | "file" => "entry",
+        "status" => "entry or session",
+        _ => "session",
+    };
+    let mut line = format!(
+        "column {}: no {what} has {}:{}",
+        one.column,
+        one.filter,
+        plain_line(&one.value)
+    );
+    if !one.known.is_empty() {
+        let known: Vec<String> = one.known.iter().map(|value| plain_line(value)).collect();
+        let are = if known.len() == 1 { "is" } else { "are" };
+        line.push_str(&format!("; there {are} {}", fit(&known.join(", "), 200)));
+    }
+    if let Some(suggestion) = &one.suggestion {
+        line.push_str(&format!("; did you mean {}?", plain_line(suggestion)));
+    }
+    line.push('\n');
+    line
+}
+
+/// How many ids begin so.
+fn named(query: &str, answer: &SearchAnswer) -> String {
+    let (shown, all) = (answer.named.len() as u64, answer.named_total);
+    match shown < all {
+        true => {
+            format!("{query} begins {all} ids; {shown} of them are shown, --limit 0 shows all.")
+        }
+        false => format!("{query} begins {all} ids."),
+    }
+}
+
 /// Why nothing was found, and what would be.
 fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
     let query = fit(&plain_line(query), 60);
     if !answer.named.is_empty() {
-        return format!("{query} is an id; no text holds it.");
+        return match answer.named_total {
+            1 => format!("{query} is an id; no text holds it."),
+            _ => format!("{} No text holds it.", named(&query, answer)),
+        };
     }
     if answer.total > 0 {
         return "That was the last page.".to_owned();
@@ -211,7 +255,8 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let place = cwd
         .map(|cwd| format!(" in {}", screen.path(cwd)))
         .unwrap_or_default();
-    let mut line = format!("Nothing found for {query}{place}.");
+    let unknown: String = answer.unknown.iter().map(unknown).collect();
+    let mut line = format!("{unknown}Nothing found for {query}{place}.");
     let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
     let filtered = answer.without_filters.is_some();
     if !missing.is_empty() && (filtered || answer.with_any.is_some()) {

@@ -91,11 +91,6 @@ impl Shown {
         self.list.len()
     }
 
-    /// Bytes that these take in the JSON of a cursor.
-    pub fn bytes(&self) -> usize {
-        self.list.len() * DIGITS
-    }
-
     /// The cursor behind these and `more`.
     pub fn cursor(&self, more: impl Iterator<Item = Fingerprint>) -> String {
         let mut text = format!("{MARK}{:0QUESTION$x}", self.question);

@@ -7,7 +7,8 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
 use super::asking::Asked;
-use super::cursor::{self, Fingerprint, fingerprint};
+use super::cursor::{Fingerprint, fingerprint};
+use super::fit::{self, Told, bytes};
 use super::injected::is_injected;
 use super::place::{Branches, places};
 use super::snippet::snippet;
@@ -25,15 +26,12 @@ use crate::words::{self, Matcher, Order, recency};
 const INJECTED: f32 = 0.2;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
-/// Bytes that a cursor may always take, however few were asked for.
-const CURSOR: usize = 1024;
-/// Why there is no cursor though there are more hits.
-const LONG: &str = "there are more hits, but a cursor to them would take more than half of --max-bytes: ask for less, or for more bytes";
 /// Shorter prose may be said twice without being a copy.
 const COPIED: usize = 80;
-/// A copy counts where it stands so near behind the hit or the copy before it. So many candidates are looked at behind a
-/// page: it counts what a longer one would.
+/// A copy counts where it stands so near behind the hit or the copy before it, in candidates and in bytes of their lines.
+/// So much is looked at behind a page: it counts what a longer one would.
 pub(super) const AHEAD: usize = 16;
+const AHEAD_BYTES: u64 = 64 << 10;
 
 /// Hits on their way to the page.
 pub(super) struct Page<'a, 's> {
@@ -44,6 +42,8 @@ pub(super) struct Page<'a, 's> {
     limit: usize,
     /// How many candidates were looked at.
     next: usize,
+    /// Bytes of their lines.
+    bytes: u64,
     /// Those whose text lowered their score, until it is their turn.
     late: BinaryHeap<Ready>,
     ready: Vec<Ready>,
@@ -75,8 +75,8 @@ struct Ready {
 /// Of one hit.
 struct Copies {
     count: u64,
-    /// Which candidate the hit or its last copy was.
-    last: usize,
+    /// Which candidate the hit or its last copy was, and the bytes up to its end.
+    last: (usize, u64),
 }
 
 /// A candidate that matches and says something new.
@@ -126,6 +126,7 @@ impl<'a, 's> Page<'a, 's> {
             order,
             limit,
             next: 0,
+            bytes: 0,
             late: BinaryHeap::new(),
             ready: Vec::new(),
             seen: HashMap::new(),
@@ -174,26 +175,32 @@ impl<'a, 's> Page<'a, 's> {
     fn look_ahead(&mut self, hits: &[words::Hit], all: bool) -> Result<bool, Error> {
         self.more |= !self.late.is_empty();
         loop {
-            let last = self
-                .ready
-                .iter()
-                .map(|ready| match self.copies.get(&ready.prints.0) {
-                    Some(copies) => copies.last,
-                    None => 0,
-                });
-            let near = last.max().unwrap_or(0) + AHEAD;
-            let is_left = self.next < hits.len() || !all;
-            let counts = !self.search.scope.every_copy && self.next < near;
-            if !is_left || !counts && (self.more || self.next >= near) {
-                self.more |= is_left;
+            let Some(hit) = hits.get(self.next) else {
+                let is_known = all || !self.is_near(0);
+                self.more |= is_known && !all;
+                return Ok(is_known);
+            };
+            let entry = self.search.catalogue.entry(hit.key as i64)?;
+            if !self.is_near(entry.map_or(0, |entry| entry.length)) {
+                self.more = true;
                 return Ok(true);
             }
-            let Some(hit) = hits.get(self.next) else {
-                return Ok(false);
-            };
             self.next += 1;
             self.more |= self.candidate(hit)?.is_some();
         }
+    }
+
+    /// Whether the next candidate, of so many bytes, could still be counted as a copy of a hit on the page.
+    fn is_near(&self, length: u64) -> bool {
+        let known = self
+            .ready
+            .iter()
+            .filter_map(|ready| self.copies.get(&ready.prints.0));
+        let last = known.map(|copies| copies.last).max();
+        last.is_some_and(|(at, bytes)| {
+            self.next < at + AHEAD
+                && self.bytes.saturating_add(length) <= bytes.saturating_add(AHEAD_BYTES)
+        })
     }
 
     /// Read a candidate's line again.
@@ -242,9 +249,9 @@ impl<'a, 's> Page<'a, 's> {
         };
         if !search.scope.every_copy {
             let own = prints.0;
-            let both = print_list(&prints);
+            let both = std::iter::once(own).chain(prints.1);
             self.seen.extend(both.map(|print| (print, own)));
-            let last = self.next;
+            let last = (self.next, self.bytes);
             self.copies.insert(own, Copies { count: 0, last });
         }
         let ready = Ready {
@@ -270,6 +277,7 @@ impl<'a, 's> Page<'a, 's> {
             self.dropped += 1;
             return Ok(None);
         };
+        self.bytes = self.bytes.saturating_add(entry.length);
         let folds = !search.scope.every_copy;
         let print = fingerprint(entry.hash ^ hit.class as u64);
         let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
@@ -317,10 +325,11 @@ impl<'a, 's> Page<'a, 's> {
             return false;
         };
         if let Some(copies) = self.copies.get_mut(own)
-            && self.next - copies.last <= AHEAD
+            && self.next <= copies.last.0 + AHEAD
+            && self.bytes <= copies.last.1.saturating_add(AHEAD_BYTES)
         {
             copies.count += 1;
-            copies.last = self.next;
+            copies.last = (self.next, self.bytes);
         }
         true
     }
@@ -362,8 +371,8 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// Put the page into the answer: hits by session, or each by itself.
-    pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<(), Error> {
+    /// Put the page into the answer: hits by session, or each by itself. Returns what they are.
+    pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<Vec<Told>, Error> {
         let search = self.search;
         let ready = std::mem::take(&mut self.ready);
         let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
@@ -385,13 +394,13 @@ impl<'a, 's> Page<'a, 's> {
             }
         }
         let mut branches: HashMap<i64, Branches> = HashMap::new();
+        // What is certainly too much is not made.
         let room = match search.scope.max_bytes {
             0 => usize::MAX,
-            // The cursor names what earlier pages have shown as well.
-            most => most.saturating_sub(bytes(answer) + search.shown.bytes()),
+            most => most,
         };
         let mut taken = 0;
-        let mut told: Vec<Fingerprint> = Vec::new();
+        let mut told: Vec<Told> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();
         for Ready {
             entry,
@@ -416,52 +425,31 @@ impl<'a, 's> Page<'a, 's> {
                 hit.context =
                     of.neighbours(entry.key, count, search.catalogue, &mut self.reader)?;
             }
-            let known = groups
-                .iter_mut()
-                .find(|(known, _)| *known == number && !search.scope.flat);
-            let mut row = session.row.clone();
-            if let Some(mask) = search.scope.mask {
-                row.mask(mask);
-            }
-            // What the hit, its fingerprints in the cursor and a new group add.
-            let mut size = bytes(&hit) + 1 + print_list(&prints).count() * cursor::DIGITS;
-            if known.is_none() {
-                size += bytes(&row) + "{\"session\":,\"hits\":[]},".len();
-            }
-            if !told.is_empty() && taken + size > room {
+            if taken > room {
                 self.more = true;
                 break;
             }
-            taken += size;
-            told.extend(print_list(&prints));
-            match known {
+            if room < usize::MAX {
+                taken += bytes(&hit);
+            }
+            let mut known = groups.iter().map(|(known, _)| *known);
+            let known = known.position(|known| known == number && !search.scope.flat);
+            let group = known.unwrap_or(groups.len());
+            told.push(Told { group, prints });
+            match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
-                None => groups.push((
-                    number,
-                    HitGroup {
-                        session: row,
-                        hits: vec![hit],
-                    },
-                )),
+                None => {
+                    let mut row = session.row.clone();
+                    if let Some(mask) = search.scope.mask {
+                        row.mask(mask);
+                    }
+                    let hits = vec![hit];
+                    groups.push((number, HitGroup { session: row, hits }));
+                }
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
-        answer.cursor = self.more.then(|| search.shown.cursor(told.into_iter()));
-        let longest = CURSOR.max(search.scope.max_bytes / 2);
-        let is_long = |cursor: &String| cursor.len() > longest;
-        if search.scope.max_bytes > 0 && answer.cursor.as_ref().is_some_and(is_long) {
-            answer.cursor = None;
-            answer.notes.push(LONG.to_owned());
-        }
-        Ok(())
+        answer.cursor = self.more.then(|| fit::cursor(search.shown, &told));
+        Ok(told)
     }
-}
-
-fn print_list(prints: &(Fingerprint, Option<Fingerprint>)) -> impl Iterator<Item = Fingerprint> {
-    std::iter::once(prints.0).chain(prints.1)
-}
-
-/// Bytes of its JSON.
-fn bytes(of: &impl serde::Serialize) -> usize {
-    serde_json::to_vec(of).map_or(0, |json| json.len())
 }

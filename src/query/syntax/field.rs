@@ -169,8 +169,8 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Letters to add, remove or replace between two ASCII words.
-fn distance(a: &str, b: &str) -> usize {
+/// Letters to add, remove or replace between two words; of those beyond ASCII each byte.
+pub(in crate::query) fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = row[0];
