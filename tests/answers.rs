@@ -1093,3 +1093,25 @@ fn paths_and_addresses_are_taken_as_they_are_printed() {
         }
     });
 }
+
+#[test]
+fn a_phrase_says_which_of_its_words_nothing_holds() {
+    let world = World::new(&[(
+        "a",
+        session(
+            "s100",
+            "/w",
+            &[said("e1", None, "user", "the signature of a webhook")],
+        ),
+    )]);
+    world.both(|index| {
+        for (query, missing) in [
+            ("\"webhok signature\"", &["webhok"][..]),
+            ("\"signature webhook\"", &["\"signature webhook\""]),
+            ("the \"webhok zignature\"", &["webhok", "zignature"]),
+            ("nowhere", &["nowhere"]),
+        ] {
+            assert_eq!(ask(index, query, &scope()).missing, missing, "{query}");
+        }
+    });
+}

@@ -148,7 +148,7 @@ pub struct Hit {
     pub copies: u64,
     /// Decoded text around the best match.
     pub snippet: String,
-    /// Byte ranges of the matches in `snippet`.
+    /// The matches in `snippet`: from which byte to before which, counted in UTF-8, not in characters or UTF-16 units.
     pub highlights: Vec<(usize, usize)>,
     /// Entries before and after it along its branch, oldest first; only when asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -245,7 +245,13 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
         ));
     }
     let Some(tree) = tree else {
-        let hint = (!lexemes.is_empty()).then(|| "only letters and digits are searched".to_owned());
+        let hint = (!lexemes.is_empty()).then(|| match lexemes.iter().find_map(written) {
+            Some(text) => {
+                format!("only letters and digits are indexed; *{text}* finds it as it is written")
+            }
+            None => "only letters and digits are indexed; text between two * is found as it is written, such as *->*"
+                .to_owned(),
+        });
         return Err(SyntaxError::new(1, "a word to search for", hint));
     };
     Ok(Query {
@@ -441,6 +447,15 @@ fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
         Some(other) if filter.takes_names() => other.values.extend(filter.values),
         _ => members.push(Tree::Filter(filter)),
     }
+}
+
+/// What could be looked for as a part of the text.
+fn written(lexeme: &Lexeme) -> Option<&str> {
+    match &lexeme.piece {
+        Piece::Word(text) | Piece::Phrase(text) => Some(text.trim()),
+        _ => None,
+    }
+    .filter(|text| !text.is_empty() && !text.contains('*') && !text.contains(char::is_whitespace))
 }
 
 /// Whether `text` holds any word at all.

@@ -274,6 +274,22 @@ fn times() {
         read("-on:2026-10").filters.outside_ms,
         [(october, october + 31 * DAY)]
     );
+    for (text, same) in [
+        ("2weeks", "2w"),
+        ("1day", "1d"),
+        ("90minutes", "90min"),
+        ("6months", "6mo"),
+        ("2026-10-5", "2026-10-05"),
+        ("2026-9", "2026-09"),
+        ("oct", "2026-10"),
+        ("November", "2026-11"),
+        ("dec", "2025-12"),
+    ] {
+        for filter in ["since", "until", "on"] {
+            let same = bounds(&format!("{filter}:{same}"));
+            assert_eq!(bounds(&format!("{filter}:{text}")), same, "{filter}:{text}");
+        }
+    }
     let east = Now {
         ms: NOW,
         offset_s: 3600,
@@ -301,6 +317,16 @@ fn errors_say_where_and_what() {
         ("is:image", 4, "did you mean has:image?"),
         ("has:error", 5, "did you mean is:error?"),
         ("on:soon", 4, "a date"),
+        ("is:eror", 4, "did you mean is:error?"),
+        ("has:imag", 5, "did you mean has:image?"),
+        ("before:yesterdy", 8, "did you mean before:yesterday?"),
+        ("since:\"last week\"", 7, "did you mean since:1w?"),
+        ("-on:\"last monday\"", 5, "did you mean on:monday?"),
+        ("since:octobr", 7, "did you mean since:october?"),
+        ("☃", 1, "*☃* finds it as it is written"),
+        ("!=", 1, "*!=*"),
+        ("\"!=\"", 1, "*!=*"),
+        ("*", 1, "between two *"),
         ("a AND", 3, "both sides of AND"),
         ("AND a", 1, "both sides of AND"),
         ("a AND OR b", 3, "both sides of AND"),
