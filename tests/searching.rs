@@ -40,7 +40,8 @@ fn a_place_its_neighbours_and_the_score() {
           toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
     --- stderr
     2 matches in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005 · sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "linker", "role:user", "--explain"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
@@ -49,7 +50,8 @@ fn a_place_its_neighbours_and_the_score() {
         score 2.22 = words 1.48 × standing 1.5 × recency 1.00 × text 1
     --- stderr
     1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550001 · sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
 }
 
@@ -70,7 +72,8 @@ fn counts_and_single_hits() {
     days      2026-01-05 4
     --- stderr
     2 of 4 matches, in 1 session; --limit 0 shows all. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b · sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
 }
 
@@ -83,7 +86,8 @@ fn text_and_typos() {
         …h `cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
     --- stderr
     1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003 · sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r#"
     Set up a release workflow  ~/code/app · clido · 3d
@@ -91,7 +95,8 @@ fn text_and_typos() {
         …kflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
     1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3 · sessionary resume f47ac10b-58cc-4372-a567-0e02b2c3d479
+    Go on: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+           sessionary resume f47ac10b-58cc-4372-a567-0e02b2c3d479
     "#);
     assert_snapshot!(home.run(&["search", "likner"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
@@ -107,7 +112,8 @@ fn text_and_typos() {
         …orkflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
     4 matches in 2 sessions. Also: linker; --exact leaves them out. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b · sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "--exact", "likner"]), @r#"
     --- stderr
@@ -253,7 +259,8 @@ fn filters_beside_or_and_what_is_left_out() {
         Why does the build end with a linker error?
     --- stderr
     2 matches in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b · sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "agent:clido sqlite3 OR role:assistant bundled =>"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
@@ -262,7 +269,8 @@ fn filters_beside_or_and_what_is_left_out() {
     --- stderr
     column 47: => has no letters or digits and is left out; *=>* finds it as it is written
     1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550009 · sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550009
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r#"
     --- stderr

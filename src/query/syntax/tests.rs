@@ -173,6 +173,10 @@ fn a_name_that_is_nearly_a_field_is_text_and_noted() {
             "x projct:y",
             "column 3: projct: is no field, so projct:y is searched as text; did you mean project:y?",
         ),
+        (
+            "path:src",
+            "column 1: path: is no field, so path:src is searched as text; did you mean file:src?",
+        ),
     ] {
         assert_eq!(read(text).notes, [note], "{text}");
     }
