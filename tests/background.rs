@@ -63,7 +63,7 @@ fn a_process_is_started_and_comes_to_its_end() {
     let Some(told) = on_terminal(&home, "--index ~/index search passing --limit 1") else {
         return;
     };
-    assert!(told.contains("1 of 700 matches"), "{told}");
+    assert!(told.contains("700 matches in 1 session"), "{told}");
     let started = Instant::now();
     while outstanding(&home) > 0 {
         assert!(
@@ -82,7 +82,7 @@ fn nothing_is_started_where_the_configuration_forbids_it() {
     let Some(told) = on_terminal(&home, "--index ~/index search passing --limit 1") else {
         return;
     };
-    assert!(told.contains("1 of 700 matches"), "{told}");
+    assert!(told.contains("700 matches in 1 session"), "{told}");
     assert!(told.contains("until `sessionary sync` was run"), "{told}");
     let left = outstanding(&home);
     std::thread::sleep(Duration::from_millis(500));

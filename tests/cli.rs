@@ -161,6 +161,8 @@ fn search() {
         日本語のドキュメントでtokenizerを説明して
     --- stderr
     3 matches in 2 sessions. --here keeps to this directory.
+    Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
+           sessionary resume 019b8d10-0000-7000-8000-00000000000a
     "#);
     assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @r#"
     Tokenizer work  ~/code/parser · pi · 5m
@@ -168,6 +170,8 @@ fn search() {
         Fix the tokenizer please
     --- stderr
     1 match in 1 session of ~/code/parser.
+    Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:a1
+           sessionary resume 019b8d10-0000-7000-8000-00000000000a
     "#);
     assert_snapshot!(home.run(&["search", "nowhere"]), @r#"
     --- stderr
@@ -810,6 +814,8 @@ fn a_limit_of_nothing_is_no_limit() {
     let said = home.output(&["search", "tokenizer"]);
     assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r#"
     20 of 33 matches, in 3 sessions; --limit 0 shows all. --here keeps to this directory.
+    Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
+           sessionary resume 019b8d10-0000-7000-8000-00000000000a
     "#);
 }
 
@@ -891,6 +897,7 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
         You are a careful engineer
     --- stderr
     1 match in 1 session. --here keeps to this directory.
+    Go on: sessionary show two:s1 · sessionary resume two
     "#);
     assert_snapshot!(home.run(&["show", "two:s1"]), @r#"
     hello two

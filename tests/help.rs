@@ -192,7 +192,8 @@ fn help_of_every_command() {
           --context <N>      Show N entries before and after each hit, along its branch [default: 0]
           --facets           Count what was found by agent, project, role and day
           --explain          Tell of each hit why it stands where it does
-          --max-bytes <N>    Print at most N bytes of JSON; `cursor` asks for the rest
+          --max-bytes <N>    Print at most N bytes of JSON; `cursor` asks for the rest, `cut` names what
+                             was shortened
           --cursor <CURSOR>  Go on behind the page whose JSON had this `cursor`
       -h, --help             Print help
 
@@ -203,7 +204,8 @@ fn help_of_every_command() {
 
     Quote what the shell would change, and put -- before a word that begins with a hyphen.
     System prompts and tool schemas are found with kind:system only.
-    `sessionary show ADDRESS` reads on from a hit.
+    `sessionary show ADDRESS` reads on from a hit, `sessionary resume SESSION` goes on with its session.
+    In JSON the highlights of a snippet are offsets in bytes of its UTF-8, from and to.
     ----
     Show the tree of a session: branches, labels, the active leaf
 

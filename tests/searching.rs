@@ -40,6 +40,8 @@ fn a_place_its_neighbours_and_the_score() {
           toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
     --- stderr
     2 matches in 1 session. --here keeps to this directory.
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "linker", "role:user", "--explain"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
@@ -48,6 +50,8 @@ fn a_place_its_neighbours_and_the_score() {
         score 2.25 = words 1.50 × standing 1.5 × recency 1.00 × text 1
     --- stderr
     1 match in 1 session. --here keeps to this directory.
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
 }
 
@@ -68,6 +72,8 @@ fn counts_and_single_hits() {
     days      2026-01-05 4
     --- stderr
     2 of 4 matches, in 1 session; --limit 0 shows all. --here keeps to this directory.
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
 }
 
@@ -80,6 +86,8 @@ fn text_and_typos() {
         …h `cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
     --- stderr
     1 match in 1 session. --here keeps to this directory.
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r#"
     Set up a release workflow  ~/code/app · clido · 3d
@@ -87,6 +95,8 @@ fn text_and_typos() {
         …kflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
     1 match in 1 session. --here keeps to this directory.
+    Go on: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+           sessionary resume f47ac10b-58cc-4372-a567-0e02b2c3d479
     "#);
     assert_snapshot!(home.run(&["search", "likner"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
@@ -102,6 +112,8 @@ fn text_and_typos() {
         …orkflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
     4 matches in 2 sessions. Also: linker; --exact leaves them out. --here keeps to this directory.
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "--exact", "likner"]), @r#"
     --- stderr
@@ -140,11 +152,13 @@ fn why_nothing_is_found() {
     "#);
     assert_snapshot!(home.run(&["search", "linker role:robot"]), @r#"
     --- stderr
+    column 13: no entry has role:robot; there are user, assistant, toolResult
     Nothing found for linker role:robot. No passage that the filters leave holds linker. Without the filters: 4 matches.
     --- exit Some(1)
     "#);
     assert_snapshot!(home.run(&["search", "role:robot"]), @r#"
     --- stderr
+    column 6: no entry has role:robot; there are user, assistant, toolResult
     Nothing found for role:robot.
     --- exit Some(1)
     "#);
@@ -179,7 +193,7 @@ fn queries_that_cannot_be_read() {
     "#);
     assert_snapshot!(home.run(&["search", "on:someday"]), @r#"
     --- stderr
-    error: column 4: expected a date or a length of time; such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, 3d, 2w
+    error: column 4: expected a date or a length of time; such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, oct, 3d, 2w
     hint: `sessionary search --help` explains queries
     --- exit Some(2)
     "#);
@@ -193,7 +207,12 @@ fn queries_that_cannot_be_read() {
 #[test]
 fn json_goes_on_by_cursors_and_keeps_to_its_bytes() {
     let home = home();
-    let first = home.json(&["search", "error", "--json", "--max-bytes", "100"]);
+    let refused = home.run(&["search", "error", "--json", "--max-bytes", "100"]);
+    assert!(
+        refused.contains("exit Some(2)") && refused.contains("the shortest answer takes"),
+        "{refused}"
+    );
+    let first = home.json(&["search", "error", "--json", "--max-bytes", "1500"]);
     let cursor = first["cursor"].as_str().expect("a cursor");
     let next = home.json(&["search", "error", "--json", "--cursor", cursor]);
     let hits = |answer: &Value| -> Vec<String> {
@@ -240,6 +259,8 @@ fn filters_beside_or_and_what_is_left_out() {
         Why does the build end with a linker error?
     --- stderr
     2 matches in 1 session. --here keeps to this directory.
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "agent:clido sqlite3 OR role:assistant bundled =>"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
@@ -248,9 +269,12 @@ fn filters_beside_or_and_what_is_left_out() {
     --- stderr
     column 47: => has no letters or digits and is left out; *=>* finds it as it is written
     1 match in 1 session. --here keeps to this directory.
+    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550009
+           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
     assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r#"
     --- stderr
+    column 23: no entry has label:nowhere; there is fixed
     Nothing found for (agent:clido OR label:nowhere) sqlite3. No passage that the filters leave holds sqlite3. Without the filters: 1 match.
     --- exit Some(1)
     "#);
@@ -412,4 +436,20 @@ fn filters_on_sessions_go_by_what_lists_say() {
         let there = rows.iter().filter(|row| everything.contains(&row.path));
         assert_eq!(told, there.map(of).collect(), "{facet}");
     }
+}
+
+#[test]
+fn facets_of_phrases_in_output_are_an_upper_bound() {
+    let home = home();
+    let _ = home.json(&["sync", "--json"]);
+    let phrase = home.run(&["search", "\"exit status\"", "--facets"]);
+    assert!(phrase.contains("agents    at most pi"), "{phrase}");
+    let word = home.run(&["search", "status", "--facets"]);
+    assert!(word.contains("agents    pi"), "{word}");
+}
+
+#[test]
+fn a_phrase_without_a_hit_names_the_missing_word() {
+    let told = home().run(&["search", "\"linkr error\"", "--exact"]);
+    assert!(told.contains("No passage holds linkr."), "{told}");
 }

@@ -108,6 +108,7 @@ fn the_state_of_damaged_words_is_told() {
     --- stderr
     the words cannot be read: ID.term damaged. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.
     1 match in 1 session. --here keeps to this directory.
+    Go on: sessionary show 0b:a1 · sessionary resume 0b
     "#);
     // Answering has mended them.
     assert_snapshot!(said(&home, &["search", "again"]), @r#"
@@ -116,6 +117,7 @@ fn the_state_of_damaged_words_is_told() {
         The tokenizer again
     --- stderr
     1 match in 1 session. --here keeps to this directory.
+    Go on: sessionary show 0b:a1 · sessionary resume 0b
     "#);
     // What damage a sync does not touch it learns of by the mark.
     fs::write(

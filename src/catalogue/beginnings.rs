@@ -13,8 +13,9 @@ const NEAR: i64 = 8;
 
 impl Catalogue {
     /// Entries with this id, or whose id begins so; the newest first.
-    pub fn keys_of_id(&self, id: &str, most: usize) -> Result<Vec<i64>, Error> {
-        let run = || -> rusqlite::Result<Vec<i64>> {
+    pub fn keys_of_id(&self, id: &str, most: usize) -> Result<(Vec<i64>, u64), Error> {
+        let run = || -> rusqlite::Result<(Vec<i64>, u64)> {
+            let mut all = 0;
             let mut statement = self.connection.prepare_cached(
                 "SELECT id = ?1, time_ms, key FROM _entries
                  WHERE key BETWEEN ?2 AND ?3 AND id >= ?1 AND id < ?1 || char(1114111)",
@@ -23,6 +24,7 @@ impl Catalogue {
             for place in self.places_of_id(id)? {
                 let mut rows = statement.query(params![id, place.start(), place.end()])?;
                 while let Some(row) = rows.next()? {
+                    all += 1;
                     found.push((row.get(0)?, row.get(1)?, row.get(2)?));
                     if found.len() > most.saturating_mul(2) {
                         keep_first(&mut found, most);
@@ -30,7 +32,7 @@ impl Catalogue {
                 }
             }
             keep_first(&mut found, most);
-            Ok(found.into_iter().map(|(_, _, key)| key).collect())
+            Ok((found.into_iter().map(|(_, _, key)| key).collect(), all))
         };
         self.told(run())
     }

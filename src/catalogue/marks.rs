@@ -194,6 +194,17 @@ impl Catalogue {
         )
     }
 
+    /// The first entry of a session that stands on this line of its file.
+    pub fn key_of_line(&self, session: i64, line: i64) -> Result<Option<i64>, Error> {
+        let (low, high) = key_range(session);
+        let query = "SELECT min(key) FROM _entries WHERE key BETWEEN ?1 AND ?2 AND line = ?3";
+        let run = || -> rusqlite::Result<Option<i64>> {
+            let mut statement = self.connection.prepare_cached(query)?;
+            statement.query_row([low, high, line], |r| r.get(0))
+        };
+        self.told(run())
+    }
+
     /// Sessions of these roots whose id begins so, whatever its case; the newest first.
     pub fn sessions_by_id(
         &self,
@@ -213,6 +224,20 @@ impl Catalogue {
                 .collect()
         };
         self.told(run())
+    }
+
+    /// How many sessions of these roots have an id that begins so.
+    pub fn count_sessions_by_id(&self, roots: &[i64], id: &str) -> Result<u64, Error> {
+        let query = format!(
+            "SELECT count(*) FROM _sessions WHERE root IN ({})
+               AND lower(substr(id, 1, length(?1))) = lower(?1)",
+            numbers(roots)
+        );
+        let run = || -> rusqlite::Result<i64> {
+            let mut statement = self.connection.prepare_cached(&query)?;
+            statement.query_row([id], |r| r.get(0))
+        };
+        Ok(self.told(run())?.cast_unsigned())
     }
 
     /// Calls of this program in a session, and the entries that answer them.
@@ -252,7 +277,7 @@ impl Catalogue {
         )
     }
 
-    fn each(
+    pub(super) fn each(
         &self,
         query: &str,
         mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,

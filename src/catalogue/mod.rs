@@ -25,6 +25,7 @@ mod scoped;
 mod session;
 mod sql;
 pub mod upwards;
+pub mod values;
 mod wal;
 pub mod write;
 

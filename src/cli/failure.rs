@@ -263,6 +263,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             Kind::Usage,
             vec!["`sessionary search --help` explains queries".to_owned()],
         ),
+        Error::Cursor | Error::OtherCursor | Error::TooFewBytes { .. } => (Kind::Usage, Vec::new()),
         Error::Ambiguous { candidates, .. } => {
             (Kind::Ambiguous, candidates.iter().map(candidate).collect())
         }

@@ -71,6 +71,17 @@ pub enum Error {
     /// Not a cursor that an answer gave.
     #[error("this is no cursor of a search")]
     Cursor,
+    /// Even the shortest answer is longer than it may be.
+    #[error("the shortest answer takes {least} bytes of JSON, more than --max-bytes allows")]
+    TooFewBytes {
+        /// So many bytes would do.
+        least: usize,
+    },
+    /// A cursor that the answer to another question gave.
+    #[error(
+        "this cursor goes on with another search: give it with the query, the filters and the order of the page that it came from, or leave it out"
+    )]
+    OtherCursor,
     /// A directory of another user.
     #[error("{} belongs to another user; name another directory with --index", .path.display())]
     NotOurs {

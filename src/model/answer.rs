@@ -143,11 +143,12 @@ pub struct Hit {
     pub standing: Standing,
     /// Where it stands in its session's tree; `null` in sessions that never branch.
     pub place: Option<Place>,
-    /// Entries with the same text that were met on the way to this page and are not shown.
+    /// Entries with the same text that are not shown: those that stand
+    /// near behind it or behind the one before (16 places, 64 KiB of lines).
     pub copies: u64,
     /// Decoded text around the best match.
     pub snippet: String,
-    /// Byte ranges of the matches in `snippet`.
+    /// The matches in `snippet`: from which byte to before which, counted in UTF-8, not in characters or UTF-16 units.
     pub highlights: Vec<(usize, usize)>,
     /// Entries before and after it along its branch, oldest first; only when asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -207,6 +208,20 @@ pub struct Named {
     pub session: SessionRow,
 }
 
+/// A value of a filter that no session or entry of the index has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct UnknownValue {
+    pub filter: String,
+    pub value: String,
+    /// Where in the query the value begins, in characters from 1.
+    pub column: usize,
+    /// Values that there are, the nearest first: ten at most, and none of what is different in every session.
+    pub known: Vec<String>,
+    /// The filter that may have been meant.
+    pub suggestion: Option<String>,
+}
+
 /// How many entries share a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
@@ -256,20 +271,30 @@ pub struct SearchAnswer {
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
-    /// Sessions and entries that the query is the id of.
+    /// Sessions and entries that the query is the id of, or the beginning of one: ten at most, unless all hits were asked for.
     pub named: Vec<Named>,
+    /// How many there are of them.
+    #[serde(default)]
+    pub named_total: u64,
     /// What may have been meant otherwise.
     pub notes: Vec<String>,
     /// Words, one letter off, that hits were found by because the words asked for are rare.
     pub also: Vec<String>,
     /// When nothing is found: the parts of the query that nothing holds, each by itself.
     pub missing: Vec<String>,
+    /// When nothing is found: the values of filters that nothing in the index has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<UnknownValue>,
     /// When nothing is found that holds all parts of the query: how much holds some.
     pub with_any: Option<u64>,
     /// When nothing is found and there are filters: how much there is without them.
     pub without_filters: Option<u64>,
     /// What asks for the next page; `null` on the last one.
     pub cursor: Option<String>,
+    /// What was shortened or left out because it was more than the bytes asked for: `facets`, `named`, `context`,
+    /// `firstMessage`, `snippet`, `name`, `notes`. Hits that are left out are on the next page.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
     /// Only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Listing, Named, SessionRow};
+use super::{Listing, Named, SessionRow, UnknownValue};
 
 /// Gives a text with what is not to be read replaced; `None`: nothing is to be. The library has none of its own.
 pub type Mask = fn(&str) -> Option<String>;
@@ -61,6 +61,14 @@ impl Listing {
     /// Masks its rows.
     pub fn mask(&mut self, mask: Mask) {
         self.sessions.iter_mut().for_each(|row| row.mask(mask));
+    }
+}
+
+impl UnknownValue {
+    /// Masks what sessions and entries are called.
+    pub fn mask(&mut self, mask: Mask) {
+        let all = self.known.iter_mut().chain(&mut self.suggestion);
+        all.for_each(|said| text(said, mask));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Plain data that crosses the walls between the rooms. No logic but conversions, no I/O.
 
+mod acts;
 mod answer;
 mod entry;
 mod mask;
@@ -8,10 +9,12 @@ mod session;
 mod source;
 mod time;
 
+pub use acts::acts;
 pub use answer::{
     Change, ChangeKind, Count, Difference, Explanation, Facets, Hit, HitGroup, Listing, Named,
     Neighbour, Place, Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow,
-    ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, Unread, Verification, WatcherStatus,
+    ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, UnknownValue, Unread, Verification,
+    WatcherStatus,
 };
 pub(crate) use entry::ARRIVAL_BITS;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};

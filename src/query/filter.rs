@@ -9,6 +9,7 @@ use regex::Regex;
 
 use super::list::{Places, canonical};
 use super::outline::Ask;
+use super::page::is_of_project;
 use super::syntax::{Filters, Names};
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
@@ -57,7 +58,7 @@ impl<'a> Left<'a> {
             left.take(wanted, left.labelled(names)?, HashSet::new());
         }
         for (names, wanted) in both(&filters.file) {
-            left.take(wanted, left.with_file(names)?, HashSet::new());
+            left.take(wanted, with_file(catalogue, names)?, HashSet::new());
         }
         for (names, wanted) in both(&filters.status) {
             let (entries, sessions) = left.of_status(names)?;
@@ -148,22 +149,15 @@ impl<'a> Left<'a> {
         let cwd = cwd.map(canonical);
         let mut left = HashSet::new();
         self.catalogue.each_session(&ours, |s| {
-            let is_at = |path: &str, n: &str| {
-                let n = n.trim_end_matches('/');
-                path == n
-                    || path
-                        .strip_prefix(n)
-                        .is_some_and(|rest| rest.starts_with(['/', '\\']))
-            };
             let used = used.get(&s.session).map_or(&[][..], Vec::as_slice);
             let has_used = |of: &dyn Fn(&(String, String)) -> bool, last: Option<&str>, n: &str| {
                 used.iter().any(of) || last.is_some_and(|last| holds(last, n))
             };
             let keep = passes(&f.agent, &|n| s.agent.eq_ignore_ascii_case(n))
-                && passes(&f.project, &|n| holds(folder(s.cwd), n))
+                && passes(&f.project, &|n| is_of_project(s.cwd, n))
                 && passes(&f.cwd, &|n| is_at(s.cwd, n))
                 && passes(&f.root, &|n| s.label == Some(n) || is_at(s.path, n))
-                && passes(&f.session, &|n| s.id.starts_with(n) || s.path == n)
+                && passes(&f.session, &|n| is_id(s.id, n) || s.path == n)
                 && passes(&f.name, &|n| s.name.is_some_and(|name| holds(name, n)))
                 && passes(&f.model, &|n| {
                     let lower = n.to_lowercase();
@@ -195,40 +189,6 @@ impl<'a> Left<'a> {
         Ok(entries)
     }
 
-    /// Entries that name one of these files: calls of tools and what these answered, and what an
-    /// entry says of itself.
-    fn with_file(&self, names: &[String]) -> Result<HashSet<i64>, Error> {
-        let files: Vec<Regex> = names.iter().filter_map(|name| file(name)).collect();
-        let is_named = |path: &str| files.iter().any(|file| file.is_match(path));
-        let mut entries = HashSet::new();
-        let mut calls: HashSet<(i64, String)> = HashSet::new();
-        self.catalogue.each_call(|call| {
-            if call.subject.is_some_and(is_named) {
-                entries.insert(call.key);
-                calls.extend(
-                    call.call_id
-                        .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned())),
-                );
-            }
-        })?;
-        if !calls.is_empty() {
-            self.catalogue.each_call(|call| {
-                let of = call
-                    .call_id
-                    .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned()));
-                if of.is_some_and(|of| calls.contains(&of)) {
-                    entries.insert(call.key);
-                }
-            })?;
-        }
-        self.catalogue.each_file(|key, path| {
-            if is_named(path) {
-                entries.insert(key);
-            }
-        })?;
-        Ok(entries)
-    }
-
     /// Entries that ended so, and sessions of that status.
     fn of_status(&self, names: &[String]) -> Result<(HashSet<i64>, HashSet<i64>), Error> {
         let is_one = |status: &str| names.iter().any(|name| name.eq_ignore_ascii_case(status));
@@ -247,6 +207,40 @@ impl<'a> Left<'a> {
         })?;
         Ok((entries, sessions))
     }
+}
+
+/// Entries that name one of these files: calls of tools and what these answered, and what an
+/// entry says of itself.
+pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashSet<i64>, Error> {
+    let files: Vec<Regex> = names.iter().filter_map(|name| file(name)).collect();
+    let is_named = |path: &str| files.iter().any(|file| file.is_match(path));
+    let mut entries = HashSet::new();
+    let mut calls: HashSet<(i64, String)> = HashSet::new();
+    catalogue.each_call(|call| {
+        if call.subject.is_some_and(is_named) {
+            entries.insert(call.key);
+            calls.extend(
+                call.call_id
+                    .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned())),
+            );
+        }
+    })?;
+    if !calls.is_empty() {
+        catalogue.each_call(|call| {
+            let of = call
+                .call_id
+                .map(|id| (call.key >> ARRIVAL_BITS, id.to_owned()));
+            if of.is_some_and(|of| calls.contains(&of)) {
+                entries.insert(call.key);
+            }
+        })?;
+    }
+    catalogue.each_file(|key, path| {
+        if is_named(path) {
+            entries.insert(key);
+        }
+    })?;
+    Ok(entries)
 }
 
 /// The keys of a session's entries that are on other branches than the active one; `None`: it has no branches.
@@ -280,7 +274,20 @@ pub(super) fn folder(cwd: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or("")
 }
 
-fn holds(text: &str, part: &str) -> bool {
+/// Whether `path` is this directory or below it.
+pub(super) fn is_at(path: &str, directory: &str) -> bool {
+    let directory = directory.trim_end_matches('/');
+    let below = path.strip_prefix(directory);
+    below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+}
+
+/// Whether an id begins so, whatever its case.
+pub(super) fn is_id(id: &str, beginning: &str) -> bool {
+    let begun = id.get(..beginning.len());
+    begun.is_some_and(|begun| begun.eq_ignore_ascii_case(beginning))
+}
+
+pub(super) fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 

@@ -260,8 +260,9 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<Wanted, Error> {
     })
 }
 
-/// Whether a working directory is of the project asked for: a path holds it, a name is part of its last name.
-fn is_of_project(folder: &str, project: &str) -> bool {
+/// Whether a working directory is of the project asked for: a path holds it, a name is part of its last name, in which
+/// `*` stands for any part.
+pub(super) fn is_of_project(folder: &str, project: &str) -> bool {
     let separators = ['/', '\\'];
     if project.contains(separators) {
         let project = project.trim_end_matches(separators);
@@ -270,7 +271,14 @@ fn is_of_project(folder: &str, project: &str) -> bool {
     }
     let name = folder.trim_end_matches(separators);
     let name = name.rsplit(separators).next().unwrap_or_default();
-    name.to_lowercase().contains(&project.to_lowercase())
+    let (name, project) = (name.to_lowercase(), project.to_lowercase());
+    let mut parts = project.split('*');
+    let behind = |rest: &'_ str, part: &str| rest.find(part).map(|at| at + part.len());
+    let all = parts.try_fold(0, |from, part| {
+        let rest = name.get(from..)?;
+        Some(from + behind(rest, part)?)
+    });
+    all.is_some()
 }
 
 #[cfg(test)]
@@ -287,6 +295,9 @@ mod tests {
             ("/home/ada/co", false),
             ("/home/ada/code/my-app/", true),
             ("/", true),
+            ("*app*", true),
+            ("my*PP", true),
+            ("app*my", false),
         ] {
             assert_eq!(
                 is_of_project("/home/ada/code/my-app", project),

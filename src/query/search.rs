@@ -15,6 +15,7 @@ mod ascent;
 mod asking;
 mod cursor;
 mod facets;
+mod fit;
 mod inflect;
 mod named;
 mod page;
@@ -22,9 +23,11 @@ mod place;
 mod relax;
 mod snippet;
 mod typed;
+mod unknown;
 
 use asking::{Question, Sieve};
 use cursor::Shown;
+use fit::Told;
 use page::Page;
 
 /// How a search is asked.
@@ -52,10 +55,13 @@ pub struct SearchScope {
     pub facets: bool,
     /// Tell of each hit why it stands where it does.
     pub explain: bool,
-    /// Bytes of the answer's JSON at most; there is at least one hit. 0 = any number.
+    /// Bytes of the answer's JSON at most, the end of its line and escapes for what acts on a terminal among them: what is
+    /// more is on the next page, or named in [`SearchAnswer::cut`]. 0 = any number.
     pub max_bytes: usize,
     /// Go on behind the page that gave this [`SearchAnswer::cursor`].
     pub cursor: Option<String>,
+    /// What `~` stands for at the beginning of the paths in filters; `None`: for itself.
+    pub home: Option<PathBuf>,
     /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is found does not depend on it.
     pub mask: Option<Mask>,
 }
@@ -77,6 +83,7 @@ impl Default for SearchScope {
             explain: false,
             max_bytes: 0,
             cursor: None,
+            home: None,
             mask: None,
         }
     }
@@ -99,7 +106,8 @@ impl Index {
     /// All passages that `query` matches in the scope, best first, grouped by session.
     ///
     /// # Errors
-    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot.
+    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot, [`Error::OtherCursor`] when
+    /// it is of another question, [`Error::TooFewBytes`] when no answer is so short.
     pub fn search(&self, query: &str, scope: &SearchScope) -> Result<SearchAnswer, Error> {
         self.search_with(query, scope, &mut |_| {})
     }
@@ -114,8 +122,12 @@ impl Index {
         scope: &SearchScope,
         progress: &mut dyn FnMut(Event),
     ) -> Result<SearchAnswer, Error> {
-        let query = syntax::parse(query, Now::utc(scope.now_ms))?;
-        let shown = Shown::read(scope.cursor.as_deref())?;
+        let question = cursor::question(query, scope);
+        let mut query = syntax::parse(query, Now::utc(scope.now_ms))?;
+        if let Some(home) = scope.home.as_deref().and_then(std::path::Path::to_str) {
+            query.write_out_home(home);
+        }
+        let shown = Shown::read(scope.cursor.as_deref(), question)?;
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             complete: self.complete,
@@ -213,7 +225,7 @@ impl<'a> Search<'a> {
         let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
         let sieves: Vec<Sieve<'_>> = sieves.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
-        self.fill(&questions(&exprs, &sieves), answer)?;
+        let mut told = self.fill(&questions(&exprs, &sieves), answer)?;
         // What comes now takes longer.
         let is_done = answer.total >= FEW || self.scope.exact && answer.total > 0;
         if self.index.is_early && !is_done {
@@ -224,22 +236,28 @@ impl<'a> Search<'a> {
             && let Some(near) = relax::each(&exprs, relax::near)
         {
             let mut wider = answer.clone();
-            self.fill(&questions(&near, &sieves), &mut wider)?;
+            let wider_told = self.fill(&questions(&near, &sieves), &mut wider)?;
             if wider.total > answer.total {
-                *answer = wider;
+                (*answer, told) = (wider, wider_told);
                 answer.also = relax::also(&exprs, &answer.sessions);
             }
         }
         if answer.total == 0 && exprs.iter().any(Option::is_some) {
             self.explain_nothing(&questions(&exprs, &sieves), answer)?;
         }
+        if answer.total == 0 {
+            answer.unknown = self.unknown()?;
+        }
         if self.scope.cursor.is_none() {
-            answer.named = self.named(self.query)?;
+            self.name(answer)?;
             if let Some(mask) = self.scope.mask {
                 answer.named.iter_mut().for_each(|named| named.mask(mask));
             }
         }
-        Ok(())
+        match self.scope.max_bytes {
+            0 => Ok(()),
+            most => fit::fit(answer, told, self.shown, most),
+        }
     }
 
     /// How many of these sources the check on opening has not counted.
@@ -253,8 +271,12 @@ impl<'a> Search<'a> {
         Ok(uncounted)
     }
 
-    /// The page, the total and whatever else was asked for.
-    fn fill(&self, questions: &[Question<'_>], answer: &mut SearchAnswer) -> Result<(), Error> {
+    /// The page, the total and whatever else was asked for. Returns what is on the page.
+    fn fill(
+        &self,
+        questions: &[Question<'_>],
+        answer: &mut SearchAnswer,
+    ) -> Result<Vec<Told>, Error> {
         self.ask(questions, |asked| {
             answer.complete = self.index.complete && asked.failed.is_empty();
             answer.pending_files = self.index.pending_files + self.uncounted(&asked.failed)?;
@@ -267,7 +289,7 @@ impl<'a> Search<'a> {
                 limit => limit,
             };
             let mut page = Page::new(self, asked, order, limit);
-            let mut want = limit.saturating_add(self.shown.len());
+            let mut want = limit.saturating_add(self.shown.len() + page::AHEAD);
             loop {
                 let found = asked.hits(order, want)?;
                 let all = found.hits.len() >= found.total;
@@ -285,7 +307,7 @@ impl<'a> Search<'a> {
                 want = want.saturating_mul(4);
             }
             answer.complete &= !page.stale;
-            page.finish(answer)?;
+            let told = page.finish(answer)?;
             if self.scope.facets {
                 answer.facets = Some(self.facets(asked)?);
             }
@@ -293,7 +315,7 @@ impl<'a> Search<'a> {
                 let all = asked.count_widely()?;
                 answer.elsewhere = Some(all.saturating_sub(answer.total));
             }
-            Ok(())
+            Ok(told)
         })
     }
 

@@ -28,6 +28,7 @@ mod word;
 use alternatives::{Filter, Tree, alternatives};
 #[cfg(test)]
 use field::FIELDS;
+pub(super) use field::distance;
 use lex::{Lexeme, Piece, lex};
 pub use time::Now;
 use word::word;
@@ -37,8 +38,21 @@ use word::word;
 pub struct Query {
     /// At least one. There are several only where filters stand beside an OR.
     pub alternatives: Vec<Alternative>,
+    /// The values of filters, as they were typed.
+    pub typed: Vec<Typed>,
     /// What may have been meant otherwise.
     pub notes: Vec<String>,
+}
+
+/// A value of a filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Typed {
+    /// Where the value begins, in characters from 1.
+    pub column: usize,
+    /// The name of the filter.
+    pub field: String,
+    /// What stands behind it.
+    pub value: String,
 }
 
 /// Passages that say something, of entries that some filters leave.
@@ -56,6 +70,37 @@ impl Query {
         match self.alternatives.as_slice() {
             [only] => Some(only),
             _ => None,
+        }
+    }
+
+    /// Write out the `~` that stands for this folder at the beginning of paths.
+    pub(super) fn write_out_home(&mut self, home: &str) {
+        let mut paths: Vec<&mut String> = Vec::new();
+        for alternative in &mut self.alternatives {
+            let filters = &mut alternative.filters;
+            let names = [
+                &mut filters.cwd,
+                &mut filters.root,
+                &mut filters.project,
+                &mut filters.session,
+                &mut filters.file,
+            ];
+            paths.extend(
+                names
+                    .into_iter()
+                    .flat_map(|n| n.any.iter_mut().chain(&mut n.none)),
+            );
+        }
+        let is_path =
+            |field: &str| matches!(field, "cwd" | "root" | "project" | "session" | "file");
+        let typed = self.typed.iter_mut().filter(|one| is_path(&one.field));
+        paths.extend(typed.map(|one| &mut one.value));
+        for path in paths {
+            if let Some(rest) = path.strip_prefix('~')
+                && (rest.is_empty() || rest.starts_with(['/', '\\']))
+            {
+                *path = format!("{home}{rest}");
+            }
         }
     }
 
@@ -80,7 +125,7 @@ pub struct Names {
 pub struct Filters {
     /// Agents.
     pub agent: Names,
-    /// Projects, by a part of the last folder of the working directory.
+    /// Projects, by a part of the last folder of the working directory, or by a path that holds it.
     pub project: Names,
     /// Working directories and what is below them.
     pub cwd: Names,
@@ -125,7 +170,30 @@ pub struct Filters {
 impl Filters {
     /// Whether system prompts and tool schemas are asked for.
     pub fn asks_for_prompts(&self) -> bool {
-        self.kind.any.iter().any(|kind| kind == "system")
+        let mut kinds = self.kind.any.iter();
+        kinds.any(|kind| kind.eq_ignore_ascii_case("system"))
+    }
+
+    /// Whether this value, of a filter by names, is one of those that are wanted.
+    pub(super) fn wants(&self, typed: &Typed) -> bool {
+        let names = match typed.field.as_str() {
+            "agent" => &self.agent,
+            "project" => &self.project,
+            "cwd" => &self.cwd,
+            "root" => &self.root,
+            "session" => &self.session,
+            "name" => &self.name,
+            "label" => &self.label,
+            "role" => &self.role,
+            "kind" => &self.kind,
+            "tool" => &self.tool,
+            "file" => &self.file,
+            "model" => &self.model,
+            "provider" => &self.provider,
+            "status" => &self.status,
+            _ => return false,
+        };
+        names.any.contains(&typed.value)
     }
 }
 
@@ -164,6 +232,7 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
         lexemes: &lexemes,
         at: 0,
         now,
+        typed: Vec::new(),
         notes,
     };
     let tree = parser.either(0)?;
@@ -176,11 +245,18 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
         ));
     }
     let Some(tree) = tree else {
-        let hint = (!lexemes.is_empty()).then(|| "only letters and digits are searched".to_owned());
+        let hint = (!lexemes.is_empty()).then(|| match lexemes.iter().find_map(written) {
+            Some(text) => {
+                format!("only letters and digits are indexed; *{text}* finds it as it is written")
+            }
+            None => "only letters and digits are indexed; text between two * is found as it is written, such as *->*"
+                .to_owned(),
+        });
         return Err(SyntaxError::new(1, "a word to search for", hint));
     };
     Ok(Query {
         alternatives: alternatives(&tree, now)?,
+        typed: parser.typed,
         notes: parser.notes,
     })
 }
@@ -189,6 +265,7 @@ struct Parser<'a> {
     lexemes: &'a [Lexeme],
     at: usize,
     now: Now,
+    typed: Vec<Typed>,
     notes: Vec<String>,
 }
 
@@ -224,8 +301,8 @@ impl<'a> Parser<'a> {
     fn all(&mut self, depth: usize) -> Result<Option<Tree>, SyntaxError> {
         let mut members: Vec<Tree> = Vec::new();
         let mut is_first = true;
-        // A NOT that stands before the next lexeme.
-        let mut not_at = None;
+        // Where a NOT stands before the next lexeme, and whether those before it make the opposite of it.
+        let mut not_at: Option<(usize, bool)> = None;
         while let Some(lexeme) = self.peek() {
             let member = match &lexeme.piece {
                 Piece::Or | Piece::Close => break,
@@ -242,7 +319,7 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 Piece::Not => {
-                    not_at = Some(lexeme.column);
+                    not_at = Some((lexeme.column, !is_negated(not_at)));
                     self.at += 1;
                     if !self.begins_member() {
                         break;
@@ -291,7 +368,12 @@ impl<'a> Parser<'a> {
                     Some(Tree::Text(Expr::Regex(pattern.clone())))
                 }
                 Piece::Filter { name, values } => {
-                    let negated = lexeme.negated ^ not_at.take().is_some();
+                    self.typed.extend(values.iter().map(|value| Typed {
+                        column: value.column,
+                        field: name.clone(),
+                        value: value.text.clone(),
+                    }));
+                    let negated = lexeme.negated ^ is_negated(not_at.take());
                     let filter = Filter {
                         column: lexeme.column,
                         value_column: lexeme.column
@@ -300,7 +382,7 @@ impl<'a> Parser<'a> {
                             + usize::from(lexeme.negated),
                         negated,
                         name: name.clone(),
-                        values: values.clone(),
+                        values: values.iter().map(|value| value.text.clone()).collect(),
                     };
                     // What is wrong with it is said even where no alternative needs it.
                     Filters::default().take(&filter, negated, self.now)?;
@@ -312,13 +394,13 @@ impl<'a> Parser<'a> {
             };
             self.at += 1;
             is_first = false;
-            let negated = lexeme.negated ^ not_at.take().is_some();
+            let negated = lexeme.negated ^ is_negated(not_at.take());
             members.extend(member.map(|member| match negated {
                 true => Tree::Not(Box::new(member)),
                 false => member,
             }));
         }
-        if let Some(column) = not_at {
+        if let Some((column, _)) = not_at {
             let hint = "to search for the word itself, write \"not\"".to_owned();
             return Err(SyntaxError::new(column, "a word after NOT", Some(hint)));
         }
@@ -348,6 +430,11 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Whether the NOTs before a lexeme ask for its opposite: two of them do not.
+fn is_negated(not_at: Option<(usize, bool)>) -> bool {
+    not_at.is_some_and(|(_, negated)| negated)
+}
+
 /// Names of one filter side by side add up: `role:user role:assistant` is either.
 fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
     let same = members.iter_mut().find_map(|member| match member {
@@ -360,6 +447,15 @@ fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
         Some(other) if filter.takes_names() => other.values.extend(filter.values),
         _ => members.push(Tree::Filter(filter)),
     }
+}
+
+/// What could be looked for as a part of the text.
+fn written(lexeme: &Lexeme) -> Option<&str> {
+    match &lexeme.piece {
+        Piece::Word(text) | Piece::Phrase(text) => Some(text.trim()),
+        _ => None,
+    }
+    .filter(|text| !text.is_empty() && !text.contains('*') && !text.contains(char::is_whitespace))
 }
 
 /// Whether `text` holds any word at all.

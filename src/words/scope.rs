@@ -2,7 +2,7 @@
 
 use crate::model::Class;
 
-/// Which values of a field are wanted.
+/// Which values of a field are wanted, whatever their case.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pick<'a> {
     /// One of these, unless empty.
@@ -57,7 +57,7 @@ impl Pick<'_> {
     fn admits<T: AsRef<str>>(&self, values: &[T]) -> bool {
         let among = |list: &[String]| {
             list.iter()
-                .any(|one| values.iter().any(|v| v.as_ref() == one))
+                .any(|one| values.iter().any(|v| v.as_ref().eq_ignore_ascii_case(one)))
         };
         (self.any.is_empty() || among(self.any)) && !among(self.none)
     }

@@ -1,5 +1,6 @@
 //! Which passages match, and which of them come first?
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Occur, Query};
@@ -224,7 +225,11 @@ fn search_side(
             inexact[class as usize] = !compiled.exact;
             sides.push(compiled.query(&fields));
         }
-        let query = restrict(Box::new(BooleanQuery::union(sides)), scope, &fields);
+        let query = Box::new(BooleanQuery::union(sides));
+        let query = match disk {
+            Some(words) => restrict(query, scope, &fields, &words.searcher)?,
+            None => query,
+        };
         let covered = |class| overlay.map_or(&[][..], |overlay| overlay.covered(class));
         let within = Within {
             dead: scope.dead,
@@ -259,7 +264,12 @@ fn search_side(
 }
 
 /// Add the parts of the scope that are terms of the index.
-fn restrict(query: Box<dyn Query>, scope: &Scope<'_>, fields: &Fields) -> Box<dyn Query> {
+fn restrict(
+    query: Box<dyn Query>,
+    scope: &Scope<'_>,
+    fields: &Fields,
+    searcher: &Searcher,
+) -> Result<Box<dyn Query>, WordsError> {
     let mut clauses = vec![(Occur::Must, query)];
     let raw = |field: Field, text: &str| {
         term_query(Term::from_field_text(field, text), IndexRecordOption::Basic)
@@ -270,22 +280,45 @@ fn restrict(query: Box<dyn Query>, scope: &Scope<'_>, fields: &Fields) -> Box<dy
         (scope.tools, fields.tool),
     ] {
         if !pick.any.is_empty() {
-            let any = pick.any.iter().map(|text| raw(field, text)).collect();
+            let any = spellings(searcher, field, pick.any)?;
+            let any = any.iter().map(|text| raw(field, text)).collect();
             clauses.push((Occur::Must, unscored(Box::new(BooleanQuery::union(any)))));
         }
-        clauses.extend(
-            pick.none
-                .iter()
-                .map(|text| (Occur::MustNot, raw(field, text))),
-        );
+        if !pick.none.is_empty() {
+            let none = spellings(searcher, field, pick.none)?;
+            clauses.extend(none.iter().map(|text| (Occur::MustNot, raw(field, text))));
+        }
     }
     match scope.error {
         Some(true) => clauses.push((Occur::Must, unscored(raw(fields.mark, ERROR_MARK)))),
         Some(false) => clauses.push((Occur::MustNot, raw(fields.mark, ERROR_MARK))),
         None => {}
     }
-    if clauses.len() == 1 {
-        return clauses.remove(0).1;
+    Ok(match clauses.len() {
+        1 => clauses.remove(0).1,
+        _ => Box::new(BooleanQuery::new(clauses)),
+    })
+}
+
+/// The values of a field that are one of these but for their case. Such fields have few values.
+fn spellings(
+    searcher: &Searcher,
+    field: Field,
+    names: &[String],
+) -> Result<BTreeSet<String>, WordsError> {
+    let mut found = BTreeSet::new();
+    for reader in searcher.segment_readers() {
+        let terms = reader.inverted_index(field)?;
+        let mut terms = terms.terms().stream()?;
+        while terms.advance() {
+            let is_one = |name: &&String| terms.key().eq_ignore_ascii_case(name.as_bytes());
+            if names.iter().any(|name| is_one(&name))
+                && let Ok(text) = std::str::from_utf8(terms.key())
+                && !found.contains(text)
+            {
+                found.insert(text.to_owned());
+            }
+        }
     }
-    Box::new(BooleanQuery::new(clauses))
+    Ok(found)
 }

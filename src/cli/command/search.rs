@@ -4,15 +4,15 @@ use std::path::Path;
 
 use clap::Args;
 use sessionary::index::SearchScope;
-use sessionary::model::SearchAnswer;
+use sessionary::model::{SearchAnswer, UnknownValue};
 use sessionary::{Config, Index};
 
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
-use crate::output::text::{fit, plain_line};
+use crate::output::text::{columns, fit, plain_line};
 use crate::output::time::{bytes, count};
-use crate::output::{Screen, hits};
+use crate::output::{Screen, hits, quote};
 
 /// Search everything that was said, thought, run and printed
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ Values in quotes where they hold blanks, several with commas:
   agent: project: cwd: root: session: name: model: provider: status:     which sessions
   role: kind: tool: file: label: is:error has:image                      which entries
   is:branch (not on the active branch)  is:named (sessions with a name)
-  since: until: after: before: on:   2w, 3d, yesterday, monday, 2026-10, 2026-10-05T14:30
+  since: until: after: before: on:   2w, 3d, yesterday, monday, oct, 2026-10, 2026-10-05T14:30
 A name that is no field is text: http://x, std::io, foo:bar. \\: makes text of any other.
 
 Examples:
@@ -40,7 +40,8 @@ Examples:
 
 Quote what the shell would change, and put -- before a word that begins with a hyphen.
 System prompts and tool schemas are found with kind:system only.
-`sessionary show ADDRESS` reads on from a hit.")]
+`sessionary show ADDRESS` reads on from a hit, `sessionary resume SESSION` goes on with its session.
+In JSON the highlights of a snippet are offsets in bytes of its UTF-8, from and to.")]
 pub struct Search {
     /// Words, "phrases", filters; see below
     #[arg(required = true, value_name = "QUERY")]
@@ -75,7 +76,7 @@ pub struct Search {
     /// Tell of each hit why it stands where it does
     #[arg(long)]
     explain: bool,
-    /// Print at most N bytes of JSON; `cursor` asks for the rest
+    /// Print at most N bytes of JSON; `cursor` asks for the rest, `cut` names what was shortened
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     max_bytes: usize,
     /// Go on behind the page whose JSON had this `cursor`
@@ -104,6 +105,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         explain: args.explain,
         max_bytes: args.max_bytes,
         cursor: args.cursor.clone(),
+        home: screen.home.clone(),
         mask: screen.mask(),
     };
     let mut progress = Progress::new();
@@ -128,6 +130,11 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         ));
     }
     screen.say(&summary(&query, &answer, cwd.as_deref(), screen));
+    if !screen.json
+        && let Some(next) = onward(&answer, screen)
+    {
+        screen.say(&next);
+    }
     if let Some(left) = afterwards(&mut index, screen) {
         screen.say(&format!(
             "Of {} no words are indexed: every search reads this text anew until `sessionary sync` was run.",
@@ -189,6 +196,10 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
             also.join(", ")
         ));
     }
+    if answer.named_total > answer.named.len() as u64 {
+        let query = fit(&plain_line(query), 60);
+        line.push_str(&format!(" {}", named(&query, answer)));
+    }
     match (cwd, answer.elsewhere) {
         (Some(_), Some(elsewhere)) if elsewhere > 0 => {
             line.push_str(&format!(" {elsewhere} more elsewhere: without --here."));
@@ -199,11 +210,72 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     line
 }
 
+/// A value that nothing has, and those that there are, on a line of its own.
+fn unknown(one: &UnknownValue) -> String {
+    let what = match one.filter.as_str() {
+        "role" | "kind" | "tool" | "label" | "file" => "entry",
+        "status" => "entry or session",
+        _ => "session",
+    };
+    let mut line = format!(
+        "column {}: no {what} has {}:{}",
+        one.column,
+        one.filter,
+        plain_line(&one.value)
+    );
+    if !one.known.is_empty() {
+        let known: Vec<String> = one.known.iter().map(|value| plain_line(value)).collect();
+        let are = if known.len() == 1 { "is" } else { "are" };
+        line.push_str(&format!("; there {are} {}", fit(&known.join(", "), 200)));
+    }
+    if let Some(suggestion) = &one.suggestion {
+        line.push_str(&format!("; did you mean {}?", plain_line(suggestion)));
+    }
+    line.push('\n');
+    line
+}
+
+/// How the first hit is read on, and its session taken up again.
+fn onward(answer: &SearchAnswer, screen: &Screen) -> Option<String> {
+    let group = answer.sessions.first()?;
+    let word = |name: &str| match name.starts_with('-') {
+        true => format!("-- {}", quote::posix(name)),
+        false => quote::posix(name),
+    };
+    let show = format!("sessionary show {}", word(&group.hits.first()?.address));
+    if group.session.resume.is_none() {
+        return Some(format!("Go on: {show}"));
+    }
+    let resume = format!("sessionary resume {}", word(&group.session.id));
+    let line = format!("Go on: {show} · {resume}");
+    Some(
+        match screen.width.is_some_and(|width| columns(&line) > width) {
+            true => format!("Go on: {show}\n       {resume}"),
+            false => line,
+        },
+    )
+}
+
+/// How many ids begin so.
+fn named(query: &str, answer: &SearchAnswer) -> String {
+    let (shown, all) = (answer.named.len() as u64, answer.named_total);
+    match shown < all {
+        true => {
+            format!("{query} begins {all} ids; {shown} of them are shown, --limit 0 shows all.")
+        }
+        false => format!("{query} begins {all} ids."),
+    }
+}
+
 /// Why nothing was found, and what would be.
 fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
+    let says_more = answer.missing.iter().any(|part| part != query.trim());
     let query = fit(&plain_line(query), 60);
     if !answer.named.is_empty() {
-        return format!("{query} is an id; no text holds it.");
+        return match answer.named_total {
+            1 => format!("{query} is an id; no text holds it."),
+            _ => format!("{} No text holds it.", named(&query, answer)),
+        };
     }
     if answer.total > 0 {
         return "That was the last page.".to_owned();
@@ -211,10 +283,11 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let place = cwd
         .map(|cwd| format!(" in {}", screen.path(cwd)))
         .unwrap_or_default();
-    let mut line = format!("Nothing found for {query}{place}.");
+    let unknown: String = answer.unknown.iter().map(unknown).collect();
+    let mut line = format!("{unknown}Nothing found for {query}{place}.");
     let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
     let filtered = answer.without_filters.is_some();
-    if !missing.is_empty() && (filtered || answer.with_any.is_some()) {
+    if says_more || !missing.is_empty() && (filtered || answer.with_any.is_some()) {
         let left = if filtered {
             " that the filters leave"
         } else {

@@ -51,7 +51,8 @@ pub fn facets(facets: &Facets, screen: &Screen) -> String {
         };
         let list: Vec<String> = counts.iter().map(shown).collect();
         let label = screen.style.paint(Tone::Quiet, &format!("{name:<8}"));
-        out.push_str(&format!("{label}  {}\n", list.join(" · ")));
+        let most = if facets.exact { "" } else { "at most " };
+        out.push_str(&format!("{label}  {most}{}\n", list.join(" · ")));
     }
     out
 }

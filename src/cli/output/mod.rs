@@ -42,7 +42,7 @@ pub struct Screen {
     pub now_ms: i64,
     /// Flags that make another process of this program look at the same index and sessions.
     pub again: Vec<std::ffi::OsString>,
-    home: Option<std::path::PathBuf>,
+    pub home: Option<std::path::PathBuf>,
     redact: Cell<Redact>,
 }
 

@@ -2,15 +2,21 @@
 //!
 //! Scores change while sessions are added, so no score tells where a page ended. A cursor names
 //! what was shown; the next page is the best of the rest. Nothing is shown twice, nothing is lost.
+//!
+//! It names the question as well: what another one has shown is no part of this one's answer.
 
 use std::collections::HashSet;
 
+use super::SearchScope;
 use crate::index::Error;
+use crate::source::checkpoint::hash;
 
 /// Hexadecimal digits of a fingerprint.
 pub(super) const DIGITS: usize = 10;
 /// What cursors of this kind begin with.
-const MARK: &str = "1-";
+const MARK: &str = "2-";
+/// Hexadecimal digits of a question.
+const QUESTION: usize = 16;
 
 /// A short name of a passage or its text.
 pub(super) type Fingerprint = u64;
@@ -20,27 +26,50 @@ pub(super) fn fingerprint(hash: u64) -> Fingerprint {
     (hash ^ hash >> 40) & ((1 << (4 * DIGITS)) - 1)
 }
 
+/// What is asked, in short: query, filters and order. How much of the answer a page shows may change from page to page.
+pub(super) fn question(query: &str, scope: &SearchScope) -> u64 {
+    let asked = (
+        query.trim(),
+        &scope.cwd,
+        scope.newest_first,
+        scope.any,
+        scope.exact,
+        scope.every_copy,
+    );
+    hash(format!("{asked:?}").as_bytes())
+}
+
 /// What earlier pages have shown.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
+    question: u64,
     list: Vec<Fingerprint>,
     set: HashSet<Fingerprint>,
 }
 
 impl Shown {
-    /// Read a cursor; without one nothing was shown.
-    pub fn read(cursor: Option<&str>) -> Result<Self, Error> {
-        let mut shown = Self::default();
+    /// Read a cursor of this question; without one nothing was shown.
+    pub fn read(cursor: Option<&str>, question: u64) -> Result<Self, Error> {
+        let mut shown = Self {
+            question,
+            ..Self::default()
+        };
         let Some(cursor) = cursor else {
             return Ok(shown);
         };
-        let digits = cursor.strip_prefix(MARK).ok_or(Error::Cursor)?.as_bytes();
+        let digits = cursor.strip_prefix(MARK).ok_or(Error::Cursor)?;
+        let (asked, digits) = digits.split_at_checked(QUESTION).ok_or(Error::Cursor)?;
+        let asked = u64::from_str_radix(asked, 16).map_err(|_| Error::Cursor)?;
+        let digits = digits.as_bytes();
         if digits.len() % DIGITS != 0 {
             return Err(Error::Cursor);
         }
         for digits in digits.chunks(DIGITS) {
             let text = std::str::from_utf8(digits).map_err(|_| Error::Cursor)?;
             shown.add(u64::from_str_radix(text, 16).map_err(|_| Error::Cursor)?);
+        }
+        if asked != question {
+            return Err(Error::OtherCursor);
         }
         Ok(shown)
     }
@@ -62,14 +91,9 @@ impl Shown {
         self.list.len()
     }
 
-    /// Bytes that these take in the JSON of a cursor.
-    pub fn bytes(&self) -> usize {
-        self.list.len() * DIGITS
-    }
-
     /// The cursor behind these and `more`.
     pub fn cursor(&self, more: impl Iterator<Item = Fingerprint>) -> String {
-        let mut text = MARK.to_owned();
+        let mut text = format!("{MARK}{:0QUESTION$x}", self.question);
         for one in self.list.iter().copied().chain(more) {
             text.push_str(&format!("{one:0DIGITS$x}"));
         }
@@ -84,19 +108,83 @@ mod tests {
     #[test]
     fn a_cursor_reads_what_was_written() {
         let prints = [0, 7, u64::MAX, 1 << 63].map(fingerprint);
-        let cursor = Shown::default().cursor(prints.into_iter());
-        let shown = Shown::read(Some(&cursor)).unwrap();
+        let shown = Shown::read(None, 7).unwrap();
+        let cursor = shown.cursor(prints.into_iter());
+        let shown = Shown::read(Some(&cursor), 7).unwrap();
         assert!(prints.iter().all(|print| shown.holds(*print)));
         assert_eq!(shown.cursor(std::iter::empty()), cursor);
+        let other = Shown::read(Some(&cursor), 8);
+        assert!(matches!(other, Err(Error::OtherCursor)));
         for wrong in [
             "",
             "x",
-            "1-123",
-            "1-zzzzzzzzzz",
-            "1-日本語a",
-            "2-0000000000",
+            "2-",
+            "2-123",
+            "1-0000000000",
+            "2-0000000000000007123",
+            "2-0000000000000007zzzzzzzzzz",
+            "2-0000000000000007日本語a",
+            "2-日本語日本語",
+            "3-0000000000000007",
         ] {
-            assert!(Shown::read(Some(wrong)).is_err(), "{wrong}");
+            let read = Shown::read(Some(wrong), 7);
+            assert!(matches!(read, Err(Error::Cursor)), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_query_filters_and_order() {
+        let scope = SearchScope::default();
+        let asked = question("foo", &scope);
+        let same = SearchScope {
+            limit: 3,
+            context: 2,
+            flat: true,
+            max_bytes: 9_000,
+            now_ms: 5,
+            ..scope.clone()
+        };
+        assert_eq!(question(" foo ", &same), asked);
+        let newest_first = true;
+        for other in [
+            question("bar", &scope),
+            question(
+                "foo",
+                &SearchScope {
+                    newest_first,
+                    ..scope.clone()
+                },
+            ),
+            question(
+                "foo",
+                &SearchScope {
+                    any: true,
+                    ..scope.clone()
+                },
+            ),
+            question(
+                "foo",
+                &SearchScope {
+                    exact: true,
+                    ..scope.clone()
+                },
+            ),
+            question(
+                "foo",
+                &SearchScope {
+                    every_copy: true,
+                    ..scope.clone()
+                },
+            ),
+            question(
+                "foo",
+                &SearchScope {
+                    cwd: Some("/w".into()),
+                    ..scope.clone()
+                },
+            ),
+        ] {
+            assert_ne!(other, asked);
         }
     }
 }

@@ -5,40 +5,58 @@ use super::Search;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::index::Error;
-use crate::model::{Expr, Named};
+use crate::model::{Expr, Named, SearchAnswer};
 use crate::query::show::address;
-use crate::query::syntax::Query;
 
 /// The fewest characters of an id that are taken for one.
 const SHORTEST: usize = 4;
-/// Sessions and entries told at most.
+/// Sessions and entries told at most, unless all hits are.
 const MOST: usize = 10;
 
 impl Search<'_> {
-    /// The sessions and entries that the query, if it is a single word, is the id of, or the beginning of one.
-    pub(super) fn named(&self, query: &Query) -> Result<Vec<Named>, Error> {
-        let Some(id) = query.only().and_then(|only| id(only.expr.as_ref()?)) else {
-            return Ok(Vec::new());
+    /// Name the sessions and entries that the query, if it is a single word, is the id of, or the beginning of one.
+    pub(super) fn name(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
+        let Some(id) = self.query.only().and_then(|only| id(only.expr.as_ref()?)) else {
+            return Ok(());
+        };
+        let most = match self.scope.limit {
+            0 => usize::MAX,
+            _ => MOST,
         };
         let ours = self.index.root_numbers(self.catalogue)?;
-        let mut named = Vec::new();
-        for stored in self.catalogue.sessions_by_id(&ours, id, MOST)? {
-            named.push(Named {
-                address: stored.row.id.clone(),
-                entry: None,
-                session: stored.row,
-            });
-        }
+        let sessions = self.catalogue.sessions_by_id(&ours, id, most)?;
+        let named = &mut answer.named;
+        named.extend(sessions.into_iter().map(|stored| Named {
+            address: stored.row.id.clone(),
+            entry: None,
+            session: stored.row,
+        }));
+        // Where all were asked for, or fewer came, they are all.
+        let mut total = match named.len() < most {
+            true => named.len() as u64,
+            false => self.catalogue.count_sessions_by_id(&ours, id)?,
+        };
         // `SESSION:ENTRY`; a colon may belong to either.
         for (at, _) in id.rmatch_indices(':') {
-            for stored in self.catalogue.sessions_by_id(&ours, &id[..at], MOST)? {
-                let key = self.catalogue.key_of_id(stored.session, &id[at + 1..])?;
+            for stored in self.catalogue.sessions_by_id(&ours, &id[..at], most)? {
+                let key = self.key_of(stored.session, &id[at + 1..])?;
                 let entry = key.map(|key| self.catalogue.entry(key)).transpose()?;
-                named.extend(entry.flatten().map(|entry| named_entry(&entry, stored.row)));
+                if let Some(entry) = entry.flatten() {
+                    total += 1;
+                    named.push(named_entry(&entry, stored.row));
+                }
             }
         }
         if named.is_empty() {
-            for key in self.catalogue.keys_of_id(id, MOST)? {
+            let (mut keys, mut all) = self.catalogue.keys_of_id(id, most)?;
+            // As it is written first: few ids hold capitals, and hardly any both.
+            for other in [id.to_ascii_lowercase(), id.to_ascii_uppercase()] {
+                if keys.is_empty() && other != id {
+                    (keys, all) = self.catalogue.keys_of_id(&other, most)?;
+                }
+            }
+            total = all;
+            for key in keys {
                 let sessions = self.catalogue.sessions_by_number(&[key >> ARRIVAL_BITS])?;
                 let Some(entry) = self.catalogue.entry(key)? else {
                     continue;
@@ -46,7 +64,26 @@ impl Search<'_> {
                 named.extend(sessions.into_iter().map(|s| named_entry(&entry, s.row)));
             }
         }
-        Ok(named)
+        answer.named_total = total;
+        Ok(())
+    }
+}
+
+impl Search<'_> {
+    /// The entry of a session that has this id, whatever its case, or stands on that line.
+    fn key_of(&self, session: i64, entry: &str) -> Result<Option<i64>, Error> {
+        let (lower, upper) = (entry.to_ascii_lowercase(), entry.to_ascii_uppercase());
+        for id in [entry, &lower, &upper] {
+            let key = self.catalogue.key_of_id(session, id)?;
+            if key.is_some() {
+                return Ok(key);
+            }
+        }
+        let line = upper.strip_prefix('L').and_then(|line| line.parse().ok());
+        match line {
+            Some(line) => Ok(self.catalogue.key_of_line(session, line)?),
+            None => Ok(None),
+        }
     }
 }
 

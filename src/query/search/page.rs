@@ -7,7 +7,8 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
 use super::asking::Asked;
-use super::cursor::{self, Fingerprint, fingerprint};
+use super::cursor::{Fingerprint, fingerprint};
+use super::fit::{self, Told, bytes};
 use super::place::{Branches, places};
 use super::snippet::snippet;
 use super::typed::{Author, author};
@@ -27,12 +28,12 @@ const INJECTED: f32 = 0.2;
 const PASTED: f32 = 0.5;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
-/// Bytes that a cursor may always take, however few were asked for.
-const CURSOR: usize = 1024;
-/// Why there is no cursor though there are more hits.
-const LONG: &str = "there are more hits, but a cursor to them would take more than half of --max-bytes: ask for less, or for more bytes";
 /// Shorter prose may be said twice without being a copy.
 const COPIED: usize = 80;
+/// A copy counts where it stands so near behind the hit or the copy before it, in candidates and in bytes of their lines.
+/// So much is looked at behind a page: it counts what a longer one would.
+pub(super) const AHEAD: usize = 16;
+const AHEAD_BYTES: u64 = 64 << 10;
 
 /// Hits on their way to the page.
 pub(super) struct Page<'a, 's> {
@@ -43,12 +44,14 @@ pub(super) struct Page<'a, 's> {
     limit: usize,
     /// How many candidates were looked at.
     next: usize,
+    /// Bytes of their lines.
+    bytes: u64,
     /// Those whose text lowered their score, until it is their turn.
     late: BinaryHeap<Ready>,
     ready: Vec<Ready>,
-    /// By fingerprint, where in `ready` or among the late it is: a key.
-    seen: HashMap<Fingerprint, i64>,
-    copies: HashMap<i64, u64>,
+    /// By fingerprint of its line or text, the hit that says it: its first fingerprint.
+    seen: HashMap<Fingerprint, Fingerprint>,
+    copies: HashMap<Fingerprint, Copies>,
     own: HashMap<i64, HashSet<i64>>,
     reader: Reader<'a>,
     /// Candidates that do not match, or could not be read.
@@ -66,8 +69,25 @@ struct Ready {
     score: f32,
     time_ms: Option<i64>,
     entry: StoredEntry,
-    prints: [Option<Fingerprint>; 2],
+    /// Of its line, and of its text where that may be a copy.
+    prints: (Fingerprint, Option<Fingerprint>),
     hit: Hit,
+}
+
+/// Of one hit.
+struct Copies {
+    count: u64,
+    /// Which candidate the hit or its last copy was, and the bytes up to its end.
+    last: (usize, u64),
+}
+
+/// A candidate that matches and says something new.
+struct Candidate {
+    entry: StoredEntry,
+    /// The bytes of the line.
+    record: Vec<u8>,
+    pieces: Vec<String>,
+    prints: (Fingerprint, Option<Fingerprint>),
 }
 
 impl Ready {
@@ -108,6 +128,7 @@ impl<'a, 's> Page<'a, 's> {
             order,
             limit,
             next: 0,
+            bytes: 0,
             late: BinaryHeap::new(),
             ready: Vec::new(),
             seen: HashMap::new(),
@@ -138,8 +159,7 @@ impl<'a, 's> Page<'a, 's> {
                 (None, _) => false,
             };
             if self.ready.len() == self.limit {
-                self.more = late_first || next.is_some() || !all;
-                return Ok(true);
+                return self.look_ahead(hits, all);
             }
             if late_first {
                 self.ready.extend(self.late.pop());
@@ -152,47 +172,51 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
+    /// The page is full: count the copies that stand near behind its hits, and see whether anything else is left.
+    /// Returns whether that is known.
+    fn look_ahead(&mut self, hits: &[words::Hit], all: bool) -> Result<bool, Error> {
+        self.more |= !self.late.is_empty();
+        loop {
+            let Some(hit) = hits.get(self.next) else {
+                let is_known = all || !self.is_near(0);
+                self.more |= is_known && !all;
+                return Ok(is_known);
+            };
+            let entry = self.search.catalogue.entry(hit.key as i64)?;
+            if !self.is_near(entry.map_or(0, |entry| entry.length)) {
+                self.more = true;
+                return Ok(true);
+            }
+            self.next += 1;
+            self.more |= self.candidate(hit)?.is_some();
+        }
+    }
+
+    /// Whether the next candidate, of so many bytes, could still be counted as a copy of a hit on the page.
+    fn is_near(&self, length: u64) -> bool {
+        let known = self
+            .ready
+            .iter()
+            .filter_map(|ready| self.copies.get(&ready.prints.0));
+        let last = known.map(|copies| copies.last).max();
+        last.is_some_and(|(at, bytes)| {
+            self.next < at + AHEAD
+                && self.bytes.saturating_add(length) <= bytes.saturating_add(AHEAD_BYTES)
+        })
+    }
+
     /// Read a candidate's line again.
     fn look_at(&mut self, hit: &words::Hit) -> Result<(), Error> {
         let search = self.search;
-        let key = hit.key as i64;
-        let Some(entry) = search.catalogue.entry(key)? else {
-            self.dropped += 1;
+        let Some(Candidate {
+            entry,
+            record,
+            mut pieces,
+            prints,
+        }) = self.candidate(hit)?
+        else {
             return Ok(());
         };
-        let folds = !search.scope.every_copy;
-        let print = fingerprint(entry.hash ^ hit.class as u64);
-        let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
-        let own_print = if folds { print } else { by_key };
-        if search.shown.holds(own_print) || folds && self.is_copy(print) {
-            self.matched.insert(key >> ARRIVAL_BITS);
-            return Ok(());
-        }
-        let Some((text, record)) = self.reader.unmasked(&entry)? else {
-            // Changed since it was catalogued: what it says now is for the next check to find.
-            self.stale = true;
-            self.dropped += 1;
-            return Ok(());
-        };
-        let mut pieces = Vec::new();
-        if search.query.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
-            pieces = self.reader.prompts(&entry)?;
-        }
-        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
-        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
-        if hit.needs_check && !self.asked.confirms(search, &entry, &pieces)? {
-            self.dropped += 1;
-            return Ok(());
-        }
-        self.matched.insert(key >> ARRIVAL_BITS);
-        let length: usize = pieces.iter().map(String::len).sum();
-        let repeats = folds && length > 0 && (hit.class == Class::Output || length >= COPIED);
-        let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
-        if let Some(print) = text_print
-            && (search.shown.holds(print) || self.is_copy(print))
-        {
-            return Ok(());
-        }
         let tool = search.catalogue.tools(entry.key)?.into_iter().next();
         let factor = match self.order {
             Order::Ranked => self.factor(hit, &entry, &pieces)?,
@@ -225,10 +249,12 @@ impl<'a, 's> Page<'a, 's> {
                 text: factor,
             }),
         };
-        let prints = [Some(own_print), text_print];
-        if folds {
-            self.seen
-                .extend(prints.iter().flatten().map(|print| (*print, key)));
+        if !search.scope.every_copy {
+            let own = prints.0;
+            let both = std::iter::once(own).chain(prints.1);
+            self.seen.extend(both.map(|print| (print, own)));
+            let last = (self.next, self.bytes);
+            self.copies.insert(own, Copies { count: 0, last });
         }
         let ready = Ready {
             score,
@@ -245,12 +271,68 @@ impl<'a, 's> Page<'a, 's> {
         Ok(())
     }
 
-    /// Whether a hit before says the same; it is then counted as a copy of that.
+    /// What a candidate says; `None` where it does not match, or was said before.
+    fn candidate(&mut self, hit: &words::Hit) -> Result<Option<Candidate>, Error> {
+        let search = self.search;
+        let key = hit.key as i64;
+        let Some(entry) = search.catalogue.entry(key)? else {
+            self.dropped += 1;
+            return Ok(None);
+        };
+        self.bytes = self.bytes.saturating_add(entry.length);
+        let folds = !search.scope.every_copy;
+        let print = fingerprint(entry.hash ^ hit.class as u64);
+        let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
+        let own_print = if folds { print } else { by_key };
+        if search.shown.holds(own_print) || folds && self.is_copy(print) {
+            self.matched.insert(key >> ARRIVAL_BITS);
+            return Ok(None);
+        }
+        let Some((text, record)) = self.reader.unmasked(&entry)? else {
+            // Changed since it was catalogued: what it says now is for the next check to find.
+            self.stale = true;
+            self.dropped += 1;
+            return Ok(None);
+        };
+        let mut pieces = Vec::new();
+        if search.query.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
+            pieces = self.reader.prompts(&entry)?;
+        }
+        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
+        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
+        if hit.needs_check && !self.asked.confirms(search, &entry, &pieces)? {
+            self.dropped += 1;
+            return Ok(None);
+        }
+        self.matched.insert(key >> ARRIVAL_BITS);
+        let length: usize = pieces.iter().map(String::len).sum();
+        let repeats = folds && length > 0 && (hit.class == Class::Output || length >= COPIED);
+        let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
+        if let Some(print) = text_print
+            && (search.shown.holds(print) || self.is_copy(print))
+        {
+            return Ok(None);
+        }
+        Ok(Some(Candidate {
+            entry,
+            record,
+            pieces,
+            prints: (own_print, text_print),
+        }))
+    }
+
+    /// Whether a hit before says the same; where it stands near, it is counted as a copy of that.
     fn is_copy(&mut self, print: Fingerprint) -> bool {
-        let Some(key) = self.seen.get(&print) else {
+        let Some(own) = self.seen.get(&print) else {
             return false;
         };
-        *self.copies.entry(*key).or_default() += 1;
+        if let Some(copies) = self.copies.get_mut(own)
+            && self.next <= copies.last.0 + AHEAD
+            && self.bytes <= copies.last.1.saturating_add(AHEAD_BYTES)
+        {
+            copies.count += 1;
+            copies.last = (self.next, self.bytes);
+        }
         true
     }
 
@@ -293,8 +375,8 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// Put the page into the answer: hits by session, or each by itself.
-    pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<(), Error> {
+    /// Put the page into the answer: hits by session, or each by itself. Returns what they are.
+    pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<Vec<Told>, Error> {
         let search = self.search;
         let ready = std::mem::take(&mut self.ready);
         let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
@@ -316,18 +398,18 @@ impl<'a, 's> Page<'a, 's> {
             }
         }
         let mut branches: HashMap<i64, Branches> = HashMap::new();
+        // What is certainly too much is not made.
         let room = match search.scope.max_bytes {
             0 => usize::MAX,
-            // The cursor names what earlier pages have shown as well.
-            most => most.saturating_sub(bytes(answer) + search.shown.bytes()),
+            most => most,
         };
         let mut taken = 0;
-        let mut prints: Vec<Fingerprint> = Vec::new();
+        let mut told: Vec<Told> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();
         for Ready {
             entry,
             mut hit,
-            prints: own,
+            prints,
             ..
         } in ready
         {
@@ -336,7 +418,7 @@ impl<'a, 's> Page<'a, 's> {
                 continue;
             };
             hit.place = standing.get(&entry.key).copied();
-            hit.copies = self.copies.get(&entry.key).copied().unwrap_or(0);
+            hit.copies = self.copies.get(&prints.0).map_or(0, |copies| copies.count);
             hit.address = format!("{}:{}", session.row.id, hit.entry);
             if search.scope.context > 0 {
                 let of = match branches.entry(number) {
@@ -347,48 +429,31 @@ impl<'a, 's> Page<'a, 's> {
                 hit.context =
                     of.neighbours(entry.key, count, search.catalogue, &mut self.reader)?;
             }
-            let known = groups
-                .iter_mut()
-                .find(|(known, _)| *known == number && !search.scope.flat);
-            let mut row = session.row.clone();
-            if let Some(mask) = search.scope.mask {
-                row.mask(mask);
-            }
-            // What the hit, its fingerprints in the cursor and a new group add.
-            let mut size = bytes(&hit) + 1 + own.iter().flatten().count() * cursor::DIGITS;
-            if known.is_none() {
-                size += bytes(&row) + "{\"session\":,\"hits\":[]},".len();
-            }
-            if !prints.is_empty() && taken + size > room {
+            if taken > room {
                 self.more = true;
                 break;
             }
-            taken += size;
-            prints.extend(own.into_iter().flatten());
-            match known {
+            if room < usize::MAX {
+                taken += bytes(&hit);
+            }
+            let mut known = groups.iter().map(|(known, _)| *known);
+            let known = known.position(|known| known == number && !search.scope.flat);
+            let group = known.unwrap_or(groups.len());
+            told.push(Told { group, prints });
+            match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
-                None => groups.push((
-                    number,
-                    HitGroup {
-                        session: row,
-                        hits: vec![hit],
-                    },
-                )),
+                None => {
+                    let mut row = session.row.clone();
+                    if let Some(mask) = search.scope.mask {
+                        row.mask(mask);
+                    }
+                    let hits = vec![hit];
+                    groups.push((number, HitGroup { session: row, hits }));
+                }
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
-        answer.cursor = self.more.then(|| search.shown.cursor(prints.into_iter()));
-        let longest = CURSOR.max(search.scope.max_bytes / 2);
-        let is_long = |cursor: &String| cursor.len() > longest;
-        if search.scope.max_bytes > 0 && answer.cursor.as_ref().is_some_and(is_long) {
-            answer.cursor = None;
-            answer.notes.push(LONG.to_owned());
-        }
-        Ok(())
+        answer.cursor = self.more.then(|| fit::cursor(search.shown, &told));
+        Ok(told)
     }
-}
-
-/// Bytes of its JSON.
-fn bytes(of: &impl serde::Serialize) -> usize {
-    serde_json::to_vec(of).map_or(0, |json| json.len())
 }

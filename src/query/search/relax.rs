@@ -203,8 +203,26 @@ impl Search<'_> {
         for (typed, asked) in parts {
             // Alone it was asked for already.
             let is_all = questions.len() == 1 && questions[0].expr == asked[0].expr;
-            if is_all || self.count(&asked)? == 0 {
-                answer.missing.push(typed);
+            if !is_all && self.count(&asked)? > 0 {
+                continue;
+            }
+            // Of a phrase the words that nothing holds say more.
+            let mut words = Vec::new();
+            if let Some(Expr::Phrase(text)) = asked[0].expr {
+                for word in text.split_whitespace().filter(|word| *word != text) {
+                    let expr = Expr::Word(word.to_owned());
+                    let alone = asked.iter().map(|question| Question {
+                        expr: Some(&expr),
+                        ..*question
+                    });
+                    if self.count(&alone.collect::<Vec<_>>())? == 0 {
+                        words.push(word.to_owned());
+                    }
+                }
+            }
+            match words.is_empty() {
+                true => answer.missing.push(typed),
+                false => answer.missing.extend(words),
             }
         }
         if several {

@@ -44,10 +44,10 @@ impl Filters {
             "session" => &mut self.session,
             "is" | "has" => {
                 let value = match values {
-                    [value] => value.as_str(),
-                    _ => "",
+                    [value] => value.to_lowercase(),
+                    _ => String::new(),
                 };
-                let (mark, expected) = match (name, value) {
+                let (mark, expected) = match (name, value.as_str()) {
                     ("is", "error") => (&mut self.error, ""),
                     ("is", "branch") => (&mut self.branch, ""),
                     ("is", "named") => (&mut self.named, ""),
@@ -56,18 +56,11 @@ impl Filters {
                     _ => (&mut self.image, "`image` after `has:`"),
                 };
                 if !expected.is_empty() {
-                    let hint = match values.first().map(String::as_str) {
-                        Some("image") => Some("did you mean has:image?"),
-                        Some("errors" | "failed" | "error") => Some("did you mean is:error?"),
-                        Some("name" | "named") => Some("did you mean is:named?"),
-                        Some("label" | "labeled" | "labelled") => Some("did you mean label:NAME?"),
-                        _ => None,
-                    };
-                    return Err(SyntaxError::new(
-                        filter.value_column,
-                        expected,
-                        hint.map(str::to_owned),
-                    ));
+                    let hint = values
+                        .first()
+                        .and_then(|value| meant(&value.to_lowercase()));
+                    let hint = hint.map(|meant| format!("did you mean {meant}?"));
+                    return Err(SyntaxError::new(filter.value_column, expected, hint));
                 }
                 if mark.is_some_and(|before| before == negated) {
                     return Err(SyntaxError::new(
@@ -96,9 +89,12 @@ impl Filters {
             return Err(SyntaxError::new(column, "one time", None));
         };
         let span = time::span(value, now).ok_or_else(|| {
-            let hint =
-                "such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, 3d, 2w";
-            SyntaxError::new(column, "a date or a length of time", Some(hint.to_owned()))
+            let hint = match meant_time(value) {
+                Some(meant) => format!("did you mean {name}:{meant}?"),
+                None => "such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, oct, 3d, 2w"
+                    .to_owned(),
+            };
+            SyntaxError::new(column, "a date or a length of time", Some(hint))
         })?;
         if name == "on" {
             // `on:3d` is the day that lies so far back.
@@ -152,7 +148,8 @@ pub(super) fn looks_like_code(name: &str, value: &str) -> bool {
 /// The field nearest to `name`, if any is near.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let synonym = match name {
-        "in" | "path" | "dir" | "folder" => Some("cwd"),
+        "in" | "dir" | "folder" => Some("cwd"),
+        "path" => Some("file"),
         "from" | "by" | "author" => Some("role"),
         "type" => Some("kind"),
         "repo" => Some("project"),
@@ -170,8 +167,51 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Letters to add, remove or replace between two ASCII words.
-fn distance(a: &str, b: &str) -> usize {
+/// The mark that is meant by what stands behind `is:` or `has:`.
+fn meant(value: &str) -> Option<&'static str> {
+    match value {
+        "failed" => return Some("is:error"),
+        "name" => return Some("is:named"),
+        "label" | "labeled" | "labelled" => return Some("label:NAME"),
+        _ => {}
+    }
+    let marks = [
+        ("error", "is:error"),
+        ("branch", "is:branch"),
+        ("named", "is:named"),
+        ("image", "has:image"),
+    ];
+    let near = marks.iter().filter(|(mark, _)| distance(value, mark) <= 2);
+    let nearest = near.min_by_key(|(mark, _)| distance(value, mark));
+    nearest.map(|(_, meant)| *meant)
+}
+
+/// The time that is meant by a text that names none.
+fn meant_time(value: &str) -> Option<String> {
+    let value = value.to_lowercase();
+    // `last week`: that it is the last one is said by the filter.
+    let words: Vec<&str> = value.split_whitespace().collect();
+    let length = match words.as_slice() {
+        ["last" | "past", "day"] => Some("1d"),
+        ["last" | "past", "week"] => Some("1w"),
+        ["last" | "past", "month"] => Some("1mo"),
+        ["last" | "past", "year"] => Some("1y"),
+        _ => None,
+    };
+    if let Some(length) = length {
+        return Some(length.to_owned());
+    }
+    if let ["last" | "past" | "this", name] = words.as_slice() {
+        return time::NAMES.contains(name).then(|| (*name).to_owned());
+    }
+    let nearest = time::NAMES
+        .iter()
+        .min_by_key(|name| distance(&value, name))?;
+    (value.len() > 3 && distance(&value, nearest) <= 2).then(|| (*nearest).to_owned())
+}
+
+/// Letters to add, remove or replace between two words; of those beyond ASCII each byte.
+pub(in crate::query) fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = row[0];

@@ -26,13 +26,21 @@ pub(super) enum Piece {
     },
     Filter {
         name: String,
-        values: Vec<String>,
+        values: Vec<Value>,
     },
     Open,
     Close,
     Or,
     And,
     Not,
+}
+
+/// A value of a filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Value {
+    /// Where it begins, in characters from 1.
+    pub column: usize,
+    pub text: String,
 }
 
 /// The lexemes, and what may have been meant otherwise.
@@ -234,8 +242,8 @@ impl Lexer<'_> {
         })
     }
 
-    /// The values after `name:`. `None` when this is code after all (`is::x`, `session://x`).
-    fn values(&mut self, name: &str) -> Result<Option<Vec<String>>, SyntaxError> {
+    /// The values after `name:`, and where they are. `None` when this is code after all (`is::x`, `session://x`).
+    fn values(&mut self, name: &str) -> Result<Option<Vec<Value>>, SyntaxError> {
         let column = self.at + 1;
         let is_path = matches!(
             name,
@@ -249,7 +257,8 @@ impl Lexer<'_> {
         }
         let mut values = Vec::new();
         loop {
-            let value = if self.peek(0) == Some('"') {
+            let at = self.at + 1;
+            let text = if self.peek(0) == Some('"') {
                 self.quoted()?
             } else {
                 let start = self.at;
@@ -260,7 +269,7 @@ impl Lexer<'_> {
                 }
                 self.characters[start..self.at].iter().collect()
             };
-            if value.is_empty() {
+            if text.is_empty() {
                 let hint = format!("to search for the text, write \"{name}:\"");
                 return Err(SyntaxError::new(
                     column,
@@ -268,7 +277,7 @@ impl Lexer<'_> {
                     Some(hint),
                 ));
             }
-            values.push(value);
+            values.push(Value { column: at, text });
             if self.peek(0) != Some(',') {
                 return Ok(Some(values));
             }

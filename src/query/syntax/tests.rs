@@ -81,6 +81,9 @@ fn expressions() {
         ("foo NOT bar", "(foo & !bar)"),
         ("foo AND NOT (bar baz)", "(foo & !(bar & baz))"),
         ("NOT -foo", "foo"),
+        ("NOT NOT foo", "foo"),
+        ("a NOT NOT NOT foo", "(a & !foo)"),
+        ("NOT NOT -foo", "!foo"),
         ("foo and not bar", "(foo & and & not & bar)"),
         ("tokenzier~", "tokenzier~"),
         ("*midd*", "*midd*"),
@@ -170,6 +173,10 @@ fn a_name_that_is_nearly_a_field_is_text_and_noted() {
         (
             "x projct:y",
             "column 3: projct: is no field, so projct:y is searched as text; did you mean project:y?",
+        ),
+        (
+            "path:src",
+            "column 1: path: is no field, so path:src is searched as text; did you mean file:src?",
         ),
     ] {
         assert_eq!(read(text).notes, [note], "{text}");
@@ -278,6 +285,22 @@ fn times() {
         read("-on:2026-10").filters.outside_ms,
         [(october, october + 31 * DAY)]
     );
+    for (text, same) in [
+        ("2weeks", "2w"),
+        ("1day", "1d"),
+        ("90minutes", "90min"),
+        ("6months", "6mo"),
+        ("2026-10-5", "2026-10-05"),
+        ("2026-9", "2026-09"),
+        ("oct", "2026-10"),
+        ("November", "2026-11"),
+        ("dec", "2025-12"),
+    ] {
+        for filter in ["since", "until", "on"] {
+            let same = bounds(&format!("{filter}:{same}"));
+            assert_eq!(bounds(&format!("{filter}:{text}")), same, "{filter}:{text}");
+        }
+    }
     let east = Now {
         ms: NOW,
         offset_s: 3600,
@@ -305,6 +328,16 @@ fn errors_say_where_and_what() {
         ("is:image", 4, "did you mean has:image?"),
         ("has:error", 5, "did you mean is:error?"),
         ("on:soon", 4, "a date"),
+        ("is:eror", 4, "did you mean is:error?"),
+        ("has:imag", 5, "did you mean has:image?"),
+        ("before:yesterdy", 8, "did you mean before:yesterday?"),
+        ("since:\"last week\"", 7, "did you mean since:1w?"),
+        ("-on:\"last monday\"", 5, "did you mean on:monday?"),
+        ("since:octobr", 7, "did you mean since:october?"),
+        ("☃", 1, "*☃* finds it as it is written"),
+        ("!=", 1, "*!=*"),
+        ("\"!=\"", 1, "*!=*"),
+        ("*", 1, "between two *"),
         ("a AND", 3, "both sides of AND"),
         ("AND a", 1, "both sides of AND"),
         ("a AND OR b", 3, "both sides of AND"),

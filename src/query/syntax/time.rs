@@ -67,7 +67,15 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
     if let Some(start) = ago(&text, local, now) {
         return Some(Span { start, end: start });
     }
+    if let Some(month) = month(&text) {
+        // The last one that has begun.
+        let year = local.year() - i16::from(month > local.month());
+        let first = Date::new(year, month, 1).ok()?;
+        return from_until(first, first.last_of_month(), now);
+    }
     let numbers: Vec<&str> = text.split('-').collect();
+    let is_short =
+        |text: &str| matches!(text.len(), 1 | 2) && text.bytes().all(|b| b.is_ascii_digit());
     let is_digits =
         |text: &str, length| text.len() == length && text.bytes().all(|b| b.is_ascii_digit());
     match numbers.as_slice() {
@@ -75,16 +83,14 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
             let first = Date::new(year.parse().ok()?, 1, 1).ok()?;
             from_until(first, first.last_of_year(), now)
         }
-        [year, month] if is_digits(year, 4) && is_digits(month, 2) => {
+        [year, month] if is_digits(year, 4) && is_short(month) => {
             let first = Date::new(year.parse().ok()?, month.parse().ok()?, 1).ok()?;
             from_until(first, first.last_of_month(), now)
         }
-        [year, month, day] if is_digits(year, 4) && is_digits(month, 2) && is_digits(day, 2) => {
-            days(
-                Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?,
-                now,
-            )
-        }
+        [year, month, day] if is_digits(year, 4) && is_short(month) && is_short(day) => days(
+            Date::new(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()?,
+            now,
+        ),
         _ => moment(&text, now),
     }
 }
@@ -116,6 +122,53 @@ fn weekday(text: &str) -> Option<Weekday> {
         .map(|(_, day)| day)
 }
 
+/// A month, whole or its first three letters.
+fn month(text: &str) -> Option<i8> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let at = MONTHS
+        .iter()
+        .position(|name| *name == text || name[..3] == *text)?;
+    i8::try_from(at + 1).ok()
+}
+
+/// Names of times, for who misspells one.
+pub(super) const NAMES: [&str; 21] = [
+    "today",
+    "yesterday",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "january",
+    "february",
+    "march",
+    "april",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "now",
+];
+
 fn midnight(day: Date) -> DateTime {
     day.to_datetime(Time::midnight())
 }
@@ -132,7 +185,7 @@ fn from_until(first: Date, last: Date, now: Now) -> Option<Span> {
     })
 }
 
-/// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`.
+/// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`, or with the whole word: `2weeks`.
 fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 || digits > 5 {
@@ -140,15 +193,15 @@ fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
     }
     let count: i64 = text[..digits].parse().ok()?;
     let minutes = match &text[digits..] {
-        "min" => 1,
-        "h" => 60,
-        "d" => 24 * 60,
-        "w" => 7 * 24 * 60,
-        "mo" => {
+        "min" | "minute" | "minutes" => 1,
+        "h" | "hour" | "hours" => 60,
+        "d" | "day" | "days" => 24 * 60,
+        "w" | "week" | "weeks" => 7 * 24 * 60,
+        "mo" | "month" | "months" => {
             let months = jiff::Span::new().try_months(count).ok()?;
             return now.ms_of(local.checked_sub(months).ok()?);
         }
-        "y" => {
+        "y" | "year" | "years" => {
             let years = jiff::Span::new().try_years(count).ok()?;
             return now.ms_of(local.checked_sub(years).ok()?);
         }

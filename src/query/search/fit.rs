@@ -1,0 +1,223 @@
+//! How is an answer kept to its bytes? Hits are left to the next page; where a single one is too much, what else there is
+//! is shortened or left out, and the answer names it.
+
+use super::cursor::{DIGITS, Fingerprint, Shown};
+use crate::index::Error;
+use crate::model::{HitGroup, SearchAnswer, SessionRow, acts};
+
+/// A hit of the page: its place in the answer, and what a cursor says of it.
+pub(super) struct Told {
+    pub group: usize,
+    pub prints: (Fingerprint, Option<Fingerprint>),
+}
+
+impl Told {
+    fn prints(&self) -> impl Iterator<Item = Fingerprint> {
+        std::iter::once(self.prints.0).chain(self.prints.1)
+    }
+}
+
+/// The cursor behind what was shown and these.
+pub(super) fn cursor(shown: &Shown, told: &[Told]) -> String {
+    shown.cursor(told.iter().flat_map(Told::prints))
+}
+
+/// Bytes of its JSON on one line, with what acts on a terminal written as an escape.
+pub(super) fn bytes(of: &impl serde::Serialize) -> usize {
+    let json = serde_json::to_string(of).unwrap_or_default();
+    let escapes = json.chars().filter(|character| acts(*character));
+    let longer = escapes.map(|character| 6 * character.len_utf16() - character.len_utf8());
+    json.len() + longer.sum::<usize>()
+}
+
+/// Keep the answer, whose hits are `told`, to `most` bytes with the end of its line.
+///
+/// # Errors
+/// [`Error::TooFewBytes`] when nothing more can be left out.
+pub(super) fn fit(
+    answer: &mut SearchAnswer,
+    mut told: Vec<Told>,
+    shown: &Shown,
+    most: usize,
+) -> Result<(), Error> {
+    let is_over = |answer: &SearchAnswer| (bytes(answer) + 1).saturating_sub(most);
+    if is_over(answer) == 0 {
+        return Ok(());
+    }
+    // Beside hits, the rest takes no more than half.
+    if !told.is_empty() {
+        if answer.facets.as_ref().is_some_and(|f| bytes(f) > most / 2) {
+            leave_out_facets(answer);
+        }
+        let mut named = bytes(&answer.named);
+        while answer.named.len() > 1 && named > most / 2 {
+            named -= answer.named.pop().as_ref().map_or(0, bytes) + 1;
+            note(answer, "named");
+        }
+    }
+    leave_hits(answer, &mut told, shown, most);
+    for give_up in [
+        leave_out_facets as fn(&mut SearchAnswer),
+        leave_out_named,
+        leave_out_context,
+    ] {
+        if is_over(answer) > 0 {
+            give_up(answer);
+        }
+    }
+    for (name, texts) in [
+        (
+            "firstMessage",
+            first_messages as fn(&mut SearchAnswer) -> Vec<&mut String>,
+        ),
+        ("snippet", snippets),
+        ("name", names),
+    ] {
+        if is_over(answer) > 0 && texts(answer).iter().any(|text| !text.is_empty()) {
+            note(answer, name);
+            let over = is_over(answer);
+            shorten(texts(answer), over);
+        }
+    }
+    keep_highlights(answer);
+    if is_over(answer) > 0 && !answer.notes.is_empty() {
+        answer.notes.clear();
+        note(answer, "notes");
+    }
+    match is_over(answer) {
+        0 => Ok(()),
+        over => Err(Error::TooFewBytes { least: most + over }),
+    }
+}
+
+/// Leave as many hits to the next page as must be; the first stays.
+fn leave_hits(answer: &mut SearchAnswer, told: &mut Vec<Told>, shown: &Shown, most: usize) {
+    let groups = std::mem::take(&mut answer.sessions);
+    let had = answer.cursor.take();
+    let rest = bytes(answer) + 1 - "null".len();
+    answer.sessions = groups;
+    let begun = cursor(shown, &[]).len() + 2;
+    let mut digits: usize = told.iter().map(|told| told.prints().count() * DIGITS).sum();
+    let mut hits: usize = answer.sessions.iter().map(|group| bytes(group) + 1).sum();
+    let mut left = false;
+    loop {
+        let ends = match left || had.is_some() {
+            true => begun + digits,
+            false => "null".len(),
+        };
+        if told.len() <= 1 || rest + hits + ends <= most {
+            break;
+        }
+        let Some(last) = told.pop() else { break };
+        digits -= last.prints().count() * DIGITS;
+        left = true;
+        if let Some(group) = answer.sessions.get_mut(last.group) {
+            hits -=
+                group.hits.pop().as_ref().map_or(0, bytes) + usize::from(!group.hits.is_empty());
+            if group.hits.is_empty() {
+                hits -= bytes(group) + 1;
+                answer.sessions.pop();
+            }
+        }
+    }
+    answer.cursor = match left {
+        true => Some(cursor(shown, told)),
+        false => had,
+    };
+}
+
+fn leave_out_facets(answer: &mut SearchAnswer) {
+    if answer.facets.take().is_some() {
+        note(answer, "facets");
+    }
+}
+
+fn leave_out_named(answer: &mut SearchAnswer) {
+    let kept = usize::from(answer.sessions.is_empty());
+    if answer.named.len() > kept {
+        answer.named.truncate(kept);
+        note(answer, "named");
+    }
+}
+
+fn leave_out_context(answer: &mut SearchAnswer) {
+    let mut any = false;
+    for hit in answer.sessions.iter_mut().flat_map(|group| &mut group.hits) {
+        any |= !hit.context.is_empty();
+        hit.context.clear();
+    }
+    if any {
+        note(answer, "context");
+    }
+}
+
+fn rows(answer: &mut SearchAnswer) -> impl Iterator<Item = &mut SessionRow> {
+    let hits = answer.sessions.iter_mut().map(|group| &mut group.session);
+    hits.chain(answer.named.iter_mut().map(|named| &mut named.session))
+}
+
+fn first_messages(answer: &mut SearchAnswer) -> Vec<&mut String> {
+    rows(answer).map(|row| &mut row.first_message).collect()
+}
+
+fn names(answer: &mut SearchAnswer) -> Vec<&mut String> {
+    rows(answer).filter_map(|row| row.name.as_mut()).collect()
+}
+
+fn snippets(answer: &mut SearchAnswer) -> Vec<&mut String> {
+    let hits = answer
+        .sessions
+        .iter_mut()
+        .flat_map(|group: &mut HitGroup| &mut group.hits);
+    hits.map(|hit| &mut hit.snippet).collect()
+}
+
+/// Matches that were cut off are marked no more.
+fn keep_highlights(answer: &mut SearchAnswer) {
+    for hit in answer.sessions.iter_mut().flat_map(|group| &mut group.hits) {
+        let end = hit.snippet.trim_end_matches(CUT).len();
+        hit.highlights.retain(|(_, to)| *to <= end);
+    }
+}
+
+/// What stands where text was cut off.
+const CUT: char = '…';
+
+/// Cut these texts at their ends until so many bytes of JSON are gone, or nothing is left of them.
+fn shorten(texts: Vec<&mut String>, over: usize) {
+    let mut over = over;
+    for text in texts {
+        if over == 0 {
+            return;
+        }
+        let (mut kept, mut gone) = (text.len(), 0);
+        for (at, character) in text.char_indices().rev() {
+            if gone >= over + CUT.len_utf8() {
+                break;
+            }
+            (kept, gone) = (at, gone + written(character));
+        }
+        text.truncate(kept);
+        if kept > 0 {
+            text.push(CUT);
+            gone -= CUT.len_utf8();
+        }
+        over = over.saturating_sub(gone);
+    }
+}
+
+/// Bytes of a character in JSON.
+fn written(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        _ if acts(character) => 6 * character.len_utf16(),
+        _ => character.len_utf8(),
+    }
+}
+
+/// Name what was shortened or left out.
+fn note(answer: &mut SearchAnswer, what: &str) {
+    if !answer.cut.iter().any(|known| known == what) {
+        answer.cut.push(what.to_owned());
+    }
+}

@@ -1,0 +1,143 @@
+//! Which values of filters does nothing in the index have? Such a value may be right all the same, so this is told only
+//! where nothing was found.
+
+use std::collections::BTreeSet;
+
+use super::Search;
+use crate::catalogue::values::Valued;
+use crate::index::Error;
+use crate::model::UnknownValue;
+use crate::query::filter::{folder, holds, is_at, is_id, with_file};
+use crate::query::page::is_of_project;
+use crate::query::syntax::{Typed, distance};
+use crate::query::tree::current_labels;
+
+/// Values told at most of those that there are.
+const MOST: usize = 10;
+
+impl Search<'_> {
+    /// The values of filters that nothing in the index has, as they were typed.
+    pub(super) fn unknown(&self) -> Result<Vec<UnknownValue>, Error> {
+        let mut unknown = Vec::new();
+        for typed in &self.query.typed {
+            let wants = |one: &crate::query::syntax::Alternative| one.filters.wants(typed);
+            if !self.query.alternatives.iter().any(wants) {
+                continue;
+            }
+            let known = self.known(typed)?;
+            if self.is_known(typed, &known)? {
+                continue;
+            }
+            // Sessions and files are too many to be told.
+            let mut known = match typed.field.as_str() {
+                "session" | "file" => Vec::new(),
+                "project" if !typed.value.contains(['/', '\\']) => {
+                    let folders: BTreeSet<&str> = known.iter().map(|cwd| folder(cwd)).collect();
+                    folders.into_iter().map(str::to_owned).collect()
+                }
+                _ => known,
+            };
+            let value = typed.value.to_lowercase();
+            known.sort_by_key(|one| distance(&value, &one.to_lowercase()));
+            let suggestion = known
+                .first()
+                .filter(|one| is_near(&value, &one.to_lowercase()));
+            let suggestion = suggestion.map(|one| written(&typed.field, one));
+            known.truncate(MOST);
+            let mut one = UnknownValue {
+                filter: typed.field.clone(),
+                value: typed.value.clone(),
+                column: typed.column,
+                known,
+                suggestion,
+            };
+            if let Some(mask) = self.scope.mask {
+                one.mask(mask);
+            }
+            unknown.push(one);
+        }
+        Ok(unknown)
+    }
+
+    fn is_known(&self, typed: &Typed, known: &[String]) -> Result<bool, Error> {
+        let value = typed.value.as_str();
+        Ok(match typed.field.as_str() {
+            "file" => !with_file(self.catalogue, &[value.to_owned()])?.is_empty(),
+            // Prompts are kept apart.
+            "kind" if value.eq_ignore_ascii_case("system") => true,
+            "agent" | "role" | "kind" | "tool" | "status" => {
+                known.iter().any(|one| one.eq_ignore_ascii_case(value))
+            }
+            "project" => known.iter().any(|one| is_of_project(one, value)),
+            "cwd" => known.iter().any(|one| is_at(one, value)),
+            "root" => known.iter().any(|one| one == value || is_at(one, value)),
+            "session" => known.iter().any(|one| is_id(one, value) || one == value),
+            _ => known.iter().any(|one| holds(one, value)),
+        })
+    }
+
+    /// Every value that there is for this filter, each once.
+    fn known(&self, typed: &Typed) -> Result<Vec<String>, Error> {
+        let field = typed.field.as_str();
+        let values = |of| self.catalogue.values(of);
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        match field {
+            "role" => known.extend(values(Valued::Role)?),
+            "kind" => known.extend(values(Valued::Kind)?),
+            "tool" => known.extend(values(Valued::Tool)?),
+            "status" => known.extend(values(Valued::Stop)?),
+            "label" => {
+                for session in self.catalogue.labelled_sessions()? {
+                    known.extend(current_labels(self.catalogue.labels(session)?).into_values());
+                }
+            }
+            "model" => self.catalogue.each_model(|_, _, model| {
+                known.insert(model.to_owned());
+            })?,
+            "provider" => self.catalogue.each_model(|_, provider, _| {
+                known.insert(provider.to_owned());
+            })?,
+            _ => {}
+        }
+        let ours = self.index.root_numbers(self.catalogue)?;
+        self.catalogue.each_session(&ours, |s| match field {
+            "agent" => add(&mut known, s.agent),
+            "project" | "cwd" => add(&mut known, s.cwd),
+            "root" => {
+                add(&mut known, s.label.unwrap_or_default());
+                add(&mut known, s.path);
+            }
+            "session" => {
+                add(&mut known, s.id);
+                add(&mut known, s.path);
+            }
+            "name" => add(&mut known, s.name.unwrap_or_default()),
+            "model" => add(&mut known, s.model.unwrap_or_default()),
+            "provider" => add(&mut known, s.provider.unwrap_or_default()),
+            "status" => add(&mut known, &s.own("status").unwrap_or_default()),
+            _ => {}
+        })?;
+        known.remove("");
+        Ok(known.into_iter().collect())
+    }
+}
+
+fn add(known: &mut BTreeSet<String>, value: &str) {
+    if !known.contains(value) {
+        known.insert(value.to_owned());
+    }
+}
+
+/// Whether one is meant where the other is typed: few letters are wrong, or some are missing at the end.
+fn is_near(typed: &str, known: &str) -> bool {
+    distance(typed, known) <= 1 + known.len() / 4
+        || typed.len() > 2 && (known.starts_with(typed) || typed.starts_with(known))
+}
+
+/// A filter, as it would be typed.
+fn written(field: &str, value: &str) -> String {
+    match value.contains([' ', ',', '"', ')']) {
+        true => format!("{field}:\"{}\"", value.replace('"', "\\\"")),
+        false => format!("{field}:{value}"),
+    }
+}
