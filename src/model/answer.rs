@@ -138,6 +138,8 @@ pub struct Hit {
     pub kind: String,
     pub role: Option<String>,
     pub tool: Option<String>,
+    /// When it was written; of an entry that does not say so, when the entry before it in its file was, else when its
+    /// session began.
     pub time: Option<String>,
     pub score: f32,
     pub standing: Standing,
