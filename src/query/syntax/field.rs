@@ -202,12 +202,12 @@ fn meant_time(value: &str) -> Option<String> {
         return Some(length.to_owned());
     }
     if let ["last" | "past" | "this", name] = words.as_slice() {
-        return time::NAMES.contains(name).then(|| (*name).to_owned());
+        return time::names()
+            .any(|known| known == *name)
+            .then(|| (*name).to_owned());
     }
-    let nearest = time::NAMES
-        .iter()
-        .min_by_key(|name| distance(&value, name))?;
-    (value.len() > 3 && distance(&value, nearest) <= 2).then(|| (*nearest).to_owned())
+    let nearest = time::names().min_by_key(|name| distance(&value, name))?;
+    (value.len() > 3 && distance(&value, nearest) <= 2).then(|| nearest.to_owned())
 }
 
 /// Letters to add, remove or replace between two words; of those beyond ASCII each byte.

@@ -106,59 +106,22 @@ pub(super) fn whole_day(span: Span, now: Now) -> Span {
         .unwrap_or(span)
 }
 
-/// A day of the week, whole or its first three letters.
-fn weekday(text: &str) -> Option<Weekday> {
-    const DAYS: [(&str, Weekday); 7] = [
-        ("monday", Weekday::Monday),
-        ("tuesday", Weekday::Tuesday),
-        ("wednesday", Weekday::Wednesday),
-        ("thursday", Weekday::Thursday),
-        ("friday", Weekday::Friday),
-        ("saturday", Weekday::Saturday),
-        ("sunday", Weekday::Sunday),
-    ];
-    DAYS.into_iter()
-        .find(|(name, _)| *name == text || name[..3] == *text)
-        .map(|(_, day)| day)
-}
-
-/// A month, whole or its first three letters.
-fn month(text: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let at = MONTHS
-        .iter()
-        .position(|name| *name == text || name[..3] == *text)?;
-    i8::try_from(at + 1).ok()
-}
-
-/// Names of times, for who misspells one.
-pub(super) const NAMES: [&str; 21] = [
-    "today",
-    "yesterday",
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
+/// Days and months, of which the first three letters are enough.
+const WEEKDAYS: [(&str, Weekday); 7] = [
+    ("monday", Weekday::Monday),
+    ("tuesday", Weekday::Tuesday),
+    ("wednesday", Weekday::Wednesday),
+    ("thursday", Weekday::Thursday),
+    ("friday", Weekday::Friday),
+    ("saturday", Weekday::Saturday),
+    ("sunday", Weekday::Sunday),
+];
+const MONTHS: [&str; 12] = [
     "january",
     "february",
     "march",
     "april",
+    "may",
     "june",
     "july",
     "august",
@@ -166,8 +129,30 @@ pub(super) const NAMES: [&str; 21] = [
     "october",
     "november",
     "december",
-    "now",
 ];
+
+fn weekday(text: &str) -> Option<Weekday> {
+    WEEKDAYS
+        .into_iter()
+        .find(|(name, _)| *name == text || name[..3] == *text)
+        .map(|(_, day)| day)
+}
+
+fn month(text: &str) -> Option<i8> {
+    let at = MONTHS
+        .iter()
+        .position(|name| *name == text || name[..3] == *text)?;
+    i8::try_from(at + 1).ok()
+}
+
+/// All names of times, for who misspells one.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    let days = WEEKDAYS.into_iter().map(|(name, _)| name);
+    ["now", "today", "yesterday"]
+        .into_iter()
+        .chain(days)
+        .chain(MONTHS)
+}
 
 fn midnight(day: Date) -> DateTime {
     day.to_datetime(Time::midnight())
