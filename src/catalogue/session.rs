@@ -1,5 +1,7 @@
 //! What does a session's row say? What the folds of its sources make of it, now and whenever one of them changes.
 
+use std::collections::HashSet;
+
 use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::open::{Catalogue, Error};
@@ -50,21 +52,46 @@ impl Catalogue {
         let (low, high) = key_range(session);
         let c = &self.connection;
         // What is owed with others is told by the new start, and would be told twice.
-        let mut undated = c.prepare_cached(
-            "SELECT source, key, length FROM _entries e
-             WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL AND taken_ms IS NULL AND flags & ?3 = 0
-               AND NOT EXISTS (SELECT 1 FROM _outbox o
-                               WHERE o.source = e.source AND e.key BETWEEN o.first AND o.last AND o.first < o.last)",
+        let mut owed = c.prepare_cached(
+            "SELECT answers, source, first, last FROM _outbox
+             WHERE first BETWEEN ?1 AND ?2 AND first < last ORDER BY answers, source, first",
         )?;
-        let undated: Vec<(i64, i64, i64)> = undated
-            .query_map([low, high, flag::PROVISIONAL], |r| {
-                Ok((r.get(0)?, r.get(1)?, r.get(2)?))
+        let owed: Vec<(bool, i64, i64, i64)> = owed
+            .query_map([low, high], |r| {
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
             })?
             .collect::<Result<_, _>>()?;
-        for (source, key, bytes) in undated {
-            // The words may have it by the old start, though that is not known yet.
-            c.prepare_cached("DELETE FROM _outbox WHERE source = ?1 AND first = ?2 AND last = ?2")?
-                .execute([source, key])?;
+        let is_owed = |answers: bool, source: i64, key: i64| {
+            let next =
+                owed.partition_point(|(a, s, first, _)| (*a, *s, *first) <= (answers, source, key));
+            let before = next.checked_sub(1).and_then(|at| owed.get(at));
+            before.is_some_and(|(a, s, _, last)| (*a, *s) == (answers, source) && key <= *last)
+        };
+        let mut undated = c.prepare_cached(
+            "SELECT source, key, length, flags & ?4 <> 0 FROM _entries
+             WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL AND taken_ms IS NULL AND flags & ?3 = 0",
+        )?;
+        let mut undated: Vec<(i64, i64, i64, bool)> = undated
+            .query_map([low, high, flag::PROVISIONAL, flag::ANSWER], |r| {
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?))
+            })?
+            .collect::<Result<_, _>>()?;
+        undated.retain(|(source, key, _, answers)| !is_owed(*answers, *source, *key));
+        // The words may have them by the old start, though that is not known yet.
+        let keys: HashSet<(i64, i64)> = undated.iter().map(|(s, key, ..)| (*s, *key)).collect();
+        let mut single = c.prepare_cached(
+            "SELECT item, source, first FROM _outbox WHERE first BETWEEN ?1 AND ?2 AND first = last",
+        )?;
+        let single: Vec<(i64, (i64, i64))> = single
+            .query_map([low, high], |r| Ok((r.get(0)?, (r.get(1)?, r.get(2)?))))?
+            .collect::<Result<_, _>>()?;
+        for (item, of) in single {
+            if keys.contains(&of) {
+                c.prepare_cached("DELETE FROM _outbox WHERE item = ?1")?
+                    .execute([item])?;
+            }
+        }
+        for (source, key, bytes, _) in undated {
             c.prepare_cached("INSERT INTO _dead (first, last) VALUES (?1, ?1)")?
                 .execute([key])?;
             for answers in [false, true] {

@@ -60,6 +60,8 @@ pub(super) fn places(
 /// A session's entries and how they hang together.
 pub(super) struct Branches {
     outline: Outline,
+    /// Where in the outline each entry is.
+    numbers: HashMap<i64, usize>,
     active: HashSet<usize>,
     /// What the agent no longer sees: on the active branch, but before what the last compaction kept.
     compacted: HashSet<usize>,
@@ -99,7 +101,9 @@ impl Branches {
             let kept = kept.and_then(place).filter(|kept| *kept > at);
             compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
         }
+        let keys = outline.keys.iter().enumerate();
         Ok(Self {
+            numbers: keys.map(|(at, key)| (*key, at)).collect(),
             active: branch.into_iter().collect(),
             compacted,
             outline,
@@ -107,7 +111,7 @@ impl Branches {
     }
 
     fn at(&self, key: i64) -> Option<usize> {
-        self.outline.keys.iter().position(|one| *one == key)
+        self.numbers.get(&key).copied()
     }
 
     fn place(&self, key: i64) -> Option<Place> {
