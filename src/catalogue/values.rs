@@ -16,18 +16,22 @@ pub enum Valued {
 }
 
 impl Catalogue {
-    /// Every value, each once.
-    pub fn values(&self, of: Valued) -> Result<Vec<String>, Error> {
-        let query = match of {
-            Valued::Role => "SELECT DISTINCT role FROM _entries WHERE role IS NOT NULL",
-            Valued::Kind => "SELECT DISTINCT kind FROM _entries",
-            Valued::Tool => "SELECT DISTINCT tool FROM _calls WHERE tool IS NOT NULL",
-            Valued::Stop => {
-                "SELECT DISTINCT stop_reason FROM _entries WHERE stop_reason IS NOT NULL"
-            }
+    /// Every value that entries of these roots have, each once.
+    pub fn values(&self, roots: &[i64], of: Valued) -> Result<Vec<String>, Error> {
+        let (column, table) = match of {
+            Valued::Role => ("role", "_entries"),
+            Valued::Kind => ("kind", "_entries"),
+            Valued::Tool => ("tool", "_calls"),
+            Valued::Stop => ("stop_reason", "_entries"),
         };
+        let roots: Vec<String> = roots.iter().map(i64::to_string).collect();
+        let query = format!(
+            "SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL
+               AND key >> 24 IN (SELECT session FROM _sessions WHERE root IN ({}))",
+            roots.join(", ")
+        );
         let mut values = Vec::new();
-        self.each(query, |row| {
+        self.each(&query, |row| {
             values.push(row.get(0)?);
             Ok(())
         })?;

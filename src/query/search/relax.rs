@@ -215,7 +215,12 @@ impl Search<'_> {
                         expr: Some(&expr),
                         ..*question
                     });
-                    if self.count(&alone.collect::<Vec<_>>())? == 0 {
+                    let is_told = words.iter().any(|told| told == word);
+                    // A sign between words is none, and what it finds says nothing.
+                    if !is_told
+                        && word.chars().any(char::is_alphanumeric)
+                        && self.count(&alone.collect::<Vec<_>>())? == 0
+                    {
                         words.push(word.to_owned());
                     }
                 }

@@ -1,7 +1,7 @@
 //! Which values of filters does nothing in the index have? Such a value may be right all the same, so this is told only
 //! where nothing was found.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Search;
 use crate::catalogue::values::Valued;
@@ -12,8 +12,10 @@ use crate::query::page::is_of_project;
 use crate::query::syntax::{Typed, distance};
 use crate::query::tree::current_labels;
 
-/// Values told at most of those that there are.
+/// Values told at most: of those that there are, and of those that nothing has.
 const MOST: usize = 10;
+/// Bytes of a value beyond which nobody has misspelt one.
+const LONGEST: usize = 128;
 
 impl Search<'_> {
     /// The values of filters that nothing in the index has, as they were typed.
@@ -23,6 +25,9 @@ impl Search<'_> {
             let wants = |one: &crate::query::syntax::Alternative| one.filters.wants(typed);
             if !self.query.alternatives.iter().any(wants) {
                 continue;
+            }
+            if unknown.len() == MOST {
+                break;
             }
             let known = self.known(typed)?;
             if self.is_known(typed, &known)? {
@@ -38,10 +43,12 @@ impl Search<'_> {
                 _ => known,
             };
             let value = typed.value.to_lowercase();
-            known.sort_by_key(|one| distance(&value, &one.to_lowercase()));
+            if value.len() <= LONGEST {
+                known.sort_by_cached_key(|one| distance(&value, &one.to_lowercase()));
+            }
             let suggestion = known
                 .first()
-                .filter(|one| is_near(&value, &one.to_lowercase()));
+                .filter(|one| value.len() <= LONGEST && is_near(&value, &one.to_lowercase()));
             let suggestion = suggestion.map(|one| written(&typed.field, one));
             known.truncate(MOST);
             let mut one = UnknownValue {
@@ -79,7 +86,14 @@ impl Search<'_> {
     /// Every value that there is for this filter, each once.
     fn known(&self, typed: &Typed) -> Result<Vec<String>, Error> {
         let field = typed.field.as_str();
-        let values = |of| self.catalogue.values(of);
+        let ours = self.index.root_numbers(self.catalogue)?;
+        let mut sessions: HashSet<i64> = HashSet::new();
+        if matches!(field, "label" | "model" | "provider") {
+            self.catalogue.each_session(&ours, |s| {
+                sessions.insert(s.session);
+            })?;
+        }
+        let values = |of| self.catalogue.values(&ours, of);
         let mut known: BTreeSet<String> = BTreeSet::new();
         match field {
             "role" => known.extend(values(Valued::Role)?),
@@ -87,19 +101,24 @@ impl Search<'_> {
             "tool" => known.extend(values(Valued::Tool)?),
             "status" => known.extend(values(Valued::Stop)?),
             "label" => {
-                for session in self.catalogue.labelled_sessions()? {
+                let mut labelled = self.catalogue.labelled_sessions()?;
+                labelled.retain(|session| sessions.contains(session));
+                for session in labelled {
                     known.extend(current_labels(self.catalogue.labels(session)?).into_values());
                 }
             }
-            "model" => self.catalogue.each_model(|_, _, model| {
-                known.insert(model.to_owned());
+            "model" => self.catalogue.each_model(|session, _, model| {
+                if sessions.contains(&session) {
+                    add(&mut known, model);
+                }
             })?,
-            "provider" => self.catalogue.each_model(|_, provider, _| {
-                known.insert(provider.to_owned());
+            "provider" => self.catalogue.each_model(|session, provider, _| {
+                if sessions.contains(&session) {
+                    add(&mut known, provider);
+                }
             })?,
             _ => {}
         }
-        let ours = self.index.root_numbers(self.catalogue)?;
         self.catalogue.each_session(&ours, |s| match field {
             "agent" => add(&mut known, s.agent),
             "project" | "cwd" => add(&mut known, s.cwd),
