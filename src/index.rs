@@ -1,7 +1,7 @@
 //! The door for readers: [`Index`] opens the index, brought up to the files where that is asked for. [`Indexer`] is the
 //! other door.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
@@ -11,22 +11,24 @@ use crate::ingest;
 use crate::model::Report;
 
 mod agent_list;
-mod asked;
+mod answers;
 mod config;
 mod damage;
 mod debt;
 mod error;
 mod feed;
 mod indexer;
+mod snapshot;
 mod turns;
 mod watch;
 
-use self::asked::Looked;
+use self::indexer::Looked;
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;
 pub use self::error::Error;
 pub use self::feed::{Feed, News};
 pub use self::indexer::Indexer;
+pub use self::snapshot::{Snapshot, Streamed};
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
@@ -45,10 +47,15 @@ pub enum Freshness {
 }
 
 /// The reader. It never takes a lock that a writer holds for longer than a try.
+///
+/// Every answer is given on a [`Snapshot`]: each method that asks takes one of its own. Whoever
+/// asks several questions that belong together asks one snapshot.
 pub struct Index {
     pub(crate) config: Config,
-    /// `None`: there is no index yet and none could be made.
-    pub(crate) catalogue: Option<Catalogue>,
+    /// What a [`Snapshot`] reads. Where there is no index yet and none could be made, it is empty
+    /// and in memory.
+    catalogue: Catalogue,
+    is_made: bool,
     /// Whether all files were looked at and catalogued.
     pub(crate) complete: bool,
     pub(crate) pending_files: u64,
@@ -56,10 +63,12 @@ pub struct Index {
     pub(crate) report: Option<Report>,
     /// Why it could not.
     pub(crate) obstacle: Option<Error>,
+    /// Whether sources that turn out to have changed are read again.
+    heals: bool,
+    /// Snapshots that are alive.
+    snapshots: Cell<usize>,
     /// The words of the last search.
-    pub(crate) words: RefCell<ingest::Kept>,
-    /// The files are looked at meanwhile: what takes long is done afterwards, if at all.
-    pub(crate) is_early: bool,
+    words: RefCell<ingest::OpenedWords>,
     /// Where the files may hold what is searched for first, noted when the check on opening read them all.
     pub(crate) sighted: Option<ingest::Sighted>,
 }
@@ -101,16 +110,13 @@ impl Index {
                     sighted,
                 }) => {
                     return Ok(Index {
-                        config: indexer.config,
-                        // The lock is given up here, the open catalogue is not: opening takes as long as looking.
-                        catalogue: Some(indexer.catalogue),
                         complete: report.files_unreadable == 0,
                         pending_files: report.files_unreadable,
                         report: Some(report),
-                        obstacle: None,
-                        words: RefCell::default(),
-                        is_early: false,
+                        heals: true,
                         sighted,
+                        // The lock is given up here, the open catalogue is not: opening takes as long as looking.
+                        ..Index::of(indexer.config, indexer.catalogue)
                     });
                 }
                 // The disk is full, or went read-only: answer from what is there.
@@ -155,16 +161,15 @@ impl Index {
                 (false, pending)
             }
         };
+        let is_made = catalogue.is_some();
+        let catalogue = catalogue.map_or_else(Catalogue::in_memory, Ok)?;
         Ok(Index {
-            config,
-            catalogue,
+            is_made,
             complete,
             pending_files,
-            report: None,
             obstacle,
-            words: RefCell::default(),
-            is_early: false,
-            sighted: None,
+            heals: is_made && freshness == Freshness::Check,
+            ..Index::of(config, catalogue)
         })
     }
 
@@ -190,13 +195,15 @@ impl Index {
     fn of(config: Config, catalogue: Catalogue) -> Index {
         Index {
             config,
-            catalogue: Some(catalogue),
+            catalogue,
+            is_made: true,
             complete: true,
             pending_files: 0,
             report: None,
             obstacle: None,
+            heals: false,
+            snapshots: Cell::new(0),
             words: RefCell::default(),
-            is_early: false,
             sighted: None,
         }
     }
@@ -204,15 +211,15 @@ impl Index {
     /// Leave what is open to the end of the process: the kernel gives memory and a hundred mapped files back faster at
     /// once than one by one. For programs that end with the answer. What must be closed with care is closed.
     pub fn leave(self) {
-        match &self.catalogue {
-            Some(catalogue) if !catalogue.is_clean() => drop(self),
-            _ => std::mem::forget(self),
+        match self.is_made && !self.catalogue.is_clean() {
+            true => drop(self),
+            false => std::mem::forget(self),
         }
     }
 
     /// Whether there is an index: without one, and without a way to make it, every answer is empty.
     pub fn is_made(&self) -> bool {
-        self.catalogue.is_some()
+        self.is_made
     }
 
     /// Why the check on opening could not be done: the answers are as the last writer left the index.
@@ -273,8 +280,7 @@ impl Index {
         query: &str,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
     ) -> Result<(), Error> {
-        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
-        catalogue
+        self.made()?
             .sql(query, each)?
             .map_err(|error| Error::io("the output".as_ref(), error))
     }
@@ -285,14 +291,20 @@ impl Index {
     /// # Errors
     /// When `file` exists or its folder cannot be written; [`Error::NoIndex`] without an index.
     pub fn save_catalogue(&self, file: &Path) -> Result<(u64, bool), Error> {
-        let catalogue = self.catalogue.as_ref().ok_or(Error::NoIndex)?;
-        catalogue.save_as(file).map_err(|error| match error {
+        self.made()?.save_as(file).map_err(|error| match error {
             // It is `file` that could not be written, not the index.
             catalogue::Error::Io { path, error } => Error::Io { path, error },
             error => error.into(),
         })?;
         let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
         Ok((saved.len(), self.complete))
+    }
+
+    fn made(&self) -> Result<&Catalogue, Error> {
+        match self.is_made {
+            true => Ok(&self.catalogue),
+            false => Err(Error::NoIndex),
+        }
     }
 
     /// Whether a live watcher keeps the index up to date, words included.

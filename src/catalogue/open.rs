@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -161,19 +160,6 @@ pub struct Catalogue {
     pub(super) wal_bytes: u64,
     path: PathBuf,
     file: Option<FileId>,
-    /// Which of those that this process has opened.
-    pub(super) opening: Opening,
-}
-
-/// No two of a process are equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Opening(u64);
-
-impl Opening {
-    fn next() -> Self {
-        static OPENED: AtomicU64 = AtomicU64::new(0);
-        Self(OPENED.fetch_add(1, Ordering::Relaxed))
-    }
 }
 
 /// Pages kept by who only reads: a list reads every page once, and each page kept costs a page fault.
@@ -289,7 +275,6 @@ impl Catalogue {
             copier: RefCell::default(),
             path: path.to_path_buf(),
             file: None,
-            opening: Opening::next(),
         };
         catalogue.prepare_writable()?;
         catalogue.file = file_at(path);
@@ -382,7 +367,6 @@ impl Catalogue {
             copier: RefCell::default(),
             path,
             file: None,
-            opening: Opening::next(),
         };
         for step in MIGRATIONS {
             catalogue.told(catalogue.connection.execute_batch(step))?;
@@ -482,7 +466,6 @@ impl Catalogue {
             copier: RefCell::default(),
             path: path.to_path_buf(),
             file,
-            opening: Opening::next(),
         }))
     }
 

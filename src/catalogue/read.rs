@@ -6,7 +6,7 @@ use std::vec::IntoIter;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::entries::in_file;
-use super::open::{Catalogue, Error, Opening};
+use super::open::{Catalogue, Error};
 use crate::format::resume;
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
@@ -131,16 +131,9 @@ impl ProblemsOfSource<'_> {
     }
 }
 
-/// A state of a catalogue, as one opening of it sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
-    opening: Opening,
-    /// SQLite's number of what others have committed.
-    version: i64,
-}
-
 impl Catalogue {
-    /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`].
+    /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`]. For
+    /// [`Index::snapshot`](crate::Index::snapshot), which is how questions are asked.
     pub fn snapshot(&self) -> Result<(), Error> {
         // A deferred transaction holds a snapshot from its first read on.
         let taken = self.connection.execute_batch("BEGIN; SELECT 1 FROM _store");
@@ -148,33 +141,6 @@ impl Catalogue {
             self.rollback();
         }
         self.told(taken)
-    }
-
-    /// What `ask` asks for, all of it as it is at one moment.
-    pub fn at_one_moment<T, E: From<Error>>(
-        &self,
-        ask: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
-        // Within a transaction it is one already.
-        if !self.connection.is_autocommit() {
-            return ask();
-        }
-        self.snapshot()?;
-        let asked = ask();
-        self.end_snapshot();
-        asked
-    }
-
-    /// When it is that a question is asked. As long as this is equal nobody else has written meanwhile.
-    pub fn moment(&self) -> Result<Moment, Error> {
-        let version = self
-            .connection
-            .prepare_cached("PRAGMA data_version")
-            .and_then(|mut version| version.query_row([], |row| row.get(0)));
-        Ok(Moment {
-            opening: self.opening,
-            version: self.told(version)?,
-        })
     }
 
     /// Let the snapshot go.

@@ -271,7 +271,7 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// The JSON of some sessions' rows without their heads, all as they are at one moment, and which of `sessions` each is of. One
+    /// The JSON of some sessions' rows without their heads, and which of `sessions` each is of. One
     /// that is gone is left out, as are all of them when the index that they were numbered in is. `sessions` ascend.
     pub fn ready_json(
         &self,
@@ -314,8 +314,7 @@ impl Catalogue {
             }
             Ok(())
         };
-        // Each of them in a transaction of its own would cost more than to read it.
-        self.at_one_moment(|| self.told(run()))
+        self.told(run())
     }
 
     /// The path in a session's row; empty when the session is gone.

@@ -134,6 +134,12 @@ impl Failure {
         error.is_some_and(Error::is_damage)
     }
 
+    /// Whether a session file changed while it was read.
+    pub fn is_of_changed_file(&self) -> bool {
+        let error = self.error.downcast_ref::<Error>();
+        matches!(error, Some(Error::Changed { .. }))
+    }
+
     /// The kind.
     pub fn kind(&self) -> Kind {
         self.kind
@@ -246,6 +252,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             let hint = if files { OPEN_FILES } else { WRITABLE };
             (Kind::Failed, vec![hint.to_owned()])
         }
+        Error::Outdated | Error::Changed { .. } => (Kind::Busy, vec!["ask again".to_owned()]),
         Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
         Error::NoIndex => (
             Kind::NotFound,

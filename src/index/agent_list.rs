@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::path::Path;
 
-use super::{Error, Index};
-use crate::catalogue::{Catalogue, agent_list::AgentRow};
+use super::{Error, Snapshot};
+use crate::catalogue::agent_list::AgentRow;
 use crate::session::{self, Progress, SessionInfo, SessionManager, Setup, in_order};
 
-impl Index {
+impl Snapshot<'_> {
     /// What [`SessionManager::list`] gives for a working directory, or without one [`SessionManager::list_all`]: the same
     /// values in the same order, out of the index as it was opened. Without `with_text` [`SessionInfo::all_messages_text`]
     /// stays empty, and no session file is read.
@@ -25,13 +25,11 @@ impl Index {
         with_text: bool,
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
-        let known = match &self.catalogue {
-            Some(catalogue) if self.complete => self
-                .root_of(setup, catalogue)?
-                .map(|root| (catalogue, root)),
-            _ => None,
+        let known = match self.index.complete {
+            true => self.root_of(setup)?,
+            false => None,
         };
-        let Some((catalogue, root)) = known else {
+        let Some(root) = known else {
             let mut read = match cwd {
                 Some(cwd) => SessionManager::list(setup, cwd, progress),
                 None => SessionManager::list_all(setup, progress),
@@ -46,7 +44,7 @@ impl Index {
             }
             return Ok(read);
         };
-        let rows = catalogue.agent_list(root)?.into_iter();
+        let rows = self.catalogue.agent_list(root)?.into_iter();
         let mut found: Vec<Row> = rows.map(Row::from).collect();
         if let Some(cwd) = cwd {
             let folder = setup.session_dir(cwd);
@@ -61,7 +59,7 @@ impl Index {
         let all = found.len();
         for (at, row) in found.iter_mut().enumerate() {
             if with_text {
-                row.info.all_messages_text = self.text_of(catalogue, row.session, PI)?;
+                row.info.all_messages_text = self.text_of(row.session, PI)?;
             }
             if progress(at + 1, all).is_break() {
                 return Err(Error::Cancelled);
@@ -72,18 +70,18 @@ impl Index {
     }
 
     /// The root that is the folder of these sessions, scanned as the agent looks through it.
-    fn root_of(&self, setup: &Setup, catalogue: &Catalogue) -> Result<Option<i64>, Error> {
+    fn root_of(&self, setup: &Setup) -> Result<Option<i64>, Error> {
         let (folder, flat): (&Path, bool) = match &setup.flat {
             Some(flat) => (flat, true),
             None => (&setup.sessions, false),
         };
         let spec = self
-            .config
+            .config()
             .roots
             .iter()
             .find(|spec| spec.format == PI && spec.path == folder && spec.flat == flat);
         match spec {
-            Some(spec) => Ok(catalogue.root_of(&spec.agent, &spec.path)?),
+            Some(spec) => Ok(self.catalogue.root_of(&spec.agent, &spec.path)?),
             None => Ok(None),
         }
     }

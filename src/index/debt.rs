@@ -35,10 +35,10 @@ impl Index {
     /// What the words owe. Words that somebody removed, or found damaged, and those of another catalogue or by other rules are
     /// owed as a whole.
     pub fn words_debt(&self) -> Result<Debt, Error> {
-        let Some(catalogue) = &self.catalogue else {
+        if !self.is_made {
             return Ok(Debt::Little);
-        };
-        let words = self.config.words_dir();
+        }
+        let (catalogue, words) = (&self.catalogue, self.config.words_dir());
         let anew = !words.exists()
             || condemned(&words).is_some()
             || ingest::are_refused(catalogue, &words)?;

@@ -31,6 +31,17 @@ pub enum Error {
     /// [`Config::cancel`](super::Config::cancel) was called. What was read until then is kept.
     #[error("cancelled")]
     Cancelled,
+    /// Somebody has written the index since the [`Snapshot`](super::Snapshot) was taken, and what
+    /// is asked needs both of its stores: take another one.
+    #[error("the index has changed since this snapshot of it was taken")]
+    Outdated,
+    /// A session file holds other bytes than those catalogued, and they could not be read again
+    /// now.
+    #[error("{}: has changed since it was catalogued", .path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no index yet, and none could be made.
     #[error("there is no index yet")]
     NoIndex,

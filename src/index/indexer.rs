@@ -21,6 +21,13 @@ const POSTPONED: &str =
 /// What follows when what is excluded cannot be wiped.
 const UNWIPED: &str = "what is excluded is found no more, but can be read from the index's files until a later sync has wiped it";
 
+/// What a look at all files leaves.
+pub(super) struct Looked {
+    pub indexer: Indexer,
+    pub report: Report,
+    pub sighted: Option<Sighted>,
+}
+
 /// The writer: holds the index's lock as long as it lives.
 pub struct Indexer {
     pub(super) config: Config,
@@ -32,6 +39,50 @@ pub struct Indexer {
 }
 
 impl Indexer {
+    /// Look at all files, which were listed while the catalogue was opened.
+    pub(super) fn look_at_all(mut self, progress: &mut dyn FnMut(Event)) -> Result<Looked, Error> {
+        let ahead = std::mem::take(&mut self.ahead);
+        let prepared = self.prepare_to_look();
+        let seen = prepared.and_then(|()| {
+            let seen = ingest::look_at_all(&self.catalogue, &self.config, ahead);
+            seen.map_err(Error::from)
+        });
+        // What is wrong is mended, or told, by looking again.
+        let report = self.sync_seen(seen.unwrap_or_default(), progress)?;
+        Ok(Looked {
+            indexer: self,
+            report,
+            sighted: None,
+        })
+    }
+
+    fn prepare_to_look(&mut self) -> Result<(), Error> {
+        let mut report = Report::default();
+        let prepared = self.prepare(&mut report);
+        self.notes.append(&mut report.notes);
+        prepared
+    }
+
+    /// Look at all files, and note where those that are new may hold what `expr` looks for.
+    pub(super) fn look_for(
+        mut self,
+        expr: Option<&Expr>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Looked, Error> {
+        // Only an empty catalogue notes that, and there is nothing to be gained from a list of
+        // what was there before.
+        if expr.is_none() || self.catalogue.has_sessions().unwrap_or(true) {
+            return self.look_at_all(progress);
+        }
+        self.ahead = Ahead::default();
+        let (report, sighted) = self.sync_looking_for(expr, progress)?;
+        Ok(Looked {
+            indexer: self,
+            report,
+            sighted,
+        })
+    }
+
     /// Take the lock and open the index, made when missing. Where a live watcher holds the lock, its turn is waited for: a
     /// minute, or as long as it gets on.
     ///
@@ -122,7 +173,7 @@ impl Indexer {
         self.sync_looking(Vec::new(), None, progress)
     }
 
-    /// The same where the roots that are configured were looked at by [`Indexer::look_beside`].
+    /// The same where the roots that are configured were looked at before.
     pub(super) fn sync_seen(
         &mut self,
         seen: Vec<Option<Seen>>,
@@ -207,6 +258,11 @@ impl Indexer {
         let whole: Vec<RootSpec> = whole.collect();
         self.look_at(whole, Vec::new(), None, &mut |_| {}, &mut report)?;
         Ok(report)
+    }
+
+    /// TEMPORARY
+    pub fn heal(&mut self, _: &[i64]) -> Result<Report, Error> {
+        Err(Error::NoIndex)
     }
 
     /// What must be so before anything is looked at: nothing is stored of what is excluded, and all roots are known.

@@ -357,7 +357,10 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
     if !live.vouches(&config, PATIENCE) || !config.add_project_roots(&catalogue)?.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Index::of(config, catalogue)))
+    Ok(Some(Index {
+        heals: true,
+        ..Index::of(config, catalogue)
+    }))
 }
 
 /// Wait until a live watcher has brought the catalogue up to what is on disk now; how long that took. `None` when it

@@ -13,23 +13,42 @@ pub(super) fn payload(epoch: &str, batch: i64) -> String {
     format!("{epoch}:{batch}:{SCHEMA_REVISION}")
 }
 
+/// Why words are not those of a catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mismatch {
+    /// They are of a batch that the catalogue has not stamped: it is older than they are, or was
+    /// put back.
+    Newer,
+    /// Anything else, for people.
+    Other(&'static str),
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Newer => "they are of a batch the catalogue never stamped",
+            Self::Other(why) => why,
+        })
+    }
+}
+
 /// Up to which batch the words are done, if they belong to this catalogue.
-fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, String> {
+fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, Mismatch> {
     let Some(payload) = payload else {
-        return Err("they were never committed".into());
+        return Err(Mismatch::Other("they were never committed"));
     };
     let mut parts = payload.split(':');
     let (of, batch, revision) = (parts.next(), parts.next(), parts.next());
     if of != Some(epoch) {
-        return Err("they belong to another catalogue".into());
+        return Err(Mismatch::Other("they belong to another catalogue"));
     }
     if revision != Some(SCHEMA_REVISION.to_string().as_str()) {
-        return Err("they were made by other rules".into());
+        return Err(Mismatch::Other("they were made by other rules"));
     }
     match batch.and_then(|b| b.parse().ok()) {
         Some(batch) if batch <= last_batch => Ok(batch),
-        Some(_) => Err("they are of a batch the catalogue never stamped".into()),
-        None => Err("their mark cannot be read".into()),
+        Some(_) => Err(Mismatch::Newer),
+        None => Err(Mismatch::Other("their mark cannot be read")),
     }
 }
 
@@ -50,11 +69,14 @@ pub fn are_refused(catalogue: &Catalogue, directory: &Path) -> Result<bool, cata
 }
 
 /// Up to which batch these words are done, or why they are not this catalogue's.
-pub fn done_in(words: &Words, catalogue: &Catalogue) -> Result<Result<i64, String>, WordsStage> {
+pub fn done_in(
+    words: &Words,
+    catalogue: &Catalogue,
+) -> Result<Result<i64, Mismatch>, WordsStage> {
     let (epoch, last_batch) = catalogue.epoch()?;
     Ok(match done_batch(words.payload(), &epoch, last_batch) {
         Ok(done) if catalogue.has_settled_after(done)? => {
-            Err("they are older than the catalogue".into())
+            Err(Mismatch::Other("they are older than the catalogue"))
         }
         done => done,
     })
@@ -71,24 +93,27 @@ pub struct Found {
     pub damage: Option<String>,
 }
 
+/// Whether the words are of the state that a catalogue is read in.
+pub enum Agreement {
+    /// They are, or there are none to trust.
+    Agree(Found),
+    /// They have gone on since.
+    Newer,
+    /// They are another catalogue's, older, or made by other rules.
+    Other,
+}
+
 /// Words that were opened before: to open them again takes as long as a search.
 #[derive(Default)]
-pub struct Kept(Option<(Identity, Arc<Words>)>);
+pub struct OpenedWords(Option<(Identity, Arc<Words>)>);
 
-impl Kept {
-    /// Open the words before it is known of which catalogue they are.
-    pub fn ahead(directory: &Path) -> Self {
-        let stamp = stamp(directory);
-        match (Words::open(directory), stamp) {
-            (Ok(words), Ok(stamp)) if !stamp.is_racy(now_ns()) => {
-                Self(Some((stamp, Arc::new(words))))
-            }
-            _ => Self::default(),
-        }
-    }
-
+impl OpenedWords {
     /// Open the words for reading, or take those that were, if nobody has committed or condemned them since.
-    pub fn open(&mut self, catalogue: &Catalogue, directory: &Path) -> Result<Found, WordsStage> {
+    pub fn open(
+        &mut self,
+        catalogue: &Catalogue,
+        directory: &Path,
+    ) -> Result<Agreement, WordsStage> {
         let stamp = stamp(directory);
         let known = self.0.take().filter(|(known, _)| {
             stamp.as_ref().is_ok_and(|stamp| stamp == known) && condemned(directory).is_none()
@@ -98,7 +123,7 @@ impl Kept {
             return of_catalogue(words, catalogue);
         }
         let found = open_words(catalogue, directory)?;
-        if let (Some(words), Ok(stamp)) = (&found.words, stamp)
+        if let (Agreement::Agree(Found { words: Some(words), .. }), Ok(stamp)) = (&found, stamp)
             && !stamp.is_racy(now_ns())
         {
             self.0 = Some((stamp, Arc::clone(words)));
@@ -114,26 +139,28 @@ fn stamp(directory: &Path) -> std::io::Result<Identity> {
 }
 
 /// Open the words for reading.
-pub fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Found, WordsStage> {
-    match Words::open(directory) {
-        Ok(words) => of_catalogue(Arc::new(words), catalogue),
-        Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => Ok(Found {
+fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Agreement, WordsStage> {
+    let none = match Words::open(directory) {
+        Ok(words) => return of_catalogue(Arc::new(words), catalogue),
+        Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => Found {
             damage: Some(error.to_string()),
             ..Found::default()
-        }),
+        },
         // To open them tantivy makes a lock file: without room for it all text is read instead.
-        Err(error) if error.asks_for_rebuild() || error.is_full() => Ok(Found::default()),
-        Err(error) => Err(error.into()),
-    }
+        Err(error) if error.asks_for_rebuild() || error.is_full() => Found::default(),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Agreement::Agree(none))
 }
 
-fn of_catalogue(words: Arc<Words>, catalogue: &Catalogue) -> Result<Found, WordsStage> {
+fn of_catalogue(words: Arc<Words>, catalogue: &Catalogue) -> Result<Agreement, WordsStage> {
     Ok(match done_in(&words, catalogue)? {
-        Ok(done) => Found {
+        Ok(done) => Agreement::Agree(Found {
             words: Some(words),
             done,
             damage: None,
-        },
-        Err(_) => Found::default(),
+        }),
+        Err(Mismatch::Newer) => Agreement::Newer,
+        Err(Mismatch::Other(_)) => Agreement::Other,
     })
 }

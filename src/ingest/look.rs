@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::Builder;
 
 use super::exclude::{LeftOut, leave_out};
 use crate::catalogue::{Catalogue, Error, read::Known};
@@ -65,33 +63,7 @@ pub fn list_ahead(config: &Config) -> Ahead {
 
 /// Look at all roots.
 pub fn look_at_all(catalogue: &Catalogue, config: &Config, ahead: Ahead) -> Result<AllSeen, Error> {
-    let nobody = AtomicUsize::new(0);
-    Ok(see(config, known(catalogue, config)?, ahead, &nobody))
-}
-
-/// Look at all roots on another thread while the catalogue is `ask`ed something else: when it ends, both have.
-pub fn look_beside<T>(
-    catalogue: Catalogue,
-    config: &Config,
-    ahead: Ahead,
-    ask: impl FnOnce(Catalogue) -> (Catalogue, T),
-) -> (Catalogue, Result<(AllSeen, T), Error>) {
-    let known = match known(&catalogue, config) {
-        Ok(known) => known,
-        Err(error) => return (catalogue, Err(error)),
-    };
-    let others = AtomicUsize::new(1);
-    std::thread::scope(|threads| {
-        // Without a thread for it they are looked at afterwards.
-        let seeing = Builder::new().spawn_scoped(threads, || see(config, known, ahead, &others));
-        let (catalogue, told) = ask(catalogue);
-        others.store(0, Ordering::Relaxed);
-        let seen = seeing.map_or_else(
-            |_| Vec::new(),
-            |seeing| seeing.join().unwrap_or_else(|panic| resume_unwind(panic)),
-        );
-        (catalogue, Ok((seen, told)))
-    })
+    Ok(see(config, known(catalogue, config)?, ahead))
 }
 
 /// The directories of every root with a format that is known, as they were.
@@ -110,15 +82,14 @@ fn known<'a>(catalogue: &Catalogue, config: &'a Config) -> Result<AllKnown<'a>, 
     config.roots.iter().map(known).collect()
 }
 
-/// Look at every root while so many `others` are at work.
-fn see(config: &Config, known: AllKnown<'_>, mut ahead: Ahead, others: &AtomicUsize) -> AllSeen {
+/// Look at every root.
+fn see(config: &Config, known: AllKnown<'_>, mut ahead: Ahead) -> AllSeen {
     let listings = ahead.stop();
     let see = |(spec, known): (&RootSpec, _)| {
         let (format, folders): (_, Folders) = known?;
         let before = Before {
             known: &folders,
             listings: &listings,
-            others,
         };
         let discovery = discover(config, spec, format, before);
         Some(Seen { folders, discovery })
@@ -155,7 +126,6 @@ pub fn look(
         let before = Before {
             known: &folders,
             listings: &Listings::default(),
-            others: &AtomicUsize::new(0),
         };
         let discovery = discover(config, spec, format, before);
         Seen { folders, discovery }

@@ -35,7 +35,8 @@ fn wipe_words(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage>
 
 fn rewrite(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
     let words = Words::open(directory)?;
-    let done = done_in(&words, catalogue)?.map_err(WordsError::Foreign)?;
+    let done = done_in(&words, catalogue)?;
+    let done = done.map_err(|mismatch| WordsError::Foreign(mismatch.to_string()))?;
     let (epoch, _) = catalogue.epoch()?;
     // Files stay as long as they are open.
     drop(words);

@@ -96,7 +96,7 @@ pub fn index_words(
                 Err(WordsStage::Words(error)) if error.asks_for_rebuild() => error.to_string(),
                 added => return added,
             },
-            Err(why) => why,
+            Err(mismatch) => mismatch.to_string(),
         },
         Err(WordsError::Missing(_)) => String::new(),
         Err(error) if error.asks_for_rebuild() => error.to_string(),

@@ -114,10 +114,6 @@ pub struct Resume {
 #[allow(missing_docs)]
 pub struct Listing {
     pub schema_version: u32,
-    /// Whether all that is on disk was read before answering.
-    pub complete: bool,
-    /// Files known to be not yet read.
-    pub pending_files: u64,
     /// First the agents' rows in the agents' order, then what they would not list.
     pub sessions: Vec<SessionRow>,
     /// How many sessions there are in the scope; `sessions` may be a page of them.
@@ -125,6 +121,10 @@ pub struct Listing {
     pub total: u64,
     /// Sessions of other directories that pass the same filters.
     pub elsewhere: u64,
+    /// Whether all that is on disk is in this answer. Last, as it is known last.
+    pub complete: bool,
+    /// Files known to be not yet read.
+    pub pending_files: u64,
 }
 
 /// One hit of a search.
@@ -263,6 +263,9 @@ pub struct SearchAnswer {
     pub complete: bool,
     /// Files that are not yet read, cannot be, or hold other bytes than the index knows: each once.
     pub pending_files: u64,
+    /// Files that hold other bytes than those catalogued.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<PathBuf>,
     /// Passages that match in all.
     pub total: u64,
     /// `false`: at most `total` (phrases in tool output are verified for the page only).
@@ -329,13 +332,17 @@ pub struct TreeRow {
 #[allow(missing_docs)]
 pub struct Tree {
     pub schema_version: u32,
-    pub complete: bool,
     pub session: SessionRow,
     /// Sessions this one was forked from, nearest first (paths as written where not catalogued).
     pub ancestors: Vec<String>,
     /// Paths of sessions forked from this one.
     pub forks: Vec<String>,
     pub entries: Vec<TreeRow>,
+    /// Whether all that is on disk is in this answer. Last, as it is known last.
+    pub complete: bool,
+    /// Files that hold other bytes than those catalogued.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<PathBuf>,
 }
 
 /// One entry of a transcript.
@@ -365,11 +372,16 @@ pub struct ShownEntry {
 #[allow(missing_docs)]
 pub struct Transcript {
     pub schema_version: u32,
-    pub complete: bool,
     pub session: SessionRow,
     pub entries: Vec<ShownEntry>,
     /// The entry asked for, when one was.
     pub focus: Option<String>,
+    /// Whether all that is on disk is in this answer. Last, as it is known last.
+    pub complete: bool,
+    /// Files that hold other bytes than those catalogued. Entries of them are shown as the file
+    /// stands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<PathBuf>,
 }
 
 /// Milliseconds by stage.

@@ -5,13 +5,13 @@ use std::io::Write;
 use super::outline::Ask;
 use super::show::Reader;
 use crate::format::Shape;
-use crate::index::{Error, Index};
+use crate::index::{Error, Snapshot};
 use crate::model::SessionRow;
 
 /// Kind of what a file of pi's begins with.
 const HEADER: &str = "session";
 
-impl Index {
+impl Snapshot<'_> {
     /// Write one branch as a session file of its own: the header and the way down to `leaf` (an id or `L<line>`), or to
     /// where the session stands, each entry's exact bytes on a line. How many lines were written.
     ///
@@ -20,8 +20,8 @@ impl Index {
     /// of its own.
     ///
     /// # Errors
-    /// [`Error::NotLines`]; [`Error::NoEntry`] when the leaf is not in the session, or an entry's bytes have changed;
-    /// [`Error::Io`] of the file or of `out`.
+    /// [`Error::NotLines`]; [`Error::NoEntry`] when the leaf is not in the session; [`Error::Changed`] when an
+    /// entry's bytes have changed; [`Error::Io`] of the file or of `out`.
     pub fn copy_branch(
         &self,
         session: &SessionRow,
@@ -29,15 +29,12 @@ impl Index {
         out: &mut dyn Write,
     ) -> Result<u64, Error> {
         let stored = self.stored(session)?;
-        let format = self.config.format(&stored.format);
-        let (Some(catalogue), Some(Shape::Lines)) = (
-            &self.catalogue,
-            format.map(|format| format.shape_of(&session.path)),
-        ) else {
+        let format = self.config().format(&stored.format);
+        if format.map(|format| format.shape_of(&session.path)) != Some(Shape::Lines) {
             return Err(Error::NotLines {
                 session: session.id.clone(),
             });
-        };
+        }
         let no_entry = |name: &str| Error::NoEntry {
             session: session.id.clone(),
             entry: name.to_owned(),
@@ -46,7 +43,7 @@ impl Index {
             without: &[HEADER],
             find: leaf.as_slice(),
         };
-        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
         let mut branch = match leaf {
             Some(name) => {
                 let found = outline.found.first().copied().flatten();
@@ -55,11 +52,11 @@ impl Index {
             None => outline.active_branch(),
         };
         branch.reverse();
-        let mut reader = Reader::new(self, catalogue);
+        let mut reader = Reader::new(self);
         let mut written = 0;
         // What the agent reads first is the header, wherever else one stands.
         let mut first = None;
-        catalogue.each_placed(stored.session, &mut |entry| {
+        self.catalogue.each_placed(stored.session, &mut |entry| {
             if entry.agent_sees && first.is_none() {
                 first = Some((entry.key, entry.kind == HEADER));
             }
@@ -71,10 +68,11 @@ impl Index {
             .into_iter()
             .chain(branch.iter().map(|at| outline.keys[*at]))
         {
-            let entry = catalogue.entry(key)?;
+            let entry = self.catalogue.entry(key)?;
             let entry = entry.ok_or_else(|| no_entry(leaf.unwrap_or_default()))?;
-            let bytes = reader.bytes(&entry)?;
-            let bytes = bytes.ok_or_else(|| no_entry(&super::show::address(&entry)))?;
+            let bytes = reader.bytes(&entry)?.ok_or_else(|| Error::Changed {
+                path: session.path.clone(),
+            })?;
             out.write_all(&bytes)
                 .and_then(|()| out.write_all(b"\n"))
                 .map_err(|e| Error::io("the output".as_ref(), e))?;

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use crate::index::{Error, Index};
-use crate::ingest::open_words;
 use crate::model::Class;
 
 impl Index {
@@ -11,11 +10,9 @@ impl Index {
     /// have an empty path and their key.
     #[doc(hidden)]
     pub fn dump_words(&self) -> Result<Vec<(PathBuf, u64, Class, String)>, Error> {
-        let Some(catalogue) = &self.catalogue else {
-            return Ok(Vec::new());
-        };
-        let found = open_words(catalogue, &self.config.words_dir())?;
-        let Some(words) = found.words else {
+        let snapshot = self.snapshot()?;
+        let (catalogue, found) = (snapshot.catalogue, snapshot.words()?);
+        let Some(words) = &found.words else {
             return Ok(Vec::new());
         };
         let mut places = std::collections::HashMap::new();

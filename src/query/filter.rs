@@ -15,12 +15,11 @@ use super::tree::current_labels;
 use crate::catalogue::Catalogue;
 use crate::catalogue::chains::BESIDE;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
-use crate::index::{Error, Index};
+use crate::index::{Error, Snapshot};
 
 /// The entries that are left.
 pub(super) struct Left<'a> {
-    index: &'a Index,
-    catalogue: &'a Catalogue,
+    snapshot: &'a Snapshot<'a>,
     /// `None`: all.
     sessions: Option<HashSet<i64>>,
     keys: Vec<Keys>,
@@ -40,14 +39,13 @@ struct Keys {
 impl<'a> Left<'a> {
     /// What the filters leave in the sessions of the index's roots, or of the directory `cwd` alone.
     pub fn new(
-        index: &'a Index,
-        catalogue: &'a Catalogue,
+        snapshot: &'a Snapshot<'a>,
         filters: &Filters,
         cwd: Option<&Path>,
     ) -> Result<Self, Error> {
+        let catalogue = snapshot.catalogue;
         let mut left = Left {
-            index,
-            catalogue,
+            snapshot,
             sessions: None,
             keys: Vec::new(),
             branch: filters.branch,
@@ -109,7 +107,7 @@ impl<'a> Left<'a> {
         let mut known = self.off.borrow_mut();
         let off = known
             .entry(session)
-            .or_insert_with(|| off_branch(self.index, self.catalogue, session).unwrap_or_default());
+            .or_insert_with(|| off_branch(self.snapshot, session).unwrap_or_default());
         off.as_ref().is_none_or(|off| !off.contains(&key))
     }
 
@@ -130,8 +128,8 @@ impl<'a> Left<'a> {
             || names
                 .iter()
                 .any(|n| !n.any.is_empty() || !n.none.is_empty());
-        let ours = self.index.root_numbers(self.catalogue)?;
-        let known = self.catalogue.root_numbers()?;
+        let ours = self.snapshot.root_numbers()?;
+        let known = self.snapshot.catalogue.root_numbers()?;
         if !filtered && known.iter().all(|root| ours.contains(root)) {
             return Ok(None);
         }
@@ -140,7 +138,7 @@ impl<'a> Left<'a> {
             .iter()
             .any(|n| **n != Names::default())
         {
-            self.catalogue.each_model(|session, provider, model| {
+            self.snapshot.catalogue.each_model(|session, provider, model| {
                 let of = used.entry(session).or_default();
                 of.push((provider.to_lowercase(), model.to_lowercase()));
             })?;
@@ -148,7 +146,7 @@ impl<'a> Left<'a> {
         let mut places = Places::default();
         let cwd = cwd.map(canonical);
         let mut left = HashSet::new();
-        self.catalogue.each_session(&ours, |s| {
+        self.snapshot.catalogue.each_session(&ours, |s| {
             let used = used.get(&s.session).map_or(&[][..], Vec::as_slice);
             let has_used = |of: &dyn Fn(&(String, String)) -> bool, last: Option<&str>, n: &str| {
                 used.iter().any(of) || last.is_some_and(|last| holds(last, n))
@@ -179,10 +177,10 @@ impl<'a> Left<'a> {
     /// Entries that carry a label which holds one of these texts.
     fn labelled(&self, names: &[String]) -> Result<HashSet<i64>, Error> {
         let mut entries = HashSet::new();
-        for session in self.catalogue.labelled_sessions()? {
-            for (target, label) in current_labels(self.catalogue.labels(session)?) {
+        for session in self.snapshot.catalogue.labelled_sessions()? {
+            for (target, label) in current_labels(self.snapshot.catalogue.labels(session)?) {
                 if names.iter().any(|name| holds(&label, name)) {
-                    entries.extend(self.catalogue.key_of_id(session, &target)?);
+                    entries.extend(self.snapshot.catalogue.key_of_id(session, &target)?);
                 }
             }
         }
@@ -193,14 +191,14 @@ impl<'a> Left<'a> {
     fn of_status(&self, names: &[String]) -> Result<(HashSet<i64>, HashSet<i64>), Error> {
         let is_one = |status: &str| names.iter().any(|name| name.eq_ignore_ascii_case(status));
         let mut entries = HashSet::new();
-        self.catalogue.each_stop(|key, stop| {
+        self.snapshot.catalogue.each_stop(|key, stop| {
             if is_one(stop) {
                 entries.insert(key);
             }
         })?;
-        let ours = self.index.root_numbers(self.catalogue)?;
+        let ours = self.snapshot.root_numbers()?;
         let mut sessions = HashSet::new();
-        self.catalogue.each_session(&ours, |s| {
+        self.snapshot.catalogue.each_session(&ours, |s| {
             if s.own("status").is_some_and(|status| is_one(&status)) {
                 sessions.insert(s.session);
             }
@@ -244,15 +242,11 @@ pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashS
 }
 
 /// The keys of a session's entries that are on other branches than the active one; `None`: it has no branches.
-fn off_branch(
-    index: &Index,
-    catalogue: &Catalogue,
-    session: i64,
-) -> Result<Option<HashSet<i64>>, Error> {
-    let stored = catalogue.sessions_by_number(&[session])?;
+fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i64>>, Error> {
+    let stored = snapshot.catalogue.sessions_by_number(&[session])?;
     let format = stored
         .first()
-        .and_then(|stored| index.config.format(&stored.format));
+        .and_then(|stored| snapshot.config().format(&stored.format));
     if !format.is_some_and(|format| format.has_branches()) {
         return Ok(None);
     }
@@ -261,7 +255,7 @@ fn off_branch(
         without: &BESIDE,
         find: &[],
     };
-    let outline = index.outline(catalogue, session, false, ask)?;
+    let outline = snapshot.outline(session, false, ask)?;
     let active: HashSet<usize> = outline.active_branch().into_iter().collect();
     let keys = outline.keys.iter().enumerate();
     let off = keys.filter(|(at, _)| !active.contains(at));

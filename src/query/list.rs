@@ -2,18 +2,16 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
-use crate::catalogue::Catalogue;
+use super::show::Reader;
 use crate::catalogue::marks::Belonging;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
 use crate::format::json::Collation;
-use crate::index::{Error, Index};
-use crate::ingest::entry_bytes;
+use crate::index::{Error, Snapshot};
 use crate::model::{Listing, Mask, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
 use crate::source::identity::now_ns;
 
@@ -58,7 +56,7 @@ impl ListScope {
     }
 }
 
-impl Index {
+impl Snapshot<'_> {
     /// The sessions in the scope: first the agents' rows in the agents' order, then the rest.
     ///
     /// Order (pi 0.87.1): `modified` descending, then the file's mtime descending (all projects only), then its name descending.
@@ -78,22 +76,23 @@ impl Index {
         Ok(listing)
     }
 
-    /// Show the rows of a page one after the other; memory does not grow with their number. A page can be gone through more
-    /// than once. Of a long one the rows are read each time: another process may have changed them in between, and one that
-    /// is gone since is left out.
+    /// Show the rows of a page one after the other; memory does not grow with their number. A page
+    /// can be gone through more than once: on the snapshot that it is of, its rows are the same each
+    /// time; on another one, a row that is gone is left out.
     ///
     /// ```no_run
     /// use sessionary::{Config, Freshness, Index, index::ListScope};
     /// # fn main() -> Result<(), sessionary::Error> {
     /// # let config = Config::new("/tmp/index", vec![]);
     /// let index = Index::open(&config, Freshness::Check)?;
-    /// let page = index.page(&ListScope::default())?;
+    /// let snapshot = index.snapshot()?;
+    /// let page = snapshot.page(&ListScope::default())?;
     /// let mut widest = 0;
-    /// index.each_row(&page, |row| {
+    /// snapshot.each_row(&page, |row| {
     ///     widest = widest.max(row.id.len());
     ///     Ok(())
     /// })?;
-    /// index.each_row(&page, |row| {
+    /// snapshot.each_row(&page, |row| {
     ///     println!("{:widest$} {}", row.id, row.cwd);
     ///     Ok(())
     /// })?;
@@ -108,25 +107,22 @@ impl Index {
         mut each: impl FnMut(SessionRow) -> Result<(), Error>,
     ) -> Result<WrittenList, Error> {
         let mut sessions = 0;
-        if let Some(catalogue) = &self.catalogue {
-            page.each(catalogue, |row| {
-                sessions += 1;
-                each(self.session_row(catalogue, &page.scope, &row)?)
-            })?;
-        }
+        page.each(self.catalogue, |row| {
+            sessions += 1;
+            each(self.session_row(&page.scope, &row)?)
+        })?;
         Ok(self.written(page, sessions))
     }
 
     /// One row of a list, taken apart.
     pub(super) fn session_row(
         &self,
-        catalogue: &Catalogue,
         scope: &ListScope,
         row: &Row<'_>,
     ) -> Result<SessionRow, Error> {
-        let mut read = catalogue.row_of(&format!("{}{}", row.head, row.json))?;
+        let mut read = self.catalogue.row_of(&format!("{}{}", row.head, row.json))?;
         if scope.with_text {
-            read.all_messages_text = Some(self.text_of(catalogue, row.session, row.format)?);
+            read.all_messages_text = Some(self.text_of(row.session, row.format)?);
         }
         if let Some(mask) = scope.mask {
             read.mask(mask);
@@ -136,21 +132,18 @@ impl Index {
 
     /// The rows that a list consists of, for [`Index::list_page`], [`Index::each_row`], [`Index::write_page`] or [`Index::write_page_lines`].
     pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
-        match &self.catalogue {
-            Some(catalogue) => ListPage::of(self, catalogue, scope),
-            None => Ok(ListPage::empty(scope)),
-        }
+        ListPage::of(self, scope)
     }
 
     /// What is said around the rows of a page.
     pub(super) fn listing(&self, page: &ListPage) -> Listing {
         Listing {
             schema_version: SCHEMA_VERSION,
-            complete: self.complete,
-            pending_files: self.pending_files,
             sessions: Vec::new(),
             total: page.total,
             elsewhere: page.elsewhere,
+            complete: self.is_complete(),
+            pending_files: self.index.pending_files,
         }
     }
 
@@ -160,29 +153,26 @@ impl Index {
             sessions,
             total: page.total,
             elsewhere: page.elsewhere,
-            complete: self.complete,
-            pending_files: self.pending_files,
+            complete: self.is_complete(),
+            pending_files: self.index.pending_files,
         }
     }
 
     /// When all files were looked at last: just now, where opening did.
     fn last_scan_ms(&self, totals: &Totals) -> Option<i64> {
-        let here = self.report.as_ref().map(|_| now_ns() / 1_000_000);
+        let here = self.index.report.as_ref().map(|_| now_ns() / 1_000_000);
         here.max(totals.last_scan_ms)
     }
 
     /// All sessions of the roots this index is configured for.
     pub(crate) fn stored_sessions(&self) -> Result<Vec<StoredSession>, Error> {
-        let Some(catalogue) = &self.catalogue else {
-            return Ok(Vec::new());
-        };
-        Ok(catalogue.sessions(&self.root_numbers(catalogue)?)?)
+        Ok(self.catalogue.sessions(&self.root_numbers()?)?)
     }
 
-    pub(crate) fn root_numbers(&self, catalogue: &Catalogue) -> Result<Vec<i64>, Error> {
+    pub(crate) fn root_numbers(&self) -> Result<Vec<i64>, Error> {
         let mut roots = Vec::new();
-        for spec in &self.config.roots {
-            roots.extend(catalogue.root_of(&spec.agent, &spec.path)?);
+        for spec in &self.config().roots {
+            roots.extend(self.catalogue.root_of(&spec.agent, &spec.path)?);
         }
         Ok(roots)
     }
@@ -190,30 +180,19 @@ impl Index {
     /// User and assistant text of all branches in file order, joined as the agent joins it.
     pub(crate) fn text_of(
         &self,
-        catalogue: &Catalogue,
         session: i64,
         format: &str,
     ) -> Result<String, Error> {
-        let Some(format) = self.config.format(format) else {
+        let Some(format) = self.config().format(format) else {
             return Ok(String::new());
         };
         let mut texts = Vec::new();
-        let mut open: HashMap<i64, (PathBuf, Option<File>)> = HashMap::new();
-        for entry in catalogue.entries(session)? {
+        let mut reader = Reader::new(self);
+        for entry in self.catalogue.entries(session)? {
             if !entry.agent_sees || !matches!(entry.role.as_deref(), Some("user" | "assistant")) {
                 continue;
             }
-            let (path, file) = match open.entry(entry.source) {
-                std::collections::hash_map::Entry::Occupied(open) => open.into_mut(),
-                std::collections::hash_map::Entry::Vacant(new) => {
-                    let Some((path, _)) = catalogue.source_place(entry.source)? else {
-                        continue;
-                    };
-                    new.insert((path, None))
-                }
-            };
-            let bytes = entry_bytes(path, file, entry.start, entry.length, entry.hash);
-            if let Some(record) = bytes.map_err(|e| Error::io(path, e))?
+            if let Some(record) = reader.bytes(&entry)?
                 && let Some(text) = format.listed_text(&record)
             {
                 texts.push(text);
@@ -224,20 +203,15 @@ impl Index {
 
     /// Whether there is any session.
     pub fn has_sessions(&self) -> Result<bool, Error> {
-        match &self.catalogue {
-            Some(catalogue) => Ok(catalogue.has_sessions()?),
-            None => Ok(false),
-        }
+        Ok(self.catalogue.has_sessions()?)
     }
 
     /// What there is, where, and how current.
     pub fn status(&self) -> Result<Status, Error> {
-        let stored = match &self.catalogue {
-            Some(catalogue) => catalogue.roots()?,
-            None => Vec::new(),
-        };
+        let (index, config, catalogue) = (self.index, self.config(), self.catalogue);
+        let stored = catalogue.roots()?;
         let mut roots = Vec::new();
-        for spec in &self.config.roots {
+        for spec in &config.roots {
             let known = stored
                 .iter()
                 .find(|r| r.agent == spec.agent && r.path == spec.path);
@@ -255,28 +229,18 @@ impl Index {
                 error: known.and_then(|r| r.error.clone()),
             });
         }
-        let totals = match &self.catalogue {
-            Some(catalogue) => catalogue.totals()?,
-            None => Totals::default(),
-        };
-        let mut words_damage = None;
-        let outstanding = match &self.catalogue {
-            Some(catalogue) => {
-                let found = crate::ingest::open_words(catalogue, &self.config.words_dir())?;
-                words_damage = found.damage;
-                match found.words {
-                    Some(_) => catalogue.outstanding(found.done)?.1,
-                    None => catalogue.owed_without_words()?.len() as u64,
-                }
-            }
-            None => 0,
+        let totals = catalogue.totals()?;
+        let found = self.words()?;
+        let outstanding = match found.words {
+            Some(_) => catalogue.outstanding(found.done)?.1,
+            None => catalogue.owed_without_words()?.len() as u64,
         };
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
-        let catalogue_path = self.config.catalogue_path();
+        let catalogue_path = config.catalogue_path();
         let wal = catalogue_path.with_extension("sqlite-wal");
         Ok(Status {
             schema_version: SCHEMA_VERSION,
-            index_dir: self.config.index_dir.clone(),
+            index_dir: config.index_dir.clone(),
             generation: crate::catalogue::GENERATION,
             roots,
             sessions: totals.sessions,
@@ -284,9 +248,9 @@ impl Index {
             problems: totals.problems,
             unread: totals.unread,
             outstanding,
-            words_damage,
+            words_damage: found.damage.clone(),
             catalogue_bytes: size(&catalogue_path) + size(&wal),
-            words_bytes: walkdir::WalkDir::new(self.config.words_dir())
+            words_bytes: walkdir::WalkDir::new(config.words_dir())
                 .into_iter()
                 .flatten()
                 .filter_map(|entry| entry.metadata().ok())
@@ -295,8 +259,8 @@ impl Index {
                 .sum(),
             source_bytes: totals.source_bytes,
             last_scan: self.last_scan_ms(&totals).and_then(iso),
-            writer: self.has_writer(),
-            watcher: self.watcher(),
+            writer: index.has_writer(),
+            watcher: index.watcher(),
         })
     }
 }
@@ -318,8 +282,8 @@ pub(super) struct Rank {
 }
 
 impl<'a> Ranks<'a> {
-    pub(super) fn new(index: &'a Index, by_mtime: bool) -> Self {
-        let formats = index.config.formats.iter();
+    pub(super) fn new(snapshot: &'a Snapshot<'_>, by_mtime: bool) -> Self {
+        let formats = snapshot.config().formats.iter();
         Self {
             by_creation: formats
                 .filter(|format| format.list_order() == ListOrder::Created)

@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use super::list::ListScope;
 use super::page::ListPage;
-use crate::index::{Error, Index};
+use crate::index::{Error, Snapshot};
 
 /// What was written, or shown, of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,20 +20,14 @@ pub struct WrittenList {
     pub pending_files: u64,
 }
 
-impl Index {
-    /// Write what [`Index::list`] gives as the JSON that it serialises to.
+impl Snapshot<'_> {
+    /// Write what [`Snapshot::list_page`] gives as the JSON that it serialises to.
     ///
     /// Every call of `write` gets whole characters.
-    pub fn write_list(&self, scope: &ListScope, out: &mut dyn Write) -> Result<WrittenList, Error> {
-        self.write_page(&self.page(scope)?, out)
-    }
-
-    /// The same of a page that was made before.
     pub fn write_page(&self, page: &ListPage, out: &mut dyn Write) -> Result<WrittenList, Error> {
-        let around = serde_json::to_string(&self.listing(page));
-        let around = around.map_err(|e| cannot_write(e.into()))?;
         let open = "\"sessions\":[";
-        let (before, after) = around.split_once(open).unwrap_or((&around, ""));
+        let around = self.around(page)?;
+        let (before, _) = around.split_once(open).unwrap_or((&around, ""));
         let mut separator = format!("{before}{open}");
         let written = self.write_rows(page, &mut |row| {
             out.write_all(separator.as_bytes())?;
@@ -45,20 +38,20 @@ impl Index {
         if separator != "," {
             out.write_all(separator.as_bytes()).map_err(cannot_write)?;
         }
+        // Only now it is known whether the list is complete.
+        let around = self.around(page)?;
+        let (_, after) = around.split_once(open).unwrap_or((&around, ""));
         out.write_all(after.as_bytes()).map_err(cannot_write)?;
         Ok(written)
     }
 
-    /// Write the rows of [`Index::list`] as JSON Lines: each is written as soon as it is made.
-    pub fn write_list_lines(
-        &self,
-        scope: &ListScope,
-        out: &mut dyn Write,
-    ) -> Result<WrittenList, Error> {
-        self.write_page_lines(&self.page(scope)?, out)
+    /// A list without its rows.
+    fn around(&self, page: &ListPage) -> Result<String, Error> {
+        serde_json::to_string(&self.listing(page)).map_err(|e| cannot_write(e.into()))
     }
 
-    /// The same of a page that was made before.
+    /// Write the rows of [`Snapshot::list_page`] as JSON Lines: each is written as soon as it is
+    /// made.
     pub fn write_page_lines(
         &self,
         page: &ListPage,
@@ -78,19 +71,17 @@ impl Index {
         write: &mut dyn FnMut(&[&str]) -> std::io::Result<()>,
     ) -> Result<WrittenList, Error> {
         let mut sessions = 0;
-        if let Some(catalogue) = &self.catalogue {
-            page.each(catalogue, |row| {
-                sessions += 1;
-                let written = if page.scope.with_text || row.is_masked {
-                    let row = self.session_row(catalogue, &page.scope, &row)?;
-                    let json = serde_json::to_string(&row);
-                    json.map_err(Into::into).and_then(|json| write(&[&json]))
-                } else {
-                    write(&[&row.head, row.json])
-                };
-                written.map_err(cannot_write)
-            })?;
-        }
+        page.each(self.catalogue, |row| {
+            sessions += 1;
+            let written = if page.scope.with_text || row.is_masked {
+                let row = self.session_row(&page.scope, &row)?;
+                let json = serde_json::to_string(&row);
+                json.map_err(Into::into).and_then(|json| write(&[&json]))
+            } else {
+                write(&[&row.head, row.json])
+            };
+            written.map_err(cannot_write)
+        })?;
         Ok(self.written(page, sessions))
     }
 }

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::list::{ListScope, canonical};
 use crate::catalogue::read::StoredSession;
-use crate::index::{Error, Index};
+use crate::index::{Error, Snapshot};
 use crate::model::SessionRow;
 
-impl Index {
+impl Snapshot<'_> {
     /// The session that `name` means: `last` (first row of `list` in `cwd`), a path, an id, or a unique prefix of ids.
     ///
     /// # Errors
@@ -33,10 +33,8 @@ impl Index {
                 .next()
                 .ok_or_else(not_found);
         }
-        let Some(catalogue) = &self.catalogue else {
-            return Err(not_found());
-        };
-        let roots = self.root_numbers(catalogue)?;
+        let catalogue = self.catalogue;
+        let roots = self.root_numbers()?;
         if name.contains(['/', '\\']) || name.ends_with(".jsonl") {
             let asked = cwd.join(name);
             let path = canonical(&asked);
@@ -82,9 +80,8 @@ impl Index {
         let not_found = || Error::NotFound {
             name: row.id.clone(),
         };
-        let catalogue = self.catalogue.as_ref().ok_or_else(not_found)?;
-        let roots = self.root_numbers(catalogue)?;
-        catalogue
+        let roots = self.root_numbers()?;
+        self.catalogue
             .sessions_with_id(&roots, &row.id)?
             .into_iter()
             .find(|s| s.row.path == row.path && s.row.agent == row.agent)

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
-use crate::index::Index;
+use crate::index::Snapshot;
 
-impl Index {
+impl Snapshot<'_> {
     /// Whether the session's entries form one line although they have ids.
     pub(super) fn is_linear(&self, session: &StoredSession) -> bool {
-        self.config
+        self.config()
             .format(&session.format)
             .is_some_and(|format| format.is_linear())
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::catalogue::entries::Placed;
-use crate::catalogue::{self, Catalogue};
-use crate::index::{Error, Index};
+use crate::catalogue;
+use crate::index::{Error, Snapshot};
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -35,14 +35,13 @@ pub(super) struct Outline {
     pub without_ids: bool,
 }
 
-impl Index {
+impl Snapshot<'_> {
     /// The outline of a session.
     ///
     /// Ids resolve to the last entry with that id; entries without any id (v1, clido) form one line, and all do where the
     /// format is linear.
     pub(super) fn outline(
         &self,
-        catalogue: &Catalogue,
         session: i64,
         linear: bool,
         ask: Ask<'_>,
@@ -50,13 +49,13 @@ impl Index {
         let mut read = Reading::new(ask);
         // Linear sessions are of many files and in another order than these are read in.
         let by_time = match linear {
-            true => Some(super::order::by_time(catalogue.entries(session)?)),
+            true => Some(super::order::by_time(self.catalogue.entries(session)?)),
             false => None,
         };
         let each = |take: &mut dyn FnMut(Placed<'_>)| -> Result<(), catalogue::Error> {
             match &by_time {
                 Some(entries) => entries.iter().for_each(|entry| take(Placed::of(entry))),
-                None => catalogue.each_placed(session, take)?,
+                None => self.catalogue.each_placed(session, take)?,
             }
             Ok(())
         };

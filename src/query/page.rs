@@ -9,23 +9,17 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 pub(super) use self::window::Row;
-use self::window::Window;
 use super::list::{ListScope, Places, Rank, Ranks, canonical};
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::Moment;
 use crate::catalogue::rows::{Wanted, head};
-use crate::index::{Error, Index};
+use crate::index::{Error, Snapshot};
 use crate::model::Sort;
 
-/// What a list consists of: which sessions, in which order, and what is told of the first of them, some megabytes.
+/// What a list consists of: which sessions, in which order.
 pub struct ListPage {
     pub(super) scope: ListScope,
     roots: Vec<Root>,
     rows: Vec<Placed>,
-    /// The first of them, read at once: what asks for a list has time while the files are looked at.
-    ahead: Window,
-    /// When that was.
-    moment: Option<Moment>,
     /// The index it was made of: another one has other numbers.
     index_id: String,
     /// Subagents of each session that has some.
@@ -35,10 +29,6 @@ pub struct ListPage {
     /// Rows of other directories that pass the same filters.
     pub(super) elsewhere: u64,
 }
-
-/// Bytes of rows that are read ahead, about: all of most lists, of some thousand bytes a row. Those behind are read when it is
-/// their turn, so that memory does not grow with them.
-const AHEAD: u64 = 9 << 18;
 
 struct Root {
     number: i64,
@@ -63,21 +53,6 @@ struct Placed {
 }
 
 impl ListPage {
-    /// Without an index there is nothing on it.
-    pub(super) fn empty(scope: &ListScope) -> ListPage {
-        ListPage {
-            scope: scope.clone(),
-            roots: Vec::new(),
-            rows: Vec::new(),
-            ahead: Window::default(),
-            moment: None,
-            index_id: String::new(),
-            subagents: HashMap::new(),
-            total: 0,
-            elsewhere: 0,
-        }
-    }
-
     /// How many rows are on it.
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -89,17 +64,10 @@ impl ListPage {
     }
 
     /// The page that `scope` asks for.
-    pub(super) fn of(
-        index: &Index,
-        catalogue: &Catalogue,
-        scope: &ListScope,
-    ) -> Result<ListPage, Error> {
-        catalogue.at_one_moment(|| Self::now(index, catalogue, scope))
-    }
-
-    fn now(index: &Index, catalogue: &Catalogue, scope: &ListScope) -> Result<ListPage, Error> {
-        let ranks = Ranks::new(index, scope.cwd.is_none());
-        let roots = roots(index, catalogue, scope, &ranks)?;
+    pub(super) fn of(snapshot: &Snapshot<'_>, scope: &ListScope) -> Result<ListPage, Error> {
+        let catalogue = snapshot.catalogue;
+        let ranks = Ranks::new(snapshot, scope.cwd.is_none());
+        let roots = roots(snapshot, scope, &ranks)?;
         let mut folded = HashSet::new();
         let mut subagents = HashMap::new();
         for (child, parent) in catalogue.subagents()? {
@@ -110,10 +78,13 @@ impl ListPage {
             folded.clear();
         }
         let mut page = ListPage {
+            scope: scope.clone(),
             roots,
-            subagents,
+            rows: Vec::new(),
             index_id: catalogue.changes_kept()?.index_id,
-            ..ListPage::empty(scope)
+            subagents,
+            total: 0,
+            elsewhere: 0,
         };
         let wanted = wanted(catalogue, scope)?;
         catalogue.placed_rows(&wanted, |row| {
@@ -142,8 +113,6 @@ impl ListPage {
         page.sort(catalogue)?;
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
-        page.ahead = page.read(catalogue, 0, AHEAD)?;
-        page.moment = Some(catalogue.moment()?);
         Ok(page)
     }
 
@@ -201,13 +170,13 @@ impl ListPage {
 }
 
 fn roots(
-    index: &Index,
-    catalogue: &Catalogue,
+    snapshot: &Snapshot<'_>,
     scope: &ListScope,
     ranks: &Ranks<'_>,
 ) -> Result<Vec<Root>, Error> {
+    let catalogue = snapshot.catalogue;
     let mut roots = Vec::new();
-    for spec in &index.config.roots {
+    for spec in &snapshot.config().roots {
         if let Some(number) = catalogue.root_of(&spec.agent, &spec.path)? {
             let (format, label, _) = catalogue.root_is(number)?;
             roots.push(Root {

@@ -3,10 +3,11 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
-use crate::index::{Debt, Error, Index};
+use crate::index::{Error, Snapshot};
 use crate::ingest::{Event, Found};
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Order, Words};
@@ -89,20 +90,10 @@ impl Default for SearchScope {
     }
 }
 
-impl SearchScope {
-    /// Whether more is asked than a page: somebody else may wait meanwhile.
-    fn is_long(&self) -> bool {
-        self.limit == 0 || self.limit > MOST_EARLY || self.facets
-    }
-}
-
-/// Of a page of so many hits an answer is a matter of some milliseconds.
-const MOST_EARLY: usize = 100;
-
 /// Fewer hits than this are too few: words with a typo or another ending are looked for as well.
 const FEW: u64 = 3;
 
-impl Index {
+impl Snapshot<'_> {
     /// All passages that `query` matches in the scope, best first, grouped by session.
     ///
     /// # Errors
@@ -115,7 +106,7 @@ impl Index {
     /// The same with progress, for queries that read all text through.
     ///
     /// # Errors
-    /// As [`Index::search`].
+    /// As [`Snapshot::search`].
     pub fn search_with(
         &self,
         query: &str,
@@ -130,21 +121,17 @@ impl Index {
         let shown = Shown::read(scope.cursor.as_deref(), question)?;
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
-            complete: self.complete,
-            pending_files: self.pending_files,
+            complete: self.is_complete(),
+            pending_files: self.index.pending_files,
             total_exact: true,
             notes: query.notes.clone(),
             ..SearchAnswer::default()
         };
-        let Some(catalogue) = &self.catalogue else {
+        if !self.index.is_made() {
             return Ok(answer);
-        };
-        if self.is_early && (scope.is_long() || self.words_debt()? != Debt::Little) {
-            return Err(Error::Cancelled);
         }
-        catalogue.snapshot()?;
         let mut ask = |found| -> Result<Option<String>, Error> {
-            let search = Search::new(self, catalogue, &query, scope, &shown, progress, found);
+            let search = Search::new(self, &query, scope, &shown, progress, found);
             search.answer_or_damage(&mut answer)
         };
         let result = match ask(None) {
@@ -155,28 +142,29 @@ impl Index {
             })),
             done => done,
         };
-        catalogue.end_snapshot();
         progress(Event::Done);
-        result.map(|_| answer)
+        result?;
+        answer.complete &= self.is_complete();
+        answer.changed_files = self.changed_files();
+        Ok(answer)
     }
 }
 
 /// One search on one snapshot of the catalogue.
 struct Search<'a> {
-    index: &'a Index,
+    snapshot: &'a Snapshot<'a>,
     catalogue: &'a Catalogue,
     query: &'a syntax::Query,
     scope: &'a SearchScope,
     shown: &'a Shown,
     /// The words, once they were asked for.
-    found: OnceCell<Found>,
+    found: OnceCell<Rc<Found>>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
 }
 
 impl<'a> Search<'a> {
     fn new(
-        index: &'a Index,
-        catalogue: &'a Catalogue,
+        snapshot: &'a Snapshot<'a>,
         query: &'a syntax::Query,
         scope: &'a SearchScope,
         shown: &'a Shown,
@@ -184,12 +172,12 @@ impl<'a> Search<'a> {
         found: Option<Found>,
     ) -> Self {
         Self {
-            index,
-            catalogue,
+            snapshot,
+            catalogue: snapshot.catalogue,
             query,
             scope,
             shown,
-            found: found.map_or_else(OnceCell::new, OnceCell::from),
+            found: found.map_or_else(OnceCell::new, |found| OnceCell::from(Rc::new(found))),
             progress: RefCell::new(progress),
         }
     }
@@ -213,7 +201,7 @@ impl<'a> Search<'a> {
             Err(error) => return Err(error),
         }
         if let Some(why) = self.found.get().and_then(|found| found.damage.as_ref()) {
-            words::condemn(&self.index.config.words_dir(), why);
+            words::condemn(&self.snapshot.config().words_dir(), why);
             fresh.words_damage = Some(why.clone());
         }
         *answer = fresh;
@@ -226,11 +214,6 @@ impl<'a> Search<'a> {
         let sieves: Vec<Sieve<'_>> = sieves.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
         let mut told = self.fill(&questions(&exprs, &sieves), answer)?;
-        // What comes now takes longer.
-        let is_done = answer.total >= FEW || self.scope.exact && answer.total > 0;
-        if self.index.is_early && !is_done {
-            return Err(Error::Cancelled);
-        }
         if !self.scope.exact
             && answer.total < FEW
             && let Some(near) = relax::each(&exprs, relax::near)
@@ -265,7 +248,7 @@ impl<'a> Search<'a> {
         let mut uncounted = 0;
         for source in sources {
             let is_counted =
-                self.index.pending_files > 0 && self.catalogue.is_noted_unread(*source)?;
+                self.snapshot.index.pending_files > 0 && self.catalogue.is_noted_unread(*source)?;
             uncounted += u64::from(!is_counted);
         }
         Ok(uncounted)
@@ -278,8 +261,14 @@ impl<'a> Search<'a> {
         answer: &mut SearchAnswer,
     ) -> Result<Vec<Told>, Error> {
         self.ask(questions, |asked| {
-            answer.complete = self.index.complete && asked.failed.is_empty();
-            answer.pending_files = self.index.pending_files + self.uncounted(&asked.failed)?;
+            let index = self.snapshot.index;
+            answer.complete = index.complete && asked.failed.is_empty();
+            answer.pending_files = index.pending_files + self.uncounted(&asked.failed)?;
+            for source in &asked.failed {
+                if let Some((path, _)) = self.catalogue.source_place(*source)? {
+                    self.snapshot.note_changed(*source, &path);
+                }
+            }
             let order = match self.scope.newest_first {
                 true => Order::Newest,
                 false => Order::Ranked,
@@ -322,8 +311,7 @@ impl<'a> Search<'a> {
     /// The words, if there are any to trust, and up to which batch they are done.
     fn words(&self) -> Result<(Option<&Words>, i64), Error> {
         if self.found.get().is_none() {
-            let mut kept = self.index.words.borrow_mut();
-            let found = kept.open(self.catalogue, &self.index.config.words_dir())?;
+            let found = self.snapshot.words()?;
             self.found.get_or_init(|| found);
         }
         let found = self.found.get();

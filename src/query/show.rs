@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use super::masked::{mask_labels, mask_pieces};
 use super::outline::Ask;
 use super::tree::current_labels;
-use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
-use crate::index::{Error, Index};
+use crate::index::{Error, Snapshot};
 use crate::ingest::entry_bytes;
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, iso};
+use crate::source::place::bytes_at;
 
 /// Which entries a transcript shows.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +32,9 @@ pub struct ShowScope {
 /// An entry's pieces of text by class.
 pub(super) type Text = Vec<(Class, Vec<String>)>;
 
+/// What is said of an entry that is shown as it stands.
+const CHANGED: &str = "its bytes have changed since they were catalogued";
+
 /// How an entry is named: its id, else its line.
 pub(super) fn address(entry: &StoredEntry) -> String {
     match &entry.id {
@@ -49,7 +52,7 @@ pub enum ShownPart<'a> {
     Entry(ShownEntry),
 }
 
-impl Index {
+impl Snapshot<'_> {
     /// The transcript of the active branch, of another, of all, or around one entry.
     ///
     /// # Errors
@@ -68,6 +71,8 @@ impl Index {
         };
         Ok(Transcript {
             entries,
+            complete: self.is_complete(),
+            changed_files: self.changed_files(),
             ..transcript.ok_or_else(no_session)?
         })
     }
@@ -75,27 +80,21 @@ impl Index {
     /// The same, piece by piece. An error of `each` ends it.
     ///
     /// # Errors
-    /// As [`Index::show`], before the first piece.
+    /// As [`Snapshot::show`], before the first piece.
     pub fn show_each<E: From<Error>>(
         &self,
         session: &SessionRow,
         scope: &ShowScope,
         each: &mut dyn FnMut(ShownPart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let stored = self.stored(session)?;
-        let Some(catalogue) = &self.catalogue else {
-            return Err(Error::NotFound {
-                name: session.id.clone(),
-            }
-            .into());
-        };
+        let (catalogue, stored) = (self.catalogue, self.stored(session)?);
         let (entry, leaf) = (scope.entry.as_deref(), scope.branch.as_deref());
         let names: Vec<&str> = entry.into_iter().chain(leaf).collect();
         let ask = Ask {
             without: if scope.all { &[] } else { &["session"] },
             find: &names,
         };
-        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
         let mut found = names.iter().zip(&outline.found).map(|(name, found)| {
             found.ok_or_else(|| Error::NoEntry {
                 session: session.id.clone(),
@@ -143,28 +142,30 @@ impl Index {
         let sources = catalogue.sources_of(stored.session).map_err(Error::from)?;
         each(ShownPart::Head(&Transcript {
             schema_version: SCHEMA_VERSION,
-            complete: self.complete,
             session,
             entries: Vec::new(),
             focus,
+            complete: self.is_complete(),
+            changed_files: self.changed_files(),
         }))?;
-        let mut reader = Reader::new(self, catalogue).masking(scope.mask);
+        let mut reader = Reader::new(self).masking(scope.mask);
         for at in chosen {
             let Some(entry) = stored_entry(at)? else {
                 continue;
             };
-            let text = match reader.text(&entry) {
-                Err(Error::Io { .. }) => None,
-                text => text?,
+            let text = reader.text(&entry)?;
+            let problem = text.is_none().then(|| CHANGED.to_owned());
+            let text = match text {
+                Some(text) => text,
+                None => reader.text_as_it_stands(&entry),
             };
-            let gone = "its bytes have changed or cannot be read; ask again";
             each(ShownPart::Entry(ShownEntry {
                 id: address(&entry),
                 label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
                 time: entry.time_ms.and_then(iso),
                 is_error: entry.flags & flag::ERROR != 0,
-                problem: text.is_none().then(|| gone.to_owned()),
-                text: text.unwrap_or_default(),
+                problem,
+                text,
                 parent: entry.parent,
                 line: entry.line,
                 start: entry.start,
@@ -198,66 +199,50 @@ impl Index {
     }
 
     /// The exact bytes of one entry, or of the session's main file.
-    pub fn raw(&self, session: &SessionRow, entry: Option<&str>) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        self.copy_raw(session, entry, &mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// Write the exact bytes of one entry, or of the session's main file, to `out`.
     ///
     /// # Errors
-    /// [`Error::NoEntry`] when the entry is not in the session or its bytes have changed; [`Error::Io`] of the file
-    /// or of `out`.
-    pub fn copy_raw(
-        &self,
-        session: &SessionRow,
-        entry: Option<&str>,
-        out: &mut dyn std::io::Write,
-    ) -> Result<(), Error> {
-        let failed = |e| Error::io(&session.path, e);
+    /// [`Error::NoEntry`] when the entry is not in the session; [`Error::Changed`] when its bytes
+    /// have changed; [`Error::Io`] of the file.
+    pub fn raw(&self, session: &SessionRow, entry: Option<&str>) -> Result<Vec<u8>, Error> {
         let Some(name) = entry else {
-            let mut file = File::open(&session.path).map_err(failed)?;
-            return std::io::copy(&mut file, out).map(drop).map_err(failed);
+            return std::fs::read(&session.path).map_err(|e| Error::io(&session.path, e));
         };
         let stored = self.stored(session)?;
         let no_entry = || Error::NoEntry {
             session: session.id.clone(),
             entry: name.to_string(),
         };
-        let catalogue = self.catalogue.as_ref().ok_or_else(no_entry)?;
         let ask = Ask {
             without: &[],
             find: &[name],
         };
-        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
         let at = outline
             .found
             .first()
             .copied()
             .flatten()
             .ok_or_else(no_entry)?;
-        let entry = catalogue.entry(outline.keys[at])?.ok_or_else(no_entry)?;
-        let bytes = Reader::new(self, catalogue)
-            .bytes(&entry)?
-            .ok_or_else(no_entry)?;
-        out.write_all(&bytes).map_err(failed)
+        let entry = self.catalogue.entry(outline.keys[at])?;
+        let entry = entry.ok_or_else(no_entry)?;
+        let bytes = Reader::new(self).bytes(&entry)?;
+        bytes.ok_or_else(|| Error::Changed {
+            path: session.path.clone(),
+        })
     }
 }
 
 /// Entries read again from their files, each file opened once.
 pub(super) struct Reader<'a> {
-    index: &'a Index,
-    catalogue: &'a Catalogue,
+    snapshot: &'a Snapshot<'a>,
     open: HashMap<i64, Option<(PathBuf, String, Option<File>)>>,
     mask: Option<Mask>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(index: &'a Index, catalogue: &'a Catalogue) -> Reader<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot<'a>) -> Reader<'a> {
         Reader {
-            index,
-            catalogue,
+            snapshot,
             open: HashMap::new(),
             mask: None,
         }
@@ -268,13 +253,15 @@ impl<'a> Reader<'a> {
         Reader { mask, ..self }
     }
 
-    /// The bytes, `None` when they are no longer what was catalogued.
+    /// The bytes; `None` when they are no longer what was catalogued, or cannot be read any more,
+    /// which is noted on the snapshot.
     pub(super) fn bytes(&mut self, entry: &StoredEntry) -> Result<Option<Vec<u8>>, Error> {
         use std::collections::hash_map::Entry;
         let place = match self.open.entry(entry.source) {
             Entry::Occupied(open) => open.into_mut(),
             Entry::Vacant(new) => new.insert(
-                self.catalogue
+                self.snapshot
+                    .catalogue
                     .source_place(entry.source)?
                     .map(|(path, format)| (path, format, None)),
             ),
@@ -282,33 +269,47 @@ impl<'a> Reader<'a> {
         let Some((path, _, file)) = place else {
             return Ok(None);
         };
-        entry_bytes(path, file, entry.start, entry.length, entry.hash)
-            .map_err(|e| Error::io(path, e))
+        let bytes = entry_bytes(path, file, entry.start, entry.length, entry.hash);
+        // A file that cannot be read is another one than was catalogued, too.
+        let bytes = bytes.unwrap_or_default();
+        if bytes.is_none() {
+            self.snapshot.note_changed(entry.source, path);
+        }
+        Ok(bytes)
     }
 
     /// The text by class; `None` when the bytes changed.
     pub(super) fn text(&mut self, entry: &StoredEntry) -> Result<Option<Text>, Error> {
-        let Some(record) = self.bytes(entry)? else {
-            return Ok(None);
-        };
-        let mut text = self.passages_of(entry, &record);
-        if let Some(mask) = self.mask {
-            let passages = text.iter_mut().flatten();
-            mask_pieces(&record, passages.flat_map(|(_, pieces)| pieces), mask);
-        }
-        Ok(text)
+        let record = self.bytes(entry)?;
+        Ok(record.and_then(|record| self.masked_text(entry, &record)))
     }
 
-    /// The same unmasked, and the record it is of; `None` as well when the bytes cannot be read any more.
+    /// What stands in the place of an entry whose bytes have changed; nothing where that is no
+    /// record.
+    fn text_as_it_stands(&mut self, entry: &StoredEntry) -> Text {
+        let place = self.open.get_mut(&entry.source).and_then(Option::as_mut);
+        let file = place.and_then(|(_, _, file)| file.as_mut());
+        let record = file.and_then(|file| bytes_at(file, entry.start, entry.length).ok().flatten());
+        let text = record.and_then(|record| self.masked_text(entry, &record));
+        text.unwrap_or_default()
+    }
+
+    fn masked_text(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
+        let mut text = self.passages_of(entry, record);
+        if let Some(mask) = self.mask {
+            let passages = text.iter_mut().flatten();
+            mask_pieces(record, passages.flat_map(|(_, pieces)| pieces), mask);
+        }
+        text
+    }
+
+    /// The same unmasked, and the record it is of.
     pub(super) fn unmasked(
         &mut self,
         entry: &StoredEntry,
     ) -> Result<Option<(Text, Vec<u8>)>, Error> {
-        match self.bytes(entry) {
-            Ok(Some(record)) => Ok(self.passages_of(entry, &record).map(|text| (text, record))),
-            Ok(None) | Err(Error::Io { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let record = self.bytes(entry)?;
+        Ok(record.and_then(|record| Some((self.passages_of(entry, &record)?, record))))
     }
 
     /// The system prompts and tool schemas in an entry.
@@ -316,14 +317,14 @@ impl<'a> Reader<'a> {
         let record = self.bytes(entry)?;
         let prompts = record.and_then(|record| {
             let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
-            Some(self.index.config.format(format)?.prompts_at(path, &record))
+            Some(self.snapshot.config().format(format)?.prompts_at(path, &record))
         });
         Ok(prompts.unwrap_or_default())
     }
 
     fn passages_of(&self, entry: &StoredEntry, record: &[u8]) -> Option<Text> {
         let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
-        let format = self.index.config.format(format)?;
+        let format = self.snapshot.config().format(format)?;
         let passages = format.passages_at(path, record);
         // A message of the system's says nothing else; in others the prompt is not what a reader looks for.
         if passages.is_empty() && entry.role.as_deref() == Some("system") {

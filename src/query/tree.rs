@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use super::masked::mask_labels;
 use super::outline::{Ask, Outline};
 use super::show::{Reader, address};
-use crate::catalogue::Catalogue;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
-use crate::index::{Error, Index};
+use crate::index::{Error, Snapshot};
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
 
 /// pi's filters of the tree view (formats: section 13 of the pi sheet).
@@ -63,7 +62,7 @@ struct Place {
     depth: u32,
 }
 
-impl Index {
+impl Snapshot<'_> {
     /// The session's tree: roots in file order, children by time (ties in file order), parents before children.
     /// Entries in a cycle hang below their first one in the file, so nothing is hidden.
     pub fn tree(&self, session: &SessionRow, scope: impl Into<TreeScope>) -> Result<Tree, Error> {
@@ -81,6 +80,8 @@ impl Index {
         };
         Ok(Tree {
             entries: rows,
+            complete: self.is_complete(),
+            changed_files: self.changed_files(),
             ..tree.ok_or_else(no_session)?
         })
     }
@@ -93,18 +94,12 @@ impl Index {
         each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let TreeScope { filter, mask } = scope.into();
-        let mut stored = self.stored(session)?;
-        let Some(catalogue) = &self.catalogue else {
-            return Err(Error::NotFound {
-                name: session.id.clone(),
-            }
-            .into());
-        };
+        let (catalogue, mut stored) = (self.catalogue, self.stored(session)?);
         let ask = Ask {
             without: &["session", "meta"],
             find: &[],
         };
-        let outline = self.outline(catalogue, stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
         let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
         if let Some(mask) = mask {
             stored.row.mask(mask);
@@ -115,11 +110,11 @@ impl Index {
         let mut on_branch = vec![false; outline.keys.len()];
         active.iter().for_each(|at| on_branch[*at] = true);
         drop(active);
-        let mut reader = Reader::new(self, catalogue);
-        let places = self.places(catalogue, &outline, filter, leaf, &labels, &mut reader)?;
+        let mut reader = Reader::new(self);
+        let places = self.places(&outline, filter, leaf, &labels, &mut reader)?;
         let mut reader = reader.masking(mask);
 
-        each(TreePart::Head(&self.tree_head(catalogue, stored)?))?;
+        each(TreePart::Head(&self.tree_head(stored)?))?;
         let parents: Vec<Option<u32>> = places.iter().map(|place| place.parent).collect();
         each(TreePart::Parents(&parents))?;
         drop(parents);
@@ -161,7 +156,6 @@ impl Index {
     /// The rows that are shown, and which hangs below which.
     fn places(
         &self,
-        catalogue: &Catalogue,
         outline: &Outline,
         filter: TreeFilter,
         leaf: Option<usize>,
@@ -175,7 +169,7 @@ impl Index {
             let above = above.and_then(|above| row_of[above as usize]);
             row_of[at as usize] = above;
             let at_leaf = Some(at as usize) == leaf;
-            let Some(entry) = catalogue.entry(outline.keys[at as usize])? else {
+            let Some(entry) = self.catalogue.entry(outline.keys[at as usize])? else {
                 continue;
             };
             let labelled = label_of(&entry, labels).is_some();
@@ -202,7 +196,8 @@ impl Index {
     }
 
     /// All of a tree but its rows.
-    fn tree_head(&self, catalogue: &Catalogue, stored: StoredSession) -> Result<Tree, Error> {
+    fn tree_head(&self, stored: StoredSession) -> Result<Tree, Error> {
+        let catalogue = self.catalogue;
         let path = stored.row.path.to_string_lossy().into_owned();
         let mut ancestors: Vec<String> = Vec::new();
         let mut parent = stored.row.parent_session_path.clone();
@@ -221,11 +216,12 @@ impl Index {
         forks.extend(catalogue.children_of_id(&stored.row.id, stored.session)?);
         Ok(Tree {
             schema_version: SCHEMA_VERSION,
-            complete: self.complete,
-            forks,
             session: stored.row,
             ancestors,
+            forks,
             entries: Vec::new(),
+            complete: self.is_complete(),
+            changed_files: self.changed_files(),
         })
     }
 }

@@ -9,8 +9,8 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::Known;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::format::Format;
-use crate::index::{Error, Event, Index, RootSpec};
-use crate::ingest::{Comparison, compare_source, leave_out, open_words};
+use crate::index::{Error, Event, Index, RootSpec, Snapshot};
+use crate::ingest::{Comparison, compare_source, leave_out};
 use crate::model::{Class, Difference, SCHEMA_VERSION, Unread, Verification};
 use crate::source::discover::{Stray, discover};
 use crate::words::{Words, condemn};
@@ -26,15 +26,16 @@ impl Index {
             schema_version: SCHEMA_VERSION,
             ..Verification::default()
         };
-        let Some(catalogue) = &self.catalogue else {
+        if !self.is_made() {
             found.differences.push(difference(
                 "catalogue",
                 None,
                 "there is no catalogue".into(),
             ));
             return Ok(found);
-        };
-        match self.compare(catalogue, &mut found) {
+        }
+        let snapshot = self.snapshot()?;
+        match self.compare(&snapshot, &mut found) {
             Err(error) if error.is_damage() => {
                 let what = format!("{error}; nothing more of it can be compared");
                 found.differences.push(difference("catalogue", None, what));
@@ -44,7 +45,8 @@ impl Index {
         Ok(found)
     }
 
-    fn compare(&self, catalogue: &Catalogue, found: &mut Verification) -> Result<(), Error> {
+    fn compare(&self, snapshot: &Snapshot<'_>, found: &mut Verification) -> Result<(), Error> {
+        let catalogue = snapshot.catalogue;
         if let Some(said) = catalogue.integrity()? {
             catalogue.condemn(&format!("{}: {said}", catalogue.path().display()));
             found.differences.push(difference("catalogue", None, said));
@@ -57,7 +59,7 @@ impl Index {
             let what = "what was excluded is not wiped from the disk yet".to_owned();
             found.differences.push(difference("catalogue", None, what));
         }
-        let words = open_words(catalogue, &self.config.words_dir())?;
+        let words = snapshot.words()?;
         let mut expected: BTreeSet<(u64, Class)> = BTreeSet::new();
         // Entries of files that cannot be read now: the words may hold them.
         let mut untold: BTreeSet<u64> = BTreeSet::new();
@@ -115,10 +117,10 @@ impl Index {
             let what = format!("{chains} runs of entries are not as the entries say");
             found.differences.push(difference("catalogue", None, what));
         }
-        if let Some(why) = words.damage {
-            found.differences.push(difference("words", None, why));
+        if let Some(why) = &words.damage {
+            found.differences.push(difference("words", None, why.clone()));
         } else {
-            self.verify_words(words.words.as_deref(), words.done, expected, &untold, found)?;
+            self.verify_words(catalogue, words.words.as_deref(), words.done, expected, &untold, found)?;
         }
         Ok(())
     }
@@ -218,15 +220,13 @@ impl Index {
 
     fn verify_words(
         &self,
+        catalogue: &Catalogue,
         words: Option<&Words>,
         done: i64,
         expected: BTreeSet<(u64, Class)>,
         untold: &BTreeSet<u64>,
         found: &mut Verification,
     ) -> Result<(), Error> {
-        let Some(catalogue) = &self.catalogue else {
-            return Ok(());
-        };
         let owed = catalogue.owed(done)?;
         let dead = catalogue.dead(done)?;
         // Provisional entries are never given to the words.

@@ -149,7 +149,6 @@ pub fn discover(path: &Path, flat: bool, format: &dyn Format, links: &Links) -> 
     let before = Before {
         known: &known,
         listings: &listings,
-        others: &AtomicUsize::new(0),
     };
     discover_changes(path, flat, format, links, before)
 }
@@ -161,8 +160,6 @@ pub struct Before<'a> {
     pub known: &'a Folders,
     /// Directories that were listed ahead.
     pub listings: &'a Listings,
-    /// Threads that do something else, for now: one that waits for its turn on a core would wait for milliseconds.
-    pub others: &'a AtomicUsize,
 }
 
 /// The same but for what is in directories that are as they were. Those that were listed already are not listed again.
@@ -321,8 +318,7 @@ impl Walk<'_> {
     /// Asked only where there is so much to do: the answer costs as much as some files.
     fn most_walkers(&self) -> usize {
         let cores = || available_parallelism().map_or(1, usize::from);
-        let others = self.before.others.load(Ordering::Relaxed);
-        self.cores.get_or_init(cores).saturating_sub(others).max(1)
+        (*self.cores.get_or_init(cores)).max(1)
     }
 
     fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Directory>> {

@@ -1,19 +1,19 @@
 //! How does a session leave for people and programs that have no sessionary?
 
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use sessionary::index::{ShowScope, ShownPart};
+use sessionary::index::{ShowScope, ShownPart, Streamed};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::{Config, Error, Index};
 
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
-use crate::output::answer::Answer as Printed;
+use crate::output::spool::Spool;
 use crate::output::time::{bytes, count};
 use crate::output::{Screen, html, markdown};
 
@@ -95,16 +95,16 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
-    let written = match (&out, args.dry_run) {
-        (_, true) => written(form, &index, &row, entry, screen, io::sink())?,
-        (None, false) => {
-            let stdout = Printed::new()?;
-            written(form, &index, &row, entry, screen, stdout)?
-        }
-        (Some(out), false) => to_file(out, args.force, |file| {
-            written(form, &index, &row, entry, screen, file)
-        })?,
-    };
+    let ((spool, written), streamed) = super::ask(|| {
+        let mut spool = Spool::default();
+        let (written, streamed) = written(form, &index, &row, entry.clone(), screen, &mut spool)?;
+        Ok(((spool, written), streamed))
+    })?;
+    match &out {
+        _ if args.dry_run => {}
+        None => spool.print()?,
+        Some(out) => to_file(out, args.force, spool)?,
+    }
     let (path, entries) = (out.as_deref(), written.entries);
     if screen.json {
         screen.json(&Answer {
@@ -116,7 +116,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             entries,
             bytes: written.bytes,
             replaced,
-            complete: written.complete && written.changed == 0,
+            complete: streamed.complete,
         })?;
     } else {
         let what = format!("{}, {}", count(entries, "entry"), bytes(written.bytes));
@@ -128,14 +128,8 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             (false, false) => {}
         }
     }
-    if written.changed > 0 {
-        let changed = count(written.changed, "entry");
-        screen.say(&format!(
-            "Not everything is in it: {changed} changed meanwhile. Do it again."
-        ));
-    }
     screen.say_redacted();
-    super::say_pending(screen, &index, written.complete, None);
+    super::say_ended(screen, &index, &streamed);
     afterwards(&mut index, screen);
     Ok(Outcome::found(entries > 0))
 }
@@ -192,9 +186,6 @@ fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failur
 struct Written {
     entries: u64,
     bytes: u64,
-    /// Entries whose bytes changed meanwhile: of them only that they are there is written.
-    changed: u64,
-    complete: bool,
 }
 
 /// Counts what passes.
@@ -222,9 +213,13 @@ fn written(
     leaf: Option<String>,
     screen: &Screen,
     out: impl Write,
-) -> Result<Written, Failure> {
+) -> Result<(Written, Streamed), Failure> {
     let mut out = Counted { out, bytes: 0 };
-    let (mut entries, mut changed, mut complete) = (0, 0, index.is_complete());
+    let mut entries = 0;
+    let mut streamed = Streamed {
+        complete: index.is_complete(),
+        ..Streamed::default()
+    };
     match form {
         Form::Jsonl => {
             let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
@@ -241,18 +236,14 @@ fn written(
                 mask: screen.mask_of_files(),
                 ..ShowScope::default()
             };
-            index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
+            streamed = index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
                 let text = match part {
-                    ShownPart::Head(head) => {
-                        complete = head.complete;
-                        match form {
-                            Form::Html => html::head(&head.session, screen),
-                            _ => markdown::head(&head.session, screen),
-                        }
-                    }
+                    ShownPart::Head(head) => match form {
+                        Form::Html => html::head(&head.session, screen),
+                        _ => markdown::head(&head.session, screen),
+                    },
                     ShownPart::Entry(entry) => {
                         entries += 1;
-                        changed += u64::from(entry.problem.is_some());
                         match form {
                             Form::Html => html::entry(&entry),
                             _ => markdown::entry(&entry),
@@ -266,31 +257,20 @@ fn written(
             }
         }
     }
-    out.flush()?;
-    Ok(Written {
-        entries,
-        bytes: out.bytes,
-        changed,
-        complete,
-    })
+    let bytes = out.bytes;
+    Ok((Written { entries, bytes }, streamed))
 }
 
 /// Writes a file beside its place, readable by its owner alone, and moves it there when it is whole.
-fn to_file(
-    path: &Path,
-    force: bool,
-    write: impl FnOnce(&mut dyn Write) -> Result<Written, Failure>,
-) -> Result<Written, Failure> {
+fn to_file(path: &Path, force: bool, spool: Spool) -> Result<(), Failure> {
     let told = || path.display().to_string();
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(told)?;
-    let mut buffered = BufWriter::with_capacity(64 << 10, file.as_file_mut());
-    let written = write(&mut buffered)?;
-    drop(buffered);
+    spool.copy_to(file.as_file_mut()).with_context(told)?;
     match force {
         true => file.persist(path).map(drop),
         false => file.persist_noclobber(path).map(drop),
     }
     .with_context(told)?;
-    Ok(written)
+    Ok(())
 }

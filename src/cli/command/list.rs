@@ -3,11 +3,12 @@
 mod rows;
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use sessionary::index::{ListPage, ListScope, WrittenList};
+use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::Sort;
 use sessionary::query::syntax::{self, Filters, Now};
 use sessionary::{Config, Index, Listed};
@@ -16,10 +17,10 @@ use self::rows::FirstLook;
 pub use self::rows::{Shown, table};
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
-use crate::output::Screen;
-use crate::output::progress::Progress;
 use crate::output::provisional::Provisional;
+use crate::output::spool::Spool;
 use crate::output::time::count;
+use crate::output::{SafeJson, Screen};
 use crate::{places, worktrees};
 
 /// List the sessions of this directory, or all of them
@@ -117,19 +118,25 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     if args.with_text && !screen.json && !args.jsonl {
         return Err(Failure::usage("--with-text is for --json and --jsonl"));
     }
-    let (index, page) = open(args, &scope, config, screen)?;
+    let index = open(args, &scope, config, screen)?;
     let mut index = super::answerable(index)?;
-    let list = if screen.json {
-        screen.json_in_pieces(|out| {
-            let list = index.write_page(&page, out)?;
-            out.write_all(b"\n").map_err(super::cannot_print)?;
-            Ok(list)
-        })?
-    } else if args.jsonl {
-        screen.json_in_pieces(|out| index.write_page_lines(&page, out))?
-    } else {
-        print_rows(&index, &page, &columns(args, &scope), screen)?
+    // All that is printed is of one state, and nothing of it is held while it is printed.
+    let (list, printed) = {
+        let snapshot = index.snapshot()?;
+        let page = snapshot.page(&scope)?;
+        let mut out = Spool::default();
+        let list = if screen.json {
+            let list = snapshot.write_page(&page, &mut SafeJson(&mut out))?;
+            out.write_all(b"\n")?;
+            list
+        } else if args.jsonl {
+            snapshot.write_page_lines(&page, &mut SafeJson(&mut out))?
+        } else {
+            rows(&snapshot, &page, &columns(args, &scope), screen, &mut out)?
+        };
+        (list, out)
     };
+    printed.print()?;
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
     screen.say_redacted();
     say_scope(&scope, &list, &index, screen)?;
@@ -138,15 +145,17 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     Ok(Outcome::found(list.sessions > 0))
 }
 
-/// Prints a page for people. A long one is gone through twice, as no line is written before the columns are measured.
-fn print_rows(
-    index: &Index,
+/// A page for people. A long one is gone through twice, as no line is written before the columns
+/// are measured.
+fn rows(
+    snapshot: &Snapshot<'_>,
     page: &ListPage,
     shown: &[Shown],
     screen: &Screen,
+    out: &mut Spool,
 ) -> Result<WrittenList, Failure> {
     let mut look = FirstLook::new(shown, screen);
-    let seen = index.each_row(page, |row| {
+    let seen = snapshot.each_row(page, |row| {
         look.see(&row);
         Ok(())
     })?;
@@ -155,32 +164,27 @@ fn print_rows(
     }
     let mut rows = look.rows();
     if let Some(all) = rows.all() {
-        screen.print(&all)?;
+        out.write_all(all.as_bytes())?;
         return Ok(seen);
     }
-    screen.in_pieces(|out| {
-        let mut line = rows.header();
-        let printed = index.each_row(page, |row| {
-            rows.line(&mut line, &row);
-            out.write_all(line.as_bytes())
-                .map_err(super::cannot_print)?;
-            line.clear();
-            Ok(())
-        })?;
-        // Where all of them have gone since there is the header alone.
+    let mut line = rows.header();
+    let printed = snapshot.each_row(page, |row| {
+        rows.line(&mut line, &row);
         out.write_all(line.as_bytes())
             .map_err(super::cannot_print)?;
-        Ok(printed)
-    })
+        line.clear();
+        Ok(())
+    })?;
+    Ok(printed)
 }
 
-/// Opens the index, with what it says is in the scope. A terminal is shown the first rows on the way; so is who asked for them.
+/// Opens the index. A terminal is shown the first rows on the way; so is who asked for them.
 fn open(
     args: &List,
     scope: &ListScope,
     config: &Config,
     screen: &Screen,
-) -> Result<(Index, ListPage), Failure> {
+) -> Result<Index, Failure> {
     let go_on = ControlFlow::Continue(());
     if args.provisional {
         let mut printed = Ok(());
@@ -194,16 +198,10 @@ fn open(
             }
         });
         printed?;
-        let index = index?;
-        let page = index.page(scope)?;
-        return Ok((super::opened(index, screen), page));
+        return Ok(super::opened(index?, screen));
     }
     let Some(mut provisional) = Provisional::new().filter(|_| !screen.json && !args.jsonl) else {
-        let mut progress = Progress::new();
-        let event = &mut |event| progress.event(event);
-        let (index, page) = Index::open_and_page(config, scope, event)?;
-        drop(progress);
-        return Ok((super::opened(index, screen), page));
+        return super::open(config, screen);
     };
     let first = ListScope {
         limit: Some(Provisional::most_rows().min(scope.limit.unwrap_or(usize::MAX))),
@@ -220,8 +218,7 @@ fn open(
         go_on
     })?;
     drop(provisional);
-    let page = index.page(scope)?;
-    Ok((super::opened(index, screen), page))
+    Ok(super::opened(index, screen))
 }
 
 /// What was typed, as the library takes it.
@@ -352,10 +349,12 @@ fn say_scope(
                 ..scope.clone()
             };
             let mut folders = Folders::default();
-            index.each_row(&index.page(&everywhere)?, |row| {
+            let snapshot = index.snapshot()?;
+            snapshot.each_row(&snapshot.page(&everywhere)?, |row| {
                 folders.add(row.cwd);
                 Ok(())
             })?;
+            drop(snapshot);
             if let Some((place, number)) = folders.nearest(cwd) {
                 line.push_str(&format!(
                     " {} in {}.",

@@ -31,6 +31,7 @@ pub mod writing;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
+use sessionary::index::Streamed;
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index};
 
@@ -40,7 +41,7 @@ use crate::output::progress::Progress;
 use crate::output::style::Tone;
 use crate::output::text::{plain_beginning, plain_line};
 use crate::output::time::count;
-use crate::output::{Screen, answer};
+use crate::output::{Screen, spool};
 use crate::places;
 use crate::settings::Settings;
 
@@ -61,7 +62,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
         // A watcher mends what it meets itself.
         Err(failure)
             if failure.is_damage()
-                && !answer::has_begun()
+                && !spool::has_begun()
                 && !matches!(command, Some(Command::Watch(_))) =>
         {
             // Opened again it is built anew.
@@ -202,6 +203,37 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64
         _ => "some files".to_owned(),
     };
     screen.say(&format!("Not everything is in this answer: {files} {why}."));
+}
+
+/// Asks, and once more where files turned out to have changed and were read again meanwhile.
+/// Nothing of the first answer is printed then.
+fn ask<T>(
+    mut question: impl FnMut() -> Result<(T, Streamed), Failure>,
+) -> Result<(T, Streamed), Failure> {
+    match question() {
+        Ok((_, streamed)) if streamed.healed => question(),
+        Err(failure) if failure.is_of_changed_file() => question(),
+        answered => answered,
+    }
+}
+
+/// Says how an answer has ended that was given piece by piece.
+fn say_ended(screen: &Screen, index: &Index, streamed: &Streamed) {
+    match streamed.changed_files.is_empty() {
+        true => say_pending(screen, index, streamed.complete, None),
+        false => say_changed(screen, &streamed.changed_files),
+    }
+}
+
+/// Names files that hold other bytes than those catalogued.
+fn say_changed(screen: &Screen, files: &[PathBuf]) {
+    for file in files.iter().take(NOTES) {
+        let file = screen.path(file);
+        screen.say(&format!(
+            "{file} has changed since it was read, and could not be read again now: the answer \
+             may lack what it says."
+        ));
+    }
 }
 
 /// Why some files are not in an answer.

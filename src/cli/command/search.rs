@@ -122,7 +122,10 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     for note in &answer.notes {
         screen.say(&plain_line(note));
     }
-    super::say_pending(screen, &index, answer.complete, Some(answer.pending_files));
+    match answer.changed_files.is_empty() {
+        true => super::say_pending(screen, &index, answer.complete, Some(answer.pending_files)),
+        false => super::say_changed(screen, &answer.changed_files),
+    }
     if let Some(damage) = &answer.words_damage {
         screen.say(&format!(
             "{}. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.",

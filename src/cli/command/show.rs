@@ -1,5 +1,6 @@
 //! What does a session say? Its transcript, one entry of it, or its exact bytes.
 
+use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -55,9 +56,13 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     }
     let mut index = super::open(config, screen)?;
     let (session, entry) = named(&args.session, &mut index, config, screen)?;
-    let mut out = Stream::new()?;
     if args.raw {
-        index.copy_raw(&session, entry.as_deref(), out.bytes())?;
+        let mut out = Stream::default();
+        // A whole file may be long, and no snapshot is held while it is copied.
+        match &entry {
+            Some(_) => index.copy_raw(&session, entry.as_deref(), out.bytes())?,
+            None => return copy(&session, &index),
+        }
         out.end()?;
         return Ok(Outcome::Found);
     }
@@ -69,39 +74,51 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         mask: screen.mask(),
     };
     let full = args.full || screen.width.is_none();
-    let (mut focus, mut after, mut complete, mut shown) = (None, String::new(), true, 0);
-    index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
-        match part {
-            ShownPart::Head(head) => {
-                complete = head.complete;
-                if screen.json {
-                    let around = Around::entries(head)?;
-                    out.json(&around.before)?;
-                    after = around.after;
-                } else {
-                    out.text(&super::tree::heading(&head.session, screen))?;
-                    focus = head.focus.clone();
+    let ((out, shown), streamed) = super::ask(|| {
+        let (mut out, mut shown, mut head) = (Stream::default(), 0, None);
+        let streamed = index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
+            match part {
+                ShownPart::Head(told) => {
+                    match screen.json {
+                        true => out.json(&Around::entries(told)?.before)?,
+                        false => out.text(&super::tree::heading(&told.session, screen))?,
+                    }
+                    head = Some(told.clone());
                 }
-            }
-            ShownPart::Entry(entry) => {
-                if screen.json {
+                ShownPart::Entry(entry) if screen.json => {
                     out.json(if shown > 0 { "," } else { "" })?;
                     out.json(&serde_json::to_string(&entry)?)?;
-                } else {
-                    let focused = focus.as_deref() == Some(entry.id.as_str());
-                    out.text(&printed(&entry, focused, full, screen))?;
+                    shown += 1;
                 }
-                shown += 1;
+                ShownPart::Entry(entry) => {
+                    let focus = head.as_ref().and_then(|head| head.focus.as_ref());
+                    let focused = focus == Some(&entry.id);
+                    out.text(&printed(&entry, focused, full, screen))?;
+                    shown += 1;
+                }
             }
+            Ok(())
+        })?;
+        if let Some(mut head) = head.filter(|_| screen.json) {
+            head.complete = streamed.complete;
+            head.changed_files.clone_from(&streamed.changed_files);
+            out.json(&Around::entries(&head)?.after)?;
         }
-        Ok(())
+        Ok(((out, shown), streamed))
     })?;
-    out.json(&after)?;
     out.end()?;
     screen.say_redacted();
-    super::say_pending(screen, &index, complete, None);
+    super::say_ended(screen, &index, &streamed);
     afterwards(&mut index, screen);
     Ok(Outcome::found(shown > 0))
+}
+
+/// Prints the session's file as it is.
+fn copy(session: &SessionRow, index: &Index) -> Result<Outcome, Failure> {
+    let mut out = std::io::stdout().lock();
+    index.copy_raw(session, None, &mut out)?;
+    out.flush()?;
+    Ok(Outcome::Found)
 }
 
 /// The session, and the entry behind the last colon. A colon may belong to the name itself.

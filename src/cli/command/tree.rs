@@ -68,43 +68,47 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     let mut index = super::open(config, screen)?;
     let session = super::session(&args.session, &mut index, config, screen)?;
     let signs = if args.ascii { &ASCII } else { &UNICODE };
-    let mut out = Stream::new()?;
-    let (mut before, mut after, mut complete, mut shown) = (Vec::new(), String::new(), true, 0);
     let scope = TreeScope {
         filter: args.filter.into(),
         mask: screen.mask(),
     };
-    index.tree_each(&session, scope, &mut |part| -> Result<(), Failure> {
-        match part {
-            TreePart::Head(head) => {
-                complete = head.complete;
-                if screen.json {
-                    let around = Around::entries(head)?;
-                    out.json(&around.before)?;
-                    after = around.after;
-                } else {
-                    out.text(&above(head, screen))?;
+    let ((out, shown), streamed) = super::ask(|| {
+        let mut out = Stream::default();
+        let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
+        let streamed = index.tree_each(&session, scope, &mut |part| -> Result<(), Failure> {
+            match part {
+                TreePart::Head(told) => {
+                    match screen.json {
+                        true => out.json(&Around::entries(told)?.before)?,
+                        false => out.text(&above(told, screen))?,
+                    }
+                    head = Some(told.clone());
+                }
+                TreePart::Parents(_) if screen.json => {}
+                TreePart::Parents(parents) => before = prefixes(parents, signs),
+                TreePart::Row(row) => {
+                    if screen.json {
+                        out.json(if shown > 0 { "," } else { "" })?;
+                        out.json(&serde_json::to_string(&row)?)?;
+                    } else {
+                        let prefix = before.get(shown).map_or("", |prefix: &Rc<str>| prefix);
+                        out.text(&line(&row, prefix, signs, screen))?;
+                    }
+                    shown += 1;
                 }
             }
-            TreePart::Parents(_) if screen.json => {}
-            TreePart::Parents(parents) => before = prefixes(parents, signs),
-            TreePart::Row(row) => {
-                if screen.json {
-                    out.json(if shown > 0 { "," } else { "" })?;
-                    out.json(&serde_json::to_string(&row)?)?;
-                } else {
-                    let prefix = before.get(shown).map_or("", |prefix: &Rc<str>| prefix);
-                    out.text(&line(&row, prefix, signs, screen))?;
-                }
-                shown += 1;
-            }
+            Ok(())
+        })?;
+        if let Some(mut head) = head.filter(|_| screen.json) {
+            head.complete = streamed.complete;
+            head.changed_files.clone_from(&streamed.changed_files);
+            out.json(&Around::entries(&head)?.after)?;
         }
-        Ok(())
+        Ok(((out, shown), streamed))
     })?;
-    out.json(&after)?;
     out.end()?;
     screen.say_redacted();
-    super::say_pending(screen, &index, complete, None);
+    super::say_ended(screen, &index, &streamed);
     if shown == 0 {
         screen.say("No entries to show; --filter all shows every one.");
     }

@@ -1,6 +1,5 @@
 //! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was asked for.
 
-pub mod answer;
 pub mod branches;
 pub mod csv;
 pub mod hits;
@@ -9,6 +8,7 @@ pub mod markdown;
 pub mod progress;
 pub mod provisional;
 pub mod quote;
+pub mod spool;
 pub mod stream;
 pub mod style;
 pub mod table;
@@ -27,7 +27,7 @@ use sessionary::model::Mask;
 
 use crate::args::{Color, Global};
 use crate::redact::{self, Redact};
-use answer::Answer;
+use spool::Spool;
 use style::Style;
 
 /// Where answers go, and how they look.
@@ -121,9 +121,9 @@ impl Screen {
 
     /// Prints bytes as they are.
     pub fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
-        let mut out = Answer::new()?;
+        let mut out = Spool::default();
         out.write_all(bytes)?;
-        out.flush()
+        out.print()
     }
 
     /// Prints an answer as JSON, one line.
@@ -147,9 +147,9 @@ impl Screen {
         &self,
         write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
     ) -> Result<T, crate::failure::Failure> {
-        let mut out = Answer::new()?;
+        let mut out = Spool::default();
         let written = write(&mut out)?;
-        out.flush()?;
+        out.print()?;
         Ok(written)
     }
 
@@ -196,7 +196,7 @@ impl Screen {
 }
 
 /// Escapes in passing what a terminal would act on.
-struct SafeJson<W>(W);
+pub struct SafeJson<W>(pub W);
 
 impl<W: Write> Write for SafeJson<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

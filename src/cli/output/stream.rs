@@ -4,23 +4,17 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::answer::Answer;
+use super::spool::Spool;
 use super::text::terminal_safe_json;
 use crate::failure::Failure;
 
-/// Standard output, written in large blocks.
+/// An answer that comes piece by piece.
+#[derive(Default)]
 pub struct Stream {
-    out: Answer,
+    out: Spool,
 }
 
 impl Stream {
-    /// Nothing yet.
-    pub fn new() -> io::Result<Self> {
-        Ok(Self {
-            out: Answer::new()?,
-        })
-    }
-
     /// Adds text.
     pub fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.as_bytes())
@@ -36,9 +30,9 @@ impl Stream {
         &mut self.out
     }
 
-    /// Hands over what is left.
-    pub fn end(mut self) -> io::Result<()> {
-        self.out.flush()
+    /// Prints it.
+    pub fn end(self) -> io::Result<()> {
+        self.out.print()
     }
 }
 
@@ -51,7 +45,8 @@ pub struct Around {
 }
 
 impl Around {
-    /// Of an object with an empty list `entries`, behind which no object or list stands.
+    /// Of an object with an empty list `entries`, behind which no list with members of that name
+    /// stands.
     pub fn entries<T: Serialize>(empty: &T) -> Result<Self, Failure> {
         let json = serde_json::to_string(empty)?;
         let list = "\"entries\":[";

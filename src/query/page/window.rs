@@ -8,7 +8,8 @@ use crate::catalogue::Catalogue;
 use crate::catalogue::rows::said;
 use crate::index::Error;
 
-/// Bytes of rows that are read in one go, about: enough of them that what a transaction costs does not count.
+/// Bytes of rows that are read in one go, about: memory does not grow with the list, and rows are
+/// read in the order in which they are stored.
 const WINDOW: u64 = 256 << 10;
 
 /// A row of a list.
@@ -24,8 +25,7 @@ pub(in crate::query) struct Row<'a> {
 }
 
 /// Rows that follow one another on a page, with their JSON.
-#[derive(Default)]
-pub(super) struct Window {
+struct Window {
     /// Which of the page's.
     rows: Range<usize>,
     text: String,
@@ -34,17 +34,14 @@ pub(super) struct Window {
 }
 
 impl ListPage {
-    /// Its rows in order, as they are now. One that is gone since is left out.
+    /// Its rows in order, as they are in the catalogue's snapshot. One that is gone since the page
+    /// was made is left out.
     pub(in crate::query) fn each(
         &self,
         catalogue: &Catalogue,
         mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut from = 0;
-        if self.moment == Some(catalogue.moment()?) {
-            self.tell(&self.ahead, &mut tell)?;
-            from = self.ahead.rows.end;
-        }
         while from < self.rows.len() {
             let window = self.read(catalogue, from, WINDOW)?;
             self.tell(&window, &mut tell)?;
@@ -54,7 +51,7 @@ impl ListPage {
     }
 
     /// The rows from `from` on, about so many bytes of them, as they are now: read in the order they are stored in.
-    pub(super) fn read(
+    fn read(
         &self,
         catalogue: &Catalogue,
         from: usize,

@@ -105,7 +105,7 @@ impl Asked<'_> {
 impl<'a> Search<'a> {
     /// What these filters leave, in the scope's directory and in all.
     pub(super) fn sieve(&self, filters: &'a Filters) -> Result<Sieve<'a>, Error> {
-        let left = |cwd| Left::new(self.index, self.catalogue, filters, cwd);
+        let left = |cwd| Left::new(self.snapshot, filters, cwd);
         let cwd = self.scope.cwd.as_deref();
         Ok(Sieve {
             filters,
@@ -129,15 +129,10 @@ impl<'a> Search<'a> {
     ) -> Result<R, Error> {
         // Only the text itself tells.
         let reads = |question: &Question<'_>| question.expr.is_some_and(Expr::reads_text);
-        // The catalogue's snapshot is taken first: whatever the words hold beyond it is in the overlay as well.
         let (words, done) = match questions.iter().all(reads) {
             true => (None, 0),
             false => self.words()?,
         };
-        // All text would be read.
-        if self.index.is_early && (words.is_none() || questions.iter().any(reads)) {
-            return Err(Error::Cancelled);
-        }
         let mut dead = Vec::new();
         if words.is_some() {
             let gone = self.catalogue.dead(done)?;
@@ -183,9 +178,9 @@ impl<'a> Search<'a> {
                 sessions: Some(&sessions[at]),
                 ..scope
             };
-            let formats = &self.index.config.formats;
+            let formats = &self.snapshot.config().formats;
             let done = (words.is_some() && !reads(question)).then_some(done);
-            let sighted = match &self.index.sighted {
+            let sighted = match &self.snapshot.index.sighted {
                 Some(sighted) if sighted.answers(question.expr, self.catalogue)? => Some(sighted),
                 _ => None,
             };

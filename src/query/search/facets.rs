@@ -14,7 +14,7 @@ impl Search<'_> {
     /// Count the entries that match, each once.
     pub(super) fn facets(&self, asked: &Asked<'_>) -> Result<Facets, Error> {
         let found = asked.hits(Order::Newest, usize::MAX)?;
-        let ours = self.index.root_numbers(self.catalogue)?;
+        let ours = self.snapshot.root_numbers()?;
         let mut sessions: HashMap<i64, (String, String)> = HashMap::new();
         self.catalogue.each_session(&ours, |s| {
             let of = (folder(s.cwd).to_owned(), s.agent.to_owned());

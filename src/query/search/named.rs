@@ -23,7 +23,7 @@ impl Search<'_> {
             0 => usize::MAX,
             _ => MOST,
         };
-        let ours = self.index.root_numbers(self.catalogue)?;
+        let ours = self.snapshot.root_numbers()?;
         let sessions = self.catalogue.sessions_by_id(&ours, id, most)?;
         let named = &mut answer.named;
         named.extend(sessions.into_iter().map(|stored| Named {

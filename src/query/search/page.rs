@@ -134,7 +134,7 @@ impl<'a, 's> Page<'a, 's> {
             seen: HashMap::new(),
             copies: HashMap::new(),
             own: HashMap::new(),
-            reader: Reader::new(search.index, search.catalogue).masking(search.scope.mask),
+            reader: Reader::new(search.snapshot).masking(search.scope.mask),
             dropped: 0,
             matched: HashSet::new(),
             stale: false,

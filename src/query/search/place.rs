@@ -22,7 +22,7 @@ pub(super) fn places(
     session: &StoredSession,
     entries: &[&StoredEntry],
 ) -> Result<HashMap<i64, Place>, Error> {
-    let format = search.index.config.format(&session.format);
+    let format = search.snapshot.config().format(&session.format);
     if !format.is_some_and(|format| format.has_branches()) {
         return Ok(HashMap::new());
     }
@@ -70,14 +70,12 @@ pub(super) struct Branches {
 impl Branches {
     pub fn read(search: &Search<'_>, session: &StoredSession) -> Result<Self, Error> {
         let catalogue = search.catalogue;
-        let linear = search.index.is_linear(session);
+        let linear = search.snapshot.is_linear(session);
         let ask = Ask {
             without: &BESIDE,
             find: &[],
         };
-        let outline = search
-            .index
-            .outline(catalogue, session.session, linear, ask)?;
+        let outline = search.snapshot.outline(session.session, linear, ask)?;
         // The branch leads from the leaf upwards.
         let branch = outline.active_branch();
         let place = |key: i64| branch.iter().position(|at| outline.keys[*at] == key);

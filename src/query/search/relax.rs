@@ -246,7 +246,7 @@ impl Search<'_> {
             let cwd = self.scope.cwd.as_deref();
             let sieve = Sieve {
                 filters: &none,
-                left: Left::new(self.index, self.catalogue, &none, cwd)?,
+                left: Left::new(self.snapshot, &none, cwd)?,
                 wide: None,
             };
             let bare = questions.iter().filter(|question| question.expr.is_some());

@@ -86,7 +86,7 @@ impl Search<'_> {
     /// Every value that there is for this filter, each once.
     fn known(&self, typed: &Typed) -> Result<Vec<String>, Error> {
         let field = typed.field.as_str();
-        let ours = self.index.root_numbers(self.catalogue)?;
+        let ours = self.snapshot.root_numbers()?;
         let mut sessions: HashSet<i64> = HashSet::new();
         if matches!(field, "label" | "model" | "provider") {
             self.catalogue.each_session(&ours, |s| {

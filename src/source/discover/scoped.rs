@@ -5,7 +5,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
-use std::sync::atomic::AtomicUsize;
 
 use super::{Before, Directory, Discovery, Walk, slashed};
 use crate::format::Format;
@@ -34,7 +33,6 @@ pub fn discover_at(
     let before = Before {
         known: &known,
         listings: &listings,
-        others: &AtomicUsize::new(0),
     };
     let mut here = Discovery::default();
     let walk = Walk::new(path, flat, format, links, before, Vec::new());

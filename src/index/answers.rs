@@ -1,0 +1,268 @@
+//! Every question of a [`Snapshot`], asked of the newest one.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::{Config, Error, Event, Index, ListPage, Snapshot, Streamed};
+use crate::model::{Listing, SearchAnswer, SessionRow, Status, Transcript, Tree};
+use crate::query::{
+    ListScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList, looked_for,
+};
+use crate::session::{Progress, SessionInfo, Setup};
+
+impl Index {
+    /// [`Snapshot::list`](Snapshot::list) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn list(&self, scope: &ListScope) -> Result<Listing, Error> {
+        self.ask(|snapshot| snapshot.list(scope))
+    }
+
+    /// [`Snapshot::page`](Snapshot::page) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
+        self.ask(|snapshot| snapshot.page(scope))
+    }
+
+    /// [`Snapshot::list_page`](Snapshot::list_page) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn list_page(&self, page: &ListPage) -> Result<Listing, Error> {
+        self.ask(|snapshot| snapshot.list_page(page))
+    }
+
+    /// [`Snapshot::each_row`](Snapshot::each_row) of the newest snapshot.
+    ///
+    /// # Errors
+    /// Those of `each`, which end it.
+    pub fn each_row(
+        &self,
+        page: &ListPage,
+        each: impl FnMut(SessionRow) -> Result<(), Error>,
+    ) -> Result<WrittenList, Error> {
+        Ok(self.stream(|snapshot| snapshot.each_row(page, each))?.0)
+    }
+
+    /// [`Snapshot::write_page`](Snapshot::write_page) of everything in the scope.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read, or `out` not be written.
+    pub fn write_list(&self, scope: &ListScope, out: &mut dyn Write) -> Result<WrittenList, Error> {
+        let write = |snapshot: &Snapshot<'_>| snapshot.write_page(&snapshot.page(scope)?, out);
+        Ok(self.stream(write)?.0)
+    }
+
+    /// [`Snapshot::write_page`](Snapshot::write_page) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read, or `out` not be written.
+    pub fn write_page(&self, page: &ListPage, out: &mut dyn Write) -> Result<WrittenList, Error> {
+        Ok(self.stream(|snapshot| snapshot.write_page(page, out))?.0)
+    }
+
+    /// [`Snapshot::write_page_lines`](Snapshot::write_page_lines) of everything in the
+    /// scope.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read, or `out` not be written.
+    pub fn write_list_lines(
+        &self,
+        scope: &ListScope,
+        out: &mut dyn Write,
+    ) -> Result<WrittenList, Error> {
+        let write = |snapshot: &Snapshot<'_>| snapshot.write_page_lines(&snapshot.page(scope)?, out);
+        Ok(self.stream(write)?.0)
+    }
+
+    /// [`Snapshot::write_page_lines`](Snapshot::write_page_lines) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read, or `out` not be written.
+    pub fn write_page_lines(
+        &self,
+        page: &ListPage,
+        out: &mut dyn Write,
+    ) -> Result<WrittenList, Error> {
+        Ok(self.stream(|snapshot| snapshot.write_page_lines(page, out))?.0)
+    }
+
+    /// [`Snapshot::resolve`](Snapshot::resolve) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with all candidates.
+    pub fn resolve(&self, name: &str, cwd: &Path) -> Result<SessionRow, Error> {
+        self.ask(|snapshot| snapshot.resolve(name, cwd))
+    }
+
+    /// The only session of an index of one file.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when there are several, or none.
+    pub fn only(&self) -> Result<SessionRow, Error> {
+        self.ask(|snapshot| snapshot.only())
+    }
+
+    /// Whether there is any session.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn has_sessions(&self) -> Result<bool, Error> {
+        self.ask(|snapshot| snapshot.has_sessions())
+    }
+
+    /// [`Snapshot::status`](Snapshot::status) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn status(&self) -> Result<Status, Error> {
+        self.ask(|snapshot| snapshot.status())
+    }
+
+    /// Open the index brought up to the files, with what [`Index::search_with`] finds in it.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn open_and_search(
+        config: &Config,
+        query: &str,
+        scope: &SearchScope,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<(Index, SearchAnswer), Error> {
+        let expr = looked_for(query, scope)?;
+        let index = Index::open_by(config, &mut |indexer| {
+            indexer.look_for(expr.as_ref(), progress)
+        })?;
+        let answer = index.search_with(query, scope, progress)?;
+        Ok((index, answer))
+    }
+
+    /// [`Snapshot::search`](Snapshot::search) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot,
+    /// [`Error::OtherCursor`] when it is of another question, [`Error::TooFewBytes`] when no answer
+    /// is so short.
+    pub fn search(&self, query: &str, scope: &SearchScope) -> Result<SearchAnswer, Error> {
+        self.search_with(query, scope, &mut |_| {})
+    }
+
+    /// The same with progress, for queries that read all text through.
+    ///
+    /// # Errors
+    /// As [`Index::search`].
+    pub fn search_with(
+        &self,
+        query: &str,
+        scope: &SearchScope,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<SearchAnswer, Error> {
+        self.ask(|snapshot| snapshot.search_with(query, scope, progress))
+    }
+
+    /// [`Snapshot::show`](Snapshot::show) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::NoEntry`] when the entry or branch asked for is not in the session.
+    pub fn show(&self, session: &SessionRow, scope: &ShowScope) -> Result<Transcript, Error> {
+        self.ask(|snapshot| snapshot.show(session, scope))
+    }
+
+    /// The same, piece by piece. An error of `each` ends it. The snapshot is held until `each` has
+    /// taken the last piece, so that it must not wait for anybody.
+    ///
+    /// # Errors
+    /// As [`Index::show`], before the first piece.
+    pub fn show_each<E: From<Error>>(
+        &self,
+        session: &SessionRow,
+        scope: &ShowScope,
+        each: &mut dyn FnMut(ShownPart<'_>) -> Result<(), E>,
+    ) -> Result<Streamed, E> {
+        let shown = self.stream(|snapshot| snapshot.show_each(session, scope, each));
+        Ok(shown?.1)
+    }
+
+    /// [`Snapshot::raw`](Snapshot::raw) of the newest snapshot.
+    ///
+    /// # Errors
+    /// As [`Snapshot::raw`](Snapshot::raw).
+    pub fn raw(&self, session: &SessionRow, entry: Option<&str>) -> Result<Vec<u8>, Error> {
+        self.ask(|snapshot| snapshot.raw(session, entry))
+    }
+
+    /// Write what [`Index::raw`] gives to `out`. A whole file is copied without a snapshot.
+    ///
+    /// # Errors
+    /// As [`Index::raw`]; [`Error::Io`] of `out`.
+    pub fn copy_raw(
+        &self,
+        session: &SessionRow,
+        entry: Option<&str>,
+        out: &mut dyn Write,
+    ) -> Result<(), Error> {
+        let failed = |e| Error::io(&session.path, e);
+        match entry {
+            Some(_) => out.write_all(&self.raw(session, entry)?).map_err(failed),
+            None => {
+                let mut file = std::fs::File::open(&session.path).map_err(failed)?;
+                std::io::copy(&mut file, out).map(drop).map_err(failed)
+            }
+        }
+    }
+
+    /// [`Snapshot::copy_branch`](Snapshot::copy_branch) of the newest snapshot.
+    ///
+    /// # Errors
+    /// As [`Snapshot::copy_branch`](Snapshot::copy_branch). After [`Error::Changed`] the file
+    /// was read again where that could be done: begin `out` again, and ask once more.
+    pub fn copy_branch(
+        &self,
+        session: &SessionRow,
+        leaf: Option<&str>,
+        out: &mut dyn Write,
+    ) -> Result<u64, Error> {
+        Ok(self.stream(|snapshot| snapshot.copy_branch(session, leaf, out))?.0)
+    }
+
+    /// [`Snapshot::tree`](Snapshot::tree) of the newest snapshot.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn tree(&self, session: &SessionRow, scope: impl Into<TreeScope>) -> Result<Tree, Error> {
+        let scope = scope.into();
+        self.ask(|snapshot| snapshot.tree(session, scope))
+    }
+
+    /// The same, piece by piece. An error of `each` ends it. The snapshot is held until `each` has
+    /// taken the last piece, so that it must not wait for anybody.
+    ///
+    /// # Errors
+    /// As [`Index::tree`], before the first piece.
+    pub fn tree_each<E: From<Error>>(
+        &self,
+        session: &SessionRow,
+        scope: impl Into<TreeScope>,
+        each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
+    ) -> Result<Streamed, E> {
+        let shown = self.stream(|snapshot| snapshot.tree_each(session, scope, each));
+        Ok(shown?.1)
+    }
+
+    /// [`Snapshot::agent_list`](Snapshot::agent_list) of the newest snapshot.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] where `progress` broke.
+    pub fn agent_list(
+        &self,
+        setup: &Setup,
+        cwd: Option<&str>,
+        with_text: bool,
+        progress: Progress<'_>,
+    ) -> Result<Vec<SessionInfo>, Error> {
+        self.ask(|snapshot| snapshot.agent_list(setup, cwd, with_text, progress))
+    }
+}
