@@ -17,6 +17,7 @@ mod damage;
 mod debt;
 mod error;
 mod feed;
+mod heal;
 mod indexer;
 mod snapshot;
 mod turns;

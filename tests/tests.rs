@@ -16,6 +16,7 @@
 //! - `feed`: who reads the feed of changes learns of all
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
 //! - `formats`: every fixture read, cut and folded
+//! - `healing`: what changed within a file is read again, whoever meets it
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
@@ -72,6 +73,7 @@ mod findable;
 mod first_day;
 mod formats;
 mod fuzzing;
+mod healing;
 #[cfg(unix)]
 mod help;
 mod histories;

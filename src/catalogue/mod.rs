@@ -17,6 +17,7 @@ mod notes;
 mod open;
 pub mod outbox;
 pub mod owed;
+mod proofs;
 mod raw;
 pub mod read;
 pub mod rows;

@@ -368,25 +368,47 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
+        let changed = self.add_words((budget, batch), progress, report)?;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        match self.heal_within(&changed, report) {
+            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
+                report.notes.push(format!("{error}; {POSTPONED}"));
+                return Ok(());
+            }
+            healed => healed?,
+        }
+        // Once: what somebody changes again and again is met by the next sync.
+        self.add_words((budget, batch), progress, report).map(drop)
+    }
+
+    /// Give the words what they are owed; gives back the sources whose bytes changed since they were catalogued.
+    fn add_words(
+        &mut self,
+        limits: (Option<Duration>, Option<u64>),
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<Vec<i64>, Error> {
         let directory = self.config.words_dir();
         let indexed = ingest::index_words(
             &self.catalogue,
             &directory,
             &self.config.formats,
-            (budget, batch),
+            limits,
             progress,
             report,
         );
         match indexed {
             Err(WordsStage::Words(error)) if error.is_full() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(())
+                Ok(Vec::new())
             }
             Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(())
+                Ok(Vec::new())
             }
-            indexed => Ok(indexed?),
+            indexed => Ok(indexed?.into_iter().collect()),
         }
     }
 

@@ -1,8 +1,8 @@
 //! The words stage: what the outbox owes is read again, its text extracted and added to the words.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -62,7 +62,8 @@ pub enum WordsStage {
 }
 
 /// Bring the words up to the catalogue, for at most a budget (`None` = to the end) and in batches of so many bytes
-/// (`None` = [`words_batch`]). The caller holds the writer lock.
+/// (`None` = [`words_batch`]). The caller holds the writer lock. Gives back the sources whose bytes are others than those that
+/// were catalogued: what is owed of them stays so until they are read again.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
@@ -70,10 +71,10 @@ pub fn index_words(
     (budget, batch): (Option<Duration>, Option<u64>),
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
-) -> Result<(), WordsStage> {
+) -> Result<BTreeSet<i64>, WordsStage> {
     if let Some(why) = super::room::lacking(catalogue, directory)? {
         report.notes.push(why);
-        return Ok(());
+        return Ok(BTreeSet::new());
     }
     if budget.is_none() {
         catalogue.keep_more_pages()?;
@@ -118,7 +119,7 @@ pub fn index_words(
     add(None, report)
 }
 
-/// Add what is owed to words that are done up to this batch; `None`: to new ones.
+/// Add what is owed to words that are done up to this batch; `None`: to new ones. Gives back the sources whose bytes changed.
 fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
@@ -127,14 +128,14 @@ fn add_owed(
     done: Option<i64>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
-) -> Result<(), WordsStage> {
+) -> Result<BTreeSet<i64>, WordsStage> {
     let started = Instant::now();
     let (mut done, anew) = (done.unwrap_or(0), done.is_none());
     catalogue.settle_batches(done)?;
     let (of, rows) = catalogue.outstanding(done)?;
     let epoch = catalogue.epoch()?.0;
     if rows == 0 && catalogue.dead(done)?.is_empty() && !anew {
-        return Ok(());
+        return Ok(BTreeSet::new());
     }
     let batch_bytes = batch_bytes.unwrap_or_else(|| words_batch(of));
     let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
@@ -145,7 +146,7 @@ fn add_owed(
     if anew {
         writer.commit(&payload(&epoch, 0))?;
     }
-    let mut failed: HashSet<i64> = HashSet::new();
+    let (mut failed, mut changed) = (HashSet::new(), BTreeSet::new());
     let (mut indexed, mut owes_prose) = (0, false);
     let result = loop {
         if budget.is_some_and(|b| started.elapsed() >= b) {
@@ -172,18 +173,20 @@ fn add_owed(
             catalogue.settle_batches(done)?;
         }
         let mut complete = Vec::with_capacity(work.len());
-        let added = add_all(catalogue, &mut writer, formats, &work, |item, docs| {
+        let added = add_all(catalogue, &mut writer, formats, &work, |item, added| {
             indexed += item.bytes;
             progress(Event::Indexed { bytes: indexed, of });
-            match docs {
-                Some((count, read)) => {
+            match added {
+                Ok((count, read)) => {
                     report.passages += count;
                     report.bytes_read += read;
                     complete.push(item);
                 }
-                // Changed or unreadable since it was catalogued: owed until the next sync has looked.
-                None => {
+                Err(error) => {
                     failed.insert(item.item);
+                    if is_change(&error) {
+                        changed.insert(item.source);
+                    }
                 }
             }
         });
@@ -204,7 +207,21 @@ fn add_owed(
     let closed = writer.close();
     report.outstanding = catalogue.outstanding(done)?.1;
     report.ms.words += started.elapsed().as_secs_f64() * 1000.0;
-    result.and(closed.map_err(WordsStage::from))
+    let closed = closed.map_err(WordsStage::from);
+    result.and(closed).map(|()| changed)
+}
+
+/// What tells that other bytes stand in a file than were catalogued.
+fn changed() -> io::Error {
+    ErrorKind::InvalidData.into()
+}
+
+/// Whether it is that, and not that the file cannot be read now. One that is gone the next look misses by itself.
+fn is_change(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidData | ErrorKind::UnexpectedEof
+    )
 }
 
 /// An item with all that reading it needs.
@@ -232,13 +249,14 @@ fn job(catalogue: &Catalogue, item: &Item) -> Result<Option<Job>, catalogue::Err
     }))
 }
 
-/// Read all items on every core and add them, each as a whole or not at all.
+/// Read all items on every core and add them, each as a whole or not at all. `each` is told how many passages were added and how
+/// many bytes read, or why nothing was.
 fn add_all(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,
     formats: &[&'static dyn Format],
     work: &[Item],
-    mut each: impl FnMut(Item, Option<(u64, u64)>),
+    mut each: impl FnMut(Item, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
     let adders: Vec<Adder> = (0..adders().min(work.len()))
         .map(|_| writer.adder())
@@ -258,11 +276,12 @@ fn add_all(
                     let Ok(job) = next else {
                         break adder.finish();
                     };
-                    let ready = Ready::read(&job, formats, &mut bytes);
-                    let added = ready.as_ref().map(|ready| ready.add_to(&mut adder));
-                    let done = match added.transpose() {
-                        Ok(passages) => passages.zip(ready.map(|ready| ready.read)),
-                        Err(error) => break Err(error),
+                    let done = match Ready::read(&job, formats, &mut bytes) {
+                        Ok(ready) => match ready.add_to(&mut adder) {
+                            Ok(passages) => Ok((passages, ready.read)),
+                            Err(error) => break Err(error),
+                        },
+                        Err(error) => Err(error),
                     };
                     if bytes.len() > MUCH_READ {
                         bytes = Vec::new();
@@ -277,7 +296,7 @@ fn add_all(
         for item in work {
             match job(catalogue, item) {
                 // Of a source that is in no catalogue: a damaged row.
-                Ok(None) => each(item.clone(), None),
+                Ok(None) => each(item.clone(), Err(ErrorKind::Unsupported.into())),
                 // No adder is left; their errors are told.
                 Ok(Some(job)) => {
                     if send.send(job).is_err() {
@@ -317,16 +336,17 @@ struct Ready<'j, 'b> {
 }
 
 impl<'j, 'b> Ready<'j, 'b> {
-    /// Read them into `buffer`. `None` when the bytes of one are no longer what was catalogued.
+    /// Read them into `buffer`. What tells that the bytes of one are no longer what was catalogued is a [`is_change`].
     fn read(
         job: &'j Job,
         formats: &[&'static dyn Format],
         buffer: &'b mut Vec<u8>,
-    ) -> Option<Ready<'j, 'b>> {
-        let format = *formats.iter().find(|f| f.name() == job.format)?;
-        let mut file = File::open(&job.path).ok()?;
+    ) -> io::Result<Ready<'j, 'b>> {
+        let format = formats.iter().find(|f| f.name() == job.format);
+        let format = *format.ok_or(ErrorKind::Unsupported)?;
+        let mut file = File::open(&job.path)?;
         // What a damaged row names beyond the file's end is nothing to make room for.
-        let length = file.metadata().ok()?.len();
+        let length = file.metadata()?.len();
         let end_of = |entry: &StoredEntry| {
             let end = entry.start.checked_add(entry.length);
             end.filter(|end| *end <= length)
@@ -345,14 +365,17 @@ impl<'j, 'b> Ready<'j, 'b> {
             let (Some(first), Some(last)) = (run.first(), run.last()) else {
                 continue;
             };
-            let bytes = usize::try_from(end_of(last)?.checked_sub(first.start)?).ok()?;
-            let end = read.checked_add(bytes)?;
+            let bytes = end_of(last).and_then(|end| end.checked_sub(first.start));
+            let bytes = usize::try_from(bytes.ok_or_else(changed)?).ok();
+            let end = bytes.and_then(|bytes| read.checked_add(bytes));
+            let end = end.ok_or(ErrorKind::OutOfMemory)?;
             if buffer.len() < end {
-                buffer.try_reserve(end - buffer.len()).ok()?;
+                let more = buffer.try_reserve(end - buffer.len());
+                more.map_err(|_| ErrorKind::OutOfMemory)?;
                 buffer.resize(end, 0);
             }
-            file.seek(SeekFrom::Start(first.start)).ok()?;
-            file.read_exact(&mut buffer[read..end]).ok()?;
+            file.seek(SeekFrom::Start(first.start))?;
+            file.read_exact(&mut buffer[read..end])?;
             let place = |entry: &StoredEntry| read + (entry.start - first.start) as usize;
             places.extend(run.iter().map(|entry| place(entry)));
             read = end;
@@ -363,14 +386,11 @@ impl<'j, 'b> Ready<'j, 'b> {
             let record = buffer.get(from..end)?;
             (hash(record) == entry.hash).then_some((entry, record))
         };
-        Some(Ready {
+        let records: Option<_> = entries.into_iter().zip(places).map(record).collect();
+        Ok(Ready {
             job,
             format,
-            records: entries
-                .into_iter()
-                .zip(places)
-                .map(record)
-                .collect::<Option<_>>()?,
+            records: records.ok_or_else(changed)?,
             read: read as u64,
         })
     }

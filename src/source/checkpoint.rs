@@ -8,6 +8,8 @@ use crate::format::WriteMode;
 
 /// Bytes hashed as one block.
 pub const BLOCK: usize = 64 * 1024;
+/// What no format has for its revision: a source of this one is read again.
+pub const NO_REVISION: u32 = u32::MAX;
 /// Bytes before the end that prove an append.
 pub const TAIL: usize = 4 * 1024;
 

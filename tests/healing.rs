@@ -1,0 +1,206 @@
+//! Is what changed within a session file read again, whoever meets it?
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sessionary::index::SearchScope;
+use sessionary::model::Report;
+use sessionary::{Config, Freshness, Index, Indexer};
+
+use crate::histories::dump::{clean, dump, fresh, root, same};
+use crate::watching::{append, message, session};
+
+/// Where the word stands that is changed: further from the end than any look proves, in each file.
+const AT: usize = 2_000;
+const OLD: &str = "walrus";
+const NEW: &str = "puffin";
+
+/// A folder with an index of pi's sessions and of agentuse's.
+struct Place {
+    folder: tempfile::TempDir,
+    config: Config,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let roots = [("pi", "pi"), ("agentuse", "agentuse")].map(|(agent, format)| {
+            let path = folder.path().join(agent);
+            fs::create_dir_all(&path).unwrap();
+            root(agent, format, &path)
+        });
+        let config = Config::new(folder.path().join("index"), roots.to_vec());
+        Self { folder, config }
+    }
+
+    /// A session of so many bytes, about, with the old word at its place.
+    fn session(&self, name: &str, bytes: usize) -> PathBuf {
+        let path = self.folder.path().join(format!("pi/{name}.jsonl"));
+        let mut text = session(1, "the first");
+        // The word itself comes after the opening of its line.
+        let before = AT - text.len() - message(1, "").find("\",\"timestamp\":17").unwrap();
+        let said = format!("{}{OLD} and more", "a ".repeat(before / 2 + before % 2));
+        text.push_str(&message(1, &said[before % 2..]));
+        for number in 2.. {
+            if text.len() >= bytes {
+                break;
+            }
+            text.push_str(&message(number, &"much was said ".repeat(40)));
+        }
+        assert_eq!(text.get(AT..AT + OLD.len()), Some(OLD));
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Let the files be old enough for the clock to tell the next change.
+    fn settle(&self) {
+        std::thread::sleep(Duration::from_millis(60));
+    }
+
+    fn indexer(&self) -> Indexer {
+        Indexer::open(&self.config).unwrap()
+    }
+
+    fn sync(&self) -> Report {
+        self.indexer().sync(&mut |_| {}).unwrap()
+    }
+
+    /// What the index says, without a look at any file.
+    fn index(&self) -> Index {
+        Index::open(&self.config, Freshness::AsCommitted).unwrap()
+    }
+
+    fn number(&self, query: &str) -> i64 {
+        self.index().sql(query).unwrap().rows[0][0]
+            .as_i64()
+            .unwrap()
+    }
+
+    fn source(&self, name: &str) -> i64 {
+        let of = format!("SELECT source FROM sources WHERE relative LIKE '%{name}'");
+        self.number(&of)
+    }
+
+    fn found(&self, word: &str) -> u64 {
+        let scope = SearchScope {
+            exact: true,
+            ..SearchScope::default()
+        };
+        let answer = self.index().search(word, &scope).unwrap();
+        assert!(answer.complete, "{word}");
+        answer.total
+    }
+
+    fn equals_fresh(&self) {
+        let index = self.index();
+        let expected = fresh(&self.config, &self.folder.path().join("fresh"));
+        same(&dump(&index), &dump(&expected), "after healing");
+        clean(&index, "after healing");
+    }
+}
+
+/// Other bytes of the same length stand there from now on.
+fn change(path: &Path, at: usize, new: &str) {
+    let mut file = File::options().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(at as u64)).unwrap();
+    file.write_all(new.as_bytes()).unwrap();
+}
+
+fn size(path: &Path) -> u64 {
+    fs::metadata(path).unwrap().len()
+}
+
+#[test]
+fn to_heal_a_source_reads_its_file_and_no_other() {
+    let place = Place::new();
+    let (one, two) = (place.session("one", 100_000), place.session("two", 100_000));
+    place.settle();
+    place.sync();
+    for path in [&one, &two] {
+        change(path, AT, NEW);
+        append(path, &message(1_000, "the last"));
+    }
+    let mut indexer = place.indexer();
+    let report = indexer.heal(&[place.source("one.jsonl"), 999_999]).unwrap();
+    assert_eq!((report.files_seen, report.files_changed), (1, 1));
+    assert_eq!((report.bytes_read, report.proof_bytes), (size(&one), 0));
+    assert_eq!((place.found(NEW), place.found("last")), (1, 1));
+    drop(indexer);
+    // What is as it was is read all the same, and found to be so.
+    place.sync();
+    let before = dump(&place.index());
+    let report = place.indexer().heal(&[place.source("one.jsonl")]).unwrap();
+    assert_eq!(report.bytes_read, size(&one));
+    place.sync();
+    same(&dump(&place.index()), &before, "healed in vain");
+}
+
+#[test]
+fn what_changes_before_the_words_read_it_is_read_again() {
+    let place = Place::new();
+    let path = place.session("one", 100_000);
+    let mut indexer = place.indexer();
+    let mut report = indexer.sync_catalogue(&mut |_| {}).unwrap();
+    change(&path, AT, NEW);
+    append(&path, &message(1_000, "the last"));
+    indexer.index_words(None, &mut |_| {}, &mut report).unwrap();
+    assert_eq!(report.outstanding, 0, "{report:?}");
+    assert_eq!(report.files_changed, 1);
+    assert_eq!((place.found(NEW), place.found(OLD)), (1, 0));
+    drop(indexer);
+    place.equals_fresh();
+}
+
+/// A session of agentuse's with two parts, each so long; the folder, and the parts.
+fn agentuse(place: &Place) -> (PathBuf, [PathBuf; 2]) {
+    let folder = "agentuse/p/session/01KE6P4YM00000000000000000-triage";
+    let folder = place.folder.path().join(folder);
+    let message = folder.join("01KE6P50JG0000000000000003");
+    fs::create_dir_all(message.join("part")).unwrap();
+    let document = r#"{"id":"01KE6P4YM00000000000000000","time":{"created":1}}"#;
+    fs::write(folder.join("session.json"), document).unwrap();
+    let document = r#"{"id":"01KE6P50JG0000000000000003","time":{"created":1}}"#;
+    fs::write(message.join("message.json"), document).unwrap();
+    let parts = ["1", "2"].map(|part| {
+        let path = message.join(format!("part/{part}.json"));
+        let text = format!("{OLD} {}", "said ".repeat(2_000));
+        let document = format!(r#"{{"id":"{part}","type":"text","text":"{text}"}}"#);
+        fs::write(&path, document).unwrap();
+        path
+    });
+    (folder, parts)
+}
+
+#[test]
+fn a_document_that_its_folder_vouches_for_is_read_again() {
+    let place = Place::new();
+    let (_, [one, two]) = agentuse(&place);
+    place.settle();
+    place.sync();
+    assert_eq!(place.sync().bytes_read, 0);
+    let at = fs::read_to_string(&one).unwrap().find(OLD).unwrap();
+    for path in [&one, &two] {
+        change(path, at, NEW);
+    }
+    place.settle();
+    assert_eq!(place.sync().files_changed, 0, "its folder vouches for it");
+    let report = place
+        .indexer()
+        .heal(&[place.source("part/1.json")])
+        .unwrap();
+    assert_eq!(report.bytes_read, size(&one));
+    assert_eq!(place.found(NEW), 1);
+    // Of a root that is not asked for it is left to who looks at it next.
+    let source = place.source("part/2.json");
+    let elsewhere = Config {
+        roots: Vec::new(),
+        ..place.config.clone()
+    };
+    let report = Indexer::open(&elsewhere).unwrap().heal(&[source]).unwrap();
+    assert_eq!((report.files_seen, report.bytes_read), (0, 0));
+    assert_eq!(place.sync().files_changed, 1);
+    assert_eq!((place.found(NEW), place.found(OLD)), (2, 0));
+    place.equals_fresh();
+}
