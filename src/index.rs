@@ -23,12 +23,12 @@ mod snapshot;
 mod turns;
 mod watch;
 
-use self::indexer::Looked;
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;
 pub use self::error::Error;
 pub use self::feed::{Feed, News};
 pub use self::indexer::Indexer;
+use self::indexer::Looked;
 pub use self::snapshot::{Snapshot, Streamed};
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};

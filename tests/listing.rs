@@ -292,16 +292,14 @@ fn a_list_of_any_length_is_the_sum_of_its_pages() {
             .unwrap();
         let scope = sessionary::index::ListScope::default();
         let before = read();
-        let (index, page) = sessionary::Index::open_and_page(&config, &scope, &mut |_| {}).unwrap();
+        let index = sessionary::Index::open(&config, sessionary::Freshness::Check).unwrap();
+        let page = index.page(&scope).unwrap();
         let opened = read() - before;
-        assert!(
-            (2_300_000..3_500_000).contains(&opened),
-            "{opened} bytes read"
-        );
+        assert!(opened < 1_000_000, "{opened} bytes read");
         index.write_page(&page, &mut std::io::sink()).unwrap();
         let written = read() - before - opened;
         assert!(
-            (2_800_000..4_500_000).contains(&written),
+            (4_800_000..6_500_000).contains(&written),
             "{written} bytes read"
         );
         assert!(opened + written < 7_000_000, "{}", opened + written);

@@ -24,6 +24,7 @@
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `oracle`: our list and trees against the real agents'
+//! - `reads`: every answer is of one state of the files, whoever writes meanwhile
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
@@ -90,6 +91,8 @@ mod reports;
 mod oracle;
 mod places;
 mod provisional;
+#[cfg(unix)]
+mod reads;
 #[cfg(unix)]
 mod redaction;
 mod relevance;

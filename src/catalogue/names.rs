@@ -33,8 +33,7 @@ impl Catalogue {
         start: &str,
     ) -> Result<Vec<StoredSession>, Error> {
         let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            // A number means the same session as long as nobody fills the catalogue anew.
-            let one = self.connection.unchecked_transaction()?;
+            let one = &self.connection;
             let mut query = one.prepare_cached(sql)?;
             let mut row_of = one.prepare_cached(&format!("{SESSION} WHERE s.session = ?1"))?;
             let mut found = Vec::new();

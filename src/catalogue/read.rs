@@ -143,6 +143,16 @@ impl Catalogue {
         self.told(taken)
     }
 
+    /// Have `step` called after so many steps of SQLite's machine, again and again; 0: no more.
+    #[cfg(test)]
+    pub fn each_step(&mut self, steps: i32, mut step: impl FnMut() + Send + 'static) {
+        let on_step = (steps > 0).then_some(move || {
+            step();
+            false
+        });
+        self.connection.progress_handler(steps, on_step).unwrap();
+    }
+
     /// Let the snapshot go.
     pub fn end_snapshot(&self) {
         self.rollback();

@@ -74,7 +74,8 @@ impl Index {
         scope: &ListScope,
         out: &mut dyn Write,
     ) -> Result<WrittenList, Error> {
-        let write = |snapshot: &Snapshot<'_>| snapshot.write_page_lines(&snapshot.page(scope)?, out);
+        let write =
+            |snapshot: &Snapshot<'_>| snapshot.write_page_lines(&snapshot.page(scope)?, out);
         Ok(self.stream(write)?.0)
     }
 
@@ -87,7 +88,9 @@ impl Index {
         page: &ListPage,
         out: &mut dyn Write,
     ) -> Result<WrittenList, Error> {
-        Ok(self.stream(|snapshot| snapshot.write_page_lines(page, out))?.0)
+        Ok(self
+            .stream(|snapshot| snapshot.write_page_lines(page, out))?
+            .0)
     }
 
     /// [`Snapshot::resolve`](Snapshot::resolve) of the newest snapshot.
@@ -225,7 +228,9 @@ impl Index {
         leaf: Option<&str>,
         out: &mut dyn Write,
     ) -> Result<u64, Error> {
-        Ok(self.stream(|snapshot| snapshot.copy_branch(session, leaf, out))?.0)
+        Ok(self
+            .stream(|snapshot| snapshot.copy_branch(session, leaf, out))?
+            .0)
     }
 
     /// [`Snapshot::tree`](Snapshot::tree) of the newest snapshot.

@@ -260,11 +260,6 @@ impl Indexer {
         Ok(report)
     }
 
-    /// TEMPORARY
-    pub fn heal(&mut self, _: &[i64]) -> Result<Report, Error> {
-        Err(Error::NoIndex)
-    }
-
     /// What must be so before anything is looked at: nothing is stored of what is excluded, and all roots are known.
     pub(super) fn prepare(&mut self, report: &mut Report) -> Result<(), Error> {
         self.apply_exclude(report)?;

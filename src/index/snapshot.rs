@@ -187,3 +187,6 @@ impl Drop for Snapshot<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

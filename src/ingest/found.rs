@@ -69,10 +69,7 @@ pub fn are_refused(catalogue: &Catalogue, directory: &Path) -> Result<bool, cata
 }
 
 /// Up to which batch these words are done, or why they are not this catalogue's.
-pub fn done_in(
-    words: &Words,
-    catalogue: &Catalogue,
-) -> Result<Result<i64, Mismatch>, WordsStage> {
+pub fn done_in(words: &Words, catalogue: &Catalogue) -> Result<Result<i64, Mismatch>, WordsStage> {
     let (epoch, last_batch) = catalogue.epoch()?;
     Ok(match done_batch(words.payload(), &epoch, last_batch) {
         Ok(done) if catalogue.has_settled_after(done)? => {
@@ -123,7 +120,12 @@ impl OpenedWords {
             return of_catalogue(words, catalogue);
         }
         let found = open_words(catalogue, directory)?;
-        if let (Agreement::Agree(Found { words: Some(words), .. }), Ok(stamp)) = (&found, stamp)
+        if let (
+            Agreement::Agree(Found {
+                words: Some(words), ..
+            }),
+            Ok(stamp),
+        ) = (&found, stamp)
             && !stamp.is_racy(now_ns())
         {
             self.0 = Some((stamp, Arc::clone(words)));

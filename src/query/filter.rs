@@ -138,10 +138,12 @@ impl<'a> Left<'a> {
             .iter()
             .any(|n| **n != Names::default())
         {
-            self.snapshot.catalogue.each_model(|session, provider, model| {
-                let of = used.entry(session).or_default();
-                of.push((provider.to_lowercase(), model.to_lowercase()));
-            })?;
+            self.snapshot
+                .catalogue
+                .each_model(|session, provider, model| {
+                    let of = used.entry(session).or_default();
+                    of.push((provider.to_lowercase(), model.to_lowercase()));
+                })?;
         }
         let mut places = Places::default();
         let cwd = cwd.map(canonical);

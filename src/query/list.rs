@@ -120,7 +120,9 @@ impl Snapshot<'_> {
         scope: &ListScope,
         row: &Row<'_>,
     ) -> Result<SessionRow, Error> {
-        let mut read = self.catalogue.row_of(&format!("{}{}", row.head, row.json))?;
+        let mut read = self
+            .catalogue
+            .row_of(&format!("{}{}", row.head, row.json))?;
         if scope.with_text {
             read.all_messages_text = Some(self.text_of(row.session, row.format)?);
         }
@@ -178,11 +180,7 @@ impl Snapshot<'_> {
     }
 
     /// User and assistant text of all branches in file order, joined as the agent joins it.
-    pub(crate) fn text_of(
-        &self,
-        session: i64,
-        format: &str,
-    ) -> Result<String, Error> {
+    pub(crate) fn text_of(&self, session: i64, format: &str) -> Result<String, Error> {
         let Some(format) = self.config().format(format) else {
             return Ok(String::new());
         };

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::catalogue::entries::Placed;
 use crate::catalogue;
+use crate::catalogue::entries::Placed;
 use crate::index::{Error, Snapshot};
 
 /// No entry.

@@ -317,7 +317,12 @@ impl<'a> Reader<'a> {
         let record = self.bytes(entry)?;
         let prompts = record.and_then(|record| {
             let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
-            Some(self.snapshot.config().format(format)?.prompts_at(path, &record))
+            Some(
+                self.snapshot
+                    .config()
+                    .format(format)?
+                    .prompts_at(path, &record),
+            )
         });
         Ok(prompts.unwrap_or_default())
     }

@@ -118,9 +118,18 @@ impl Index {
             found.differences.push(difference("catalogue", None, what));
         }
         if let Some(why) = &words.damage {
-            found.differences.push(difference("words", None, why.clone()));
+            found
+                .differences
+                .push(difference("words", None, why.clone()));
         } else {
-            self.verify_words(catalogue, words.words.as_deref(), words.done, expected, &untold, found)?;
+            self.verify_words(
+                catalogue,
+                words.words.as_deref(),
+                words.done,
+                expected,
+                &untold,
+                found,
+            )?;
         }
         Ok(())
     }

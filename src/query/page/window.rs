@@ -51,12 +51,7 @@ impl ListPage {
     }
 
     /// The rows from `from` on, about so many bytes of them, as they are now: read in the order they are stored in.
-    fn read(
-        &self,
-        catalogue: &Catalogue,
-        from: usize,
-        most: u64,
-    ) -> Result<Window, Error> {
+    fn read(&self, catalogue: &Catalogue, from: usize, most: u64) -> Result<Window, Error> {
         let mut bytes: u64 = 0;
         let before = |row: &&super::Placed| {
             let is_before = bytes < most;
