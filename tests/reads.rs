@@ -388,7 +388,9 @@ fn a_reader_who_does_not_read_holds_nothing() {
     fs::write(&path, text(&long)).unwrap();
     for n in 0..300 {
         let other = path.with_file_name(format!("{n}.jsonl"));
-        fs::write(other, text(&vec![(format!("o{n}"), "first ".repeat(300))])).unwrap();
+        let said = text(&vec![(format!("o{n}"), "first ".repeat(300))]);
+        let id = format!("\"id\":\"other{n}\"");
+        fs::write(other, said.replace("\"id\":\"s\"", &id)).unwrap();
     }
     assert!(home.output(&["sync"]).status.success());
     let questions: [&[&str]; 5] = [
