@@ -101,6 +101,8 @@ pub struct Chunk<E> {
     pub identity: Identity,
     /// See [`Identity::is_racy`].
     pub racy: bool,
+    /// The source was read on, and of what was read before the tail alone was proven.
+    pub unproven: bool,
     /// Revision of the format.
     pub revision: u32,
     /// Byte up to which all is catalogued for good.
@@ -244,10 +246,11 @@ impl Catalogue {
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-                                       unlisted)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                                       unlisted, unproven)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                  ON CONFLICT (root, relative) DO UPDATE SET device = ?3, inode = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7,
-                     racy = ?8, revision = ?9, consumed = ?10, unlisted = ?11, unread = NULL
+                     racy = ?8, revision = ?9, consumed = ?10, unlisted = ?11, unread = NULL,
+                     unproven = ?12
                  RETURNING source",
             )?
             .query_row(
@@ -262,7 +265,8 @@ impl Catalogue {
                     chunk.racy,
                     chunk.revision,
                     chunk.consumed as i64,
-                    chunk.unlisted
+                    chunk.unlisted,
+                    chunk.unproven
                 ],
                 |r| r.get(0),
             )?;
