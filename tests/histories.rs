@@ -138,8 +138,10 @@ fn history(seed: u64, log: &mut Vec<String>) {
             continue;
         }
         if rng.random_ratio(2, 3) {
-            let at = world.choose(&mut rng);
-            log.push(world.write(&mut rng, at));
+            for _ in 0..rng.random_range(1..5) {
+                let at = world.choose(&mut rng);
+                log.push(world.write(&mut rng, at));
+            }
             continue;
         }
         match rng.random_range(0..12) {

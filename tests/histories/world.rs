@@ -11,6 +11,9 @@ use rand_chacha::ChaCha8Rng;
 
 use super::lines;
 
+/// Bytes before the end by which a look knows a file that grew.
+const TAIL: usize = 4 << 10;
+
 /// Session files of three agents, and those who write them.
 pub struct World {
     pub base: PathBuf,
@@ -94,7 +97,10 @@ impl World {
         }
         .into_bytes();
         bytes.push(b'\n');
-        bytes.extend(self.some_lines(rng, kind));
+        // Some are longer than the tail that looks prove.
+        for _ in 0..*[1, 1, 12].choose(rng).unwrap() {
+            bytes.extend(self.some_lines(rng, kind));
+        }
         bytes
     }
 
@@ -116,6 +122,18 @@ impl World {
         };
         if rng.random_ratio(1, 7) {
             return self.accident(rng, &path, kind, &old);
+        }
+        if rng.random_ratio(1, 8) {
+            // No look comes between, and the tail, by which looks know what was there before, mostly is as it was.
+            let before = match old.len().checked_sub(TAIL) {
+                Some(before) if rng.random_ratio(3, 4) => before,
+                _ => old.len(),
+            };
+            let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+            file.write_all(&changed(rng, &old[..before])).unwrap();
+            let bytes = self.some_lines(rng, kind);
+            append(&path, &bytes);
+            return format!("changed in place and grown: {}", path.display());
         }
         let what = match rng.random_range(0..100) {
             0..22 => {
@@ -222,7 +240,7 @@ impl World {
                 fs::rename(&beside, &path).unwrap();
                 "rename over"
             }
-            85..89 => {
+            85..91 => {
                 // The same size, and the old times put back.
                 let times = fs::metadata(&path).unwrap();
                 let mut file = OpenOptions::new().write(true).open(&path).unwrap();
@@ -230,14 +248,6 @@ impl World {
                 file.set_times(FileTimes::new().set_modified(times.modified().unwrap()))
                     .unwrap();
                 "same size, mtime restored"
-            }
-            89..91 => {
-                // No look comes between, and the tail mostly is as it was.
-                let mut file = OpenOptions::new().write(true).open(&path).unwrap();
-                file.write_all(&changed(rng, &old)).unwrap();
-                let bytes = self.some_lines(rng, kind);
-                append(&path, &bytes);
-                "changed in place and grown"
             }
             91..93 => {
                 File::options()
