@@ -279,9 +279,10 @@ impl Watch<'_> {
         self.indexer.sweep_excluded(&mut report)?;
         if report.files_changed > 0 {
             self.owe_words();
-            let rested = Instant::now() + self.options.rest;
-            self.proofs.get_or_insert(rested);
         }
+        // Somebody else may have read on what grew.
+        let rested = Instant::now() + self.options.rest;
+        self.proofs.get_or_insert(rested);
         Ok(Done::Synced(report))
     }
 
