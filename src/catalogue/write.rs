@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::chains;
+use super::entries::in_file;
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, Shape};
@@ -373,7 +374,8 @@ impl Catalogue {
         let mut rows = of_source.query(params![low, high, source])?;
         let mut keys: Vec<(i64, bool)> = Vec::new();
         while let Some(row) = rows.next()? {
-            if row.get::<_, i64>(2)? < from as i64 {
+            // A damaged row may name any place: a source that is read from its first byte loses all its rows.
+            if in_file(row.get(2)?) < from {
                 break;
             }
             keys.push((row.get(0)?, row.get(1)?));
