@@ -138,20 +138,16 @@ fn history(seed: u64, log: &mut Vec<String>) {
             continue;
         }
         if rng.random_ratio(2, 3) {
-            let (at, first_sync) = world.choose(&mut rng);
-            if first_sync {
-                log.push("sync_catalogue before growth".into());
-                indexer.sync_catalogue(silent).unwrap();
-                world.synced();
+            for _ in 0..rng.random_range(1..5) {
+                let at = world.choose(&mut rng);
+                log.push(world.write(&mut rng, at));
             }
-            log.push(world.write(&mut rng, at));
             continue;
         }
         match rng.random_range(0..12) {
             0..3 => {
                 log.push("sync".into());
                 indexer.sync(silent).unwrap();
-                world.synced();
                 if rng.random_ratio(1, 4) {
                     clean(
                         &Index::open(&config, Freshness::AsCommitted).unwrap(),
@@ -162,7 +158,6 @@ fn history(seed: u64, log: &mut Vec<String>) {
             3..6 => {
                 log.push("sync_catalogue".into());
                 indexer.sync_catalogue(silent).unwrap();
-                world.synced();
             }
             6..8 => {
                 log.push("some words".into());
@@ -192,10 +187,7 @@ fn history(seed: u64, log: &mut Vec<String>) {
                     })
                 }));
                 match stopped {
-                    Ok(done) => {
-                        done.unwrap();
-                        world.synced();
-                    }
+                    Ok(done) => drop(done.unwrap()),
                     Err(why) if why.is::<Stop>() => {
                         drop(indexer);
                         indexer = Indexer::open(&config).unwrap();
@@ -208,6 +200,7 @@ fn history(seed: u64, log: &mut Vec<String>) {
     // What the words do not have yet is found in the files.
     log.push("the end".into());
     indexer.sync_catalogue(silent).unwrap();
+    indexer.prove().unwrap();
     let word = ["walrus", "fooBar", "\"src/main.rs\"", "検索"][rng.random_range(0..4)];
     let scope = SearchScope {
         limit: 5,

@@ -36,6 +36,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0009_list_order.sql"),
     include_str!("../../migrations/0010_beginnings.sql"),
     include_str!("../../migrations/0011_lacking.sql"),
+    include_str!("../../migrations/0012_unproven.sql"),
 ];
 
 /// The last step after which the rows of lists say something else than before.

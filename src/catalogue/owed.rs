@@ -22,7 +22,7 @@ pub struct Stretch {
     pub end: u64,
     pub path: PathBuf,
     pub format: String,
-    /// Of the source as it was read; `None` when a later change could share it.
+    /// Of the source as it was read; `None` when other bytes could share it.
     pub identity: Option<Identity>,
 }
 
@@ -115,7 +115,7 @@ impl Catalogue {
         let mut run = || -> rusqlite::Result<()> {
             let mut statement = self.connection.prepare_cached(
                 "SELECT source, session, next_arrival, r.path, s.relative, r.format,
-                        s.racy, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns
+                        s.racy OR s.unproven, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns
                  FROM _session_sources JOIN _sessions USING (session)
                       JOIN _sources s USING (source) JOIN _roots r ON r.root = s.root",
             )?;

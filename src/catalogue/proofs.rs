@@ -1,11 +1,13 @@
-//! Which sources must be read again though nothing at their files says so?
+//! Which sources must be read again, or proven, though nothing at their files says so?
 
 use std::collections::BTreeSet;
 
 use rusqlite::{OptionalExtension, params};
 
 use super::open::{Catalogue, Error};
-use crate::source::checkpoint::NO_REVISION;
+use super::read::{KNOWN, known, numbers};
+use crate::source::checkpoint::{NO_REVISION, Stored};
+use crate::source::identity::Identity;
 
 impl Catalogue {
     /// What is stored of these sources is not what stands in their files: the next look at them
@@ -35,5 +37,56 @@ impl Catalogue {
             Some((root, relative)) => self.doubt_folders_at(root, &BTreeSet::from([relative])),
             None => Ok(()),
         }
+    }
+
+    /// The sources of these roots that were read on by their tails since all their blocks were proven: all of them, or those
+    /// that have not changed since then.
+    pub fn unproven(&self, roots: &[i64], unchanged_since: Option<i64>) -> Result<Vec<i64>, Error> {
+        let query = format!(
+            "SELECT source FROM _sources WHERE unproven AND root IN ({}) AND (?1 IS NULL OR ctime_ns <= ?1)",
+            numbers(roots)
+        );
+        let run = || -> rusqlite::Result<Vec<i64>> {
+            self.connection
+                .prepare_cached(&query)?
+                .query_map([unchanged_since], |r| r.get(0))?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// What was stored of a source at its last reading.
+    pub fn stored(&self, source: i64) -> Result<Option<Stored>, Error> {
+        let query = format!("SELECT {KNOWN} FROM _sources WHERE source = ?1");
+        let run = || -> rusqlite::Result<Option<Stored>> {
+            let mut statement = self.connection.prepare_cached(&query)?;
+            let stored = statement.query_row([source], |r| known(r).map(|known| known.stored));
+            stored.optional()
+        };
+        self.told(run())
+    }
+
+    /// All blocks of a source are as they were when they were read. Within a transaction.
+    pub fn note_proven(&self, source: i64) -> Result<(), Error> {
+        let proven = "UPDATE _sources SET unproven = 0 WHERE source = ?1 AND unproven";
+        let cached = self.connection.prepare_cached(proven);
+        self.told(cached.and_then(|mut s| s.execute([source])))
+            .map(drop)
+    }
+
+    /// The same of these sources, each as it was in this state; of what somebody has read since nothing is noted. One
+    /// transaction.
+    pub fn note_all_proven(&self, proven: &[(i64, Identity)]) -> Result<(), Error> {
+        self.begin()?;
+        let note = |(source, identity): &(i64, Identity)| match self.stored(*source)? {
+            Some(stored) if stored.identity == *identity => self.note_proven(*source),
+            _ => Ok(()),
+        };
+        let noted = proven.iter().try_for_each(note);
+        let committed = noted.and_then(|()| self.commit());
+        if committed.is_err() {
+            self.rollback();
+        }
+        committed
     }
 }

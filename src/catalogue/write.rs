@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::chains;
+use super::entries::in_file;
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, Shape};
@@ -101,6 +102,8 @@ pub struct Chunk<E> {
     pub identity: Identity,
     /// See [`Identity::is_racy`].
     pub racy: bool,
+    /// The source was read on, and of what was read before the tail alone was proven.
+    pub unproven: bool,
     /// Revision of the format.
     pub revision: u32,
     /// Byte up to which all is catalogued for good.
@@ -244,10 +247,11 @@ impl Catalogue {
         let source: i64 = c
             .prepare_cached(
                 "INSERT INTO _sources (root, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
-                                       unlisted)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                                       unlisted, unproven)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                  ON CONFLICT (root, relative) DO UPDATE SET device = ?3, inode = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7,
-                     racy = ?8, revision = ?9, consumed = ?10, unlisted = ?11, unread = NULL
+                     racy = ?8, revision = ?9, consumed = ?10, unlisted = ?11, unread = NULL,
+                     unproven = ?12
                  RETURNING source",
             )?
             .query_row(
@@ -262,7 +266,8 @@ impl Catalogue {
                     chunk.racy,
                     chunk.revision,
                     chunk.consumed as i64,
-                    chunk.unlisted
+                    chunk.unlisted,
+                    chunk.unproven
                 ],
                 |r| r.get(0),
             )?;
@@ -369,7 +374,8 @@ impl Catalogue {
         let mut rows = of_source.query(params![low, high, source])?;
         let mut keys: Vec<(i64, bool)> = Vec::new();
         while let Some(row) = rows.next()? {
-            if row.get::<_, i64>(2)? < from as i64 {
+            // A damaged row may name any place: a source that is read from its first byte loses all its rows.
+            if in_file(row.get(2)?) < from {
                 break;
             }
             keys.push((row.get(0)?, row.get(1)?));

@@ -1,8 +1,15 @@
 //! What if the bytes of a session file are others than those that were read, and nothing at the file says so? Whoever meets
-//! them condemns the source, and it is read again from its first byte.
+//! them condemns the source, and it is read again from its first byte. What nobody meets is found by proving every block.
+
+use std::time::{Duration, Instant};
 
 use super::{Error, Indexer};
+use crate::ingest::Audits;
 use crate::model::Report;
+use crate::source::identity::now_ns;
+
+/// Bytes that are compared at once, about: some milliseconds.
+const SLICE_BYTES: u64 = 8 << 20;
 
 impl Indexer {
     /// Read these sources again from their first bytes, and bring the catalogue up to their files
@@ -28,6 +35,9 @@ impl Indexer {
         sources: &[i64],
         report: &mut Report,
     ) -> Result<(), Error> {
+        if sources.is_empty() {
+            return Ok(());
+        }
         let healed = self.heal(sources)?;
         report.files_unreadable += healed.files_unreadable;
         report.bytes_read += healed.bytes_read;
@@ -41,5 +51,54 @@ impl Indexer {
         let most = report.files_seen.max(healed.files_changed);
         report.files_changed = (report.files_changed + healed.files_changed).min(most);
         Ok(())
+    }
+
+    /// Compare every block of the files that grew with what was read of them: a look at them has
+    /// compared no more than their last 4 KB. Of a file in which a block is another one all is
+    /// read again. For whoever has time; it reads each such file once.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], and those of [`Indexer::sync_files`].
+    pub fn prove(&mut self) -> Result<Report, Error> {
+        let mut report = Report::default();
+        self.prove_within(&mut report)?;
+        Ok(report)
+    }
+
+    /// The same within a sync, whose report is told of it.
+    pub(super) fn prove_within(&mut self, report: &mut Report) -> Result<(), Error> {
+        let mut audits = self.audits(None)?;
+        while !audits.is_empty() {
+            if self.config.cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            self.prove_some(&mut audits, report)?;
+        }
+        Ok(())
+    }
+
+    /// The sources that are to be proven: all of them, or those that have not changed for so long.
+    pub(super) fn audits(&self, rest: Option<Duration>) -> Result<Audits, Error> {
+        let mut roots = Vec::new();
+        for spec in &self.config.roots {
+            roots.extend(self.catalogue.root_of(&spec.agent, &spec.path)?);
+        }
+        let since = rest.map(|rest| {
+            let rest = i64::try_from(rest.as_nanos()).unwrap_or(i64::MAX);
+            now_ns().saturating_sub(rest)
+        });
+        Ok(Audits::of(self.catalogue.unproven(&roots, since)?))
+    }
+
+    /// Prove some of them, and heal those in which a block is another one.
+    pub(super) fn prove_some(
+        &mut self,
+        audits: &mut Audits,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let started = Instant::now();
+        let changed = audits.go_on(&self.catalogue, SLICE_BYTES, report)?;
+        report.ms.catalogue += started.elapsed().as_secs_f64() * 1000.0;
+        self.heal_within(&changed, report)
     }
 }

@@ -18,6 +18,10 @@ use crate::source::discover::relative;
 const POSTPONED: &str =
     "the words are postponed until there is room, and searches read the session files instead";
 
+/// What follows when it cannot be noted what is proven.
+const UNPROVEN: &str =
+    "files that grew are compared with what was read of them before by a later sync";
+
 /// What follows when what is excluded cannot be wiped.
 const UNWIPED: &str = "what is excluded is found no more, but can be read from the index's files until a later sync has wiped it";
 
@@ -147,20 +151,35 @@ impl Indexer {
         }
     }
 
-    /// Bring catalogue and words up to the files.
+    /// Bring catalogue and words up to the files, and [prove](Indexer::prove) what grew.
     pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync_catalogue(progress)?;
-        match self.index_words(None, progress, &mut report) {
+        match self.sync_rest(progress, &mut report) {
             // It is marked: looked at once more it is made anew.
             Err(error) if error.is_damage() => {
                 report = self.sync_catalogue(progress)?;
-                self.index_words(None, progress, &mut report)?;
+                self.sync_rest(progress, &mut report)?;
             }
-            indexed => indexed?,
+            synced => synced?,
         }
         progress(Event::Done);
         self.end()?;
         Ok(report)
+    }
+
+    /// What no look at the files does: prove what grew, then the words.
+    fn sync_rest(
+        &mut self,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        match self.prove_within(report) {
+            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
+                report.notes.push(format!("{error}; {UNPROVEN}"));
+            }
+            proven => proven?,
+        }
+        self.index_words(None, progress, report)
     }
 
     /// What is done is done: the lock may go.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::feed::Position;
 use super::{Config, Error, Index, Indexer};
 use crate::catalogue::Catalogue;
+use crate::ingest::Audits;
 use crate::model::{Change, Report, WatcherStatus, iso};
 use crate::source::clock::Jumps;
 use crate::source::events::{Events, Told};
@@ -38,10 +39,13 @@ pub struct WatchOptions {
     pub interval: Duration,
     /// Words are indexed when nothing has changed for so long.
     pub quiet: Duration,
+    /// A file that grew is [proven](Indexer::prove) when it has not changed for so long; all of them after each full scan.
+    pub rest: Duration,
 }
 
 impl Default for WatchOptions {
-    /// Watch; a full scan every ten minutes, or every two seconds without notifications; words after a second.
+    /// Watch; a full scan every ten minutes, or every two seconds without notifications; words after a second, proofs after
+    /// a minute.
     fn default() -> WatchOptions {
         WatchOptions {
             poll: false,
@@ -49,6 +53,7 @@ impl Default for WatchOptions {
             full_scan: Duration::from_secs(600),
             interval: Duration::from_secs(2),
             quiet: Duration::from_secs(1),
+            rest: Duration::from_secs(60),
         }
     }
 }
@@ -67,6 +72,8 @@ pub enum Watched<'a> {
     Synced(&'a Report),
     /// Words were indexed.
     Indexed(&'a Report),
+    /// Files that grew were compared with what was read of them.
+    Proven(&'a Report),
     /// Sessions that changed since this was last told. `true`: and others, of which nothing is known any more.
     Changed(&'a [Change], bool),
     /// Nothing can be written now; it is tried again.
@@ -163,6 +170,9 @@ struct Watch<'a> {
     damaged: Option<Instant>,
     /// When words are to be indexed, and since when they are owed.
     words: Option<(Instant, Instant)>,
+    /// What is to be proven, and when it goes on or it is asked what there is.
+    audits: Audits,
+    proofs: Option<Instant>,
     next_full: Instant,
     /// Looking at everything never takes more than a part of the time.
     not_before: Instant,
@@ -219,6 +229,8 @@ impl<'a> Watch<'a> {
             words_refused: false,
             damaged: None,
             words: Some((now, now)),
+            audits: Audits::default(),
+            proofs: None,
             next_full: now,
             not_before: now,
             mounts: Mounts::now(),
@@ -312,7 +324,7 @@ impl<'a> Watch<'a> {
     fn deadline(&self) -> Option<Instant> {
         let words = self.words.map(|(due, _)| due);
         let full = self.full.as_ref().map(|_| self.not_before);
-        [words, full, Some(self.next_full)]
+        [words, full, self.proofs, Some(self.next_full)]
             .into_iter()
             .flatten()
             .min()

@@ -30,12 +30,14 @@ pub struct Cost {
 
 /// What came of it.
 pub enum Outcome {
-    /// Proven unchanged: only the identity moved.
+    /// Unchanged: only the identity moved.
     Same {
         /// As observed.
         identity: Identity,
         /// See [`Identity::is_racy`].
         racy: bool,
+        /// Every block was compared.
+        proven: bool,
     },
     /// Chunks were emitted.
     Read,
@@ -54,14 +56,21 @@ pub fn read_source<E: Entries>(
     let identity = Identity::of(&file.metadata()?);
     let racy = identity.is_racy(now_ns());
     let start = resume_point(plan, &mut file, &identity, cost)?;
-    let Start::At {
-        from,
-        proof,
-        fold,
-        tail,
-    } = start
-    else {
-        return Ok(Outcome::Same { identity, racy });
+    let (from, proof, fold, tail, unproven) = match start {
+        Start::Same { proven } => {
+            return Ok(Outcome::Same {
+                identity,
+                racy,
+                proven,
+            });
+        }
+        Start::At {
+            from,
+            proof,
+            fold,
+            tail,
+            unproven,
+        } => (from, proof, fold, tail, unproven),
     };
     file.seek(SeekFrom::Start(from))?;
     let reader = Reader {
@@ -69,6 +78,7 @@ pub fn read_source<E: Entries>(
         notes: Notes::new(sought, plan),
         identity,
         racy,
+        unproven,
         from,
         proof,
         fold: *fold,
@@ -84,13 +94,16 @@ pub fn read_source<E: Entries>(
 }
 
 enum Start {
-    Same,
-    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one.
+    /// `proven`: by every block, not by the identity.
+    Same { proven: bool },
+    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one. `unproven`: they alone were
+    /// compared.
     At {
         from: u64,
         proof: Proof,
         fold: Box<Fold>,
         tail: Vec<u8>,
+        unproven: bool,
     },
 }
 
@@ -101,6 +114,7 @@ impl Start {
             proof: Proof::default(),
             fold: Box::default(),
             tail: Vec::new(),
+            unproven: false,
         }
     }
 }
@@ -131,7 +145,7 @@ fn resume_point(
     }
     let saved = || serde_json::from_str::<Box<Fold>>(&checkpoint.fold).ok();
     match decision {
-        Decision::Unchanged => return Ok(Start::Same),
+        Decision::Unchanged => return Ok(Start::Same { proven: false }),
         Decision::Reread(_) => return Ok(Start::beginning()),
         Decision::ProveTail(_) => {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
@@ -142,6 +156,7 @@ fn resume_point(
                     proof: checkpoint.proof.clone(),
                     fold,
                     tail,
+                    unproven: true,
                 });
             }
         }
@@ -156,7 +171,7 @@ fn resume_point(
         // tail was left unconsumed: that is cheap to read again.
         let whole = identity.size == stored.identity.size && stored.consumed == identity.size;
         if whole && plan.unlisted == known.unlisted {
-            return Ok(Start::Same);
+            return Ok(Start::Same { proven: true });
         }
         if plan.format.shape_of(&plan.path) != Shape::Lines {
             return Ok(Start::beginning());
@@ -169,6 +184,7 @@ fn resume_point(
                 proof: checkpoint.proof.clone(),
                 fold,
                 tail,
+                unproven: false,
             });
         }
     }
@@ -182,6 +198,7 @@ struct Reader<'p> {
     notes: Notes<'p>,
     identity: Identity,
     racy: bool,
+    unproven: bool,
     from: u64,
     proof: Proof,
     fold: Fold,
@@ -204,6 +221,7 @@ impl Reader<'_> {
             problems: Vec::new(),
             identity: self.identity,
             racy: self.racy,
+            unproven: self.unproven,
             revision: self.plan.format.revision(),
             consumed: 0,
             proof: Proof::default(),

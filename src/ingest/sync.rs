@@ -435,10 +435,17 @@ impl Writer<'_> {
                 self.report.proof_bytes += cost.proof_bytes;
                 match outcome {
                     Ok(Outcome::Read) => {}
-                    Ok(Outcome::Same { identity, racy }) => {
+                    Ok(Outcome::Same {
+                        identity,
+                        racy,
+                        proven,
+                    }) => {
                         if let Some(known) = plan.known {
                             self.catalogue
                                 .note_identity(known.source, &identity, racy)?;
+                            if proven {
+                                self.catalogue.note_proven(known.source)?;
+                            }
                             if identity.mtime_ns != known.stored.identity.mtime_ns {
                                 self.catalogue
                                     .refold_source(known.source, plan.format, None)?;

@@ -2,6 +2,7 @@
 //! which is given a reader.
 
 use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
 
 use super::identity::Identity;
 use crate::format::WriteMode;
@@ -43,6 +44,11 @@ impl Proof {
     /// Bytes of memory it takes, about.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.blocks)
+    }
+
+    /// How many blocks there are, the unfinished one among them.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
     }
 
     /// Bytes that the proof covers.
@@ -214,12 +220,24 @@ pub fn prove_blocks<R: Read + Seek>(
     file: &mut R,
     proof: &Proof,
 ) -> std::io::Result<(u64, Proof, u64)> {
-    file.seek(SeekFrom::Start(0))?;
+    Ok(match prove_range(file, proof, 0..proof.blocks.len())? {
+        (None, read) => (proof.covers(), proof.clone(), read),
+        (Some(at), read) => ((at * BLOCK) as u64, proof.shortened(at), read),
+    })
+}
+
+/// Prove the blocks with these numbers, as far as there are such: the first one that is another, and the bytes read.
+pub fn prove_range<R: Read + Seek>(
+    file: &mut R,
+    proof: &Proof,
+    numbers: Range<usize>,
+) -> std::io::Result<(Option<usize>, u64)> {
+    file.seek(SeekFrom::Start((numbers.start * BLOCK) as u64))?;
     let mut buffer = vec![0u8; BLOCK];
     let mut read = 0u64;
-    let blocks = &proof.blocks;
-    for (at, expected) in blocks.iter().enumerate() {
-        let last = at + 1 == blocks.len();
+    let blocks = proof.blocks.iter().enumerate();
+    for (at, expected) in blocks.take(numbers.end).skip(numbers.start) {
+        let last = at + 1 == proof.blocks.len();
         let want = if last && proof.filled != 0 {
             proof.filled
         } else {
@@ -228,10 +246,10 @@ pub fn prove_blocks<R: Read + Seek>(
         let got = read_full(file, &mut buffer[..want])?;
         read += got as u64;
         if got < want || extend_state(None, &buffer[..want]) != *expected {
-            return Ok(((at * BLOCK) as u64, proof.shortened(at), read));
+            return Ok((Some(at), read));
         }
     }
-    Ok((proof.covers(), proof.clone(), read))
+    Ok((None, read))
 }
 
 /// Read until `buffer` is full or the file ends.
@@ -288,6 +306,21 @@ mod tests {
             assert_eq!(proof, whole, "pieces of {piece}");
             assert_eq!(Proof::from_bytes(&proof.to_bytes()), whole);
         }
+    }
+
+    #[test]
+    fn blocks_are_proven_some_at_a_time() {
+        let mut bytes: Vec<u8> = vec![b'x'; BLOCK * 3 + 100];
+        let proof = proof_of(&bytes);
+        assert_eq!(proof.block_count(), 4);
+        bytes[BLOCK * 2 + 5] = b'y';
+        let mut file = Cursor::new(&bytes);
+        let mut prove = |numbers| prove_range(&mut file, &proof, numbers).unwrap();
+        let block = BLOCK as u64;
+        assert_eq!(prove(0..2), (None, 2 * block));
+        assert_eq!(prove(1..9), (Some(2), 2 * block));
+        assert_eq!(prove(3..usize::MAX), (None, 100));
+        assert_eq!(prove(4..5), (None, 0));
     }
 
     #[test]

@@ -45,6 +45,7 @@ const NOT_HELD: [(&str, &[&str], &str); 7] = [
         "_sources",
         &[
             "device", "inode", "size", "mtime_ns", "ctime_ns", "racy", "revision", "unread",
+            "unproven",
         ],
         "another value only makes the next sync read the file again",
     ),

@@ -122,7 +122,7 @@ fn history(seed: u64, counts: &mut Counts) {
     let mut folders = Folders::new(&place.path().join("agentuse"));
     let config = config(place.path());
     let log = Log::default();
-    let to_the_end = |world: &mut World| {
+    let to_the_end = || {
         log.add("catalogue, to its end");
         let output = process(place.path(), "catalogue")
             .wait_with_output()
@@ -132,25 +132,19 @@ fn history(seed: u64, counts: &mut Counts) {
             "seed {seed}: {}",
             String::from_utf8_lossy(&output.stdout)
         );
-        world.synced();
     };
-    let mut write = |world: &mut World, rng: &mut ChaCha8Rng, sync: Option<&dyn Fn(&mut World)>| {
+    let mut write = |world: &mut World, rng: &mut ChaCha8Rng| {
         if rng.random_ratio(1, 3) {
             log.add(folders.write(rng));
             return;
         }
-        let (at, first_sync) = world.choose(rng);
-        match (first_sync, sync) {
-            (true, Some(sync)) => sync(world),
-            (true, None) => return,
-            (false, _) => {}
-        }
+        let at = world.choose(rng);
         log.add(world.write(rng, at));
     };
     for _ in 0..rng.random_range(10..20) {
         for _ in 0..rng.random_range(1..9) {
             counts.steps += 1;
-            write(&mut world, &mut rng, Some(&to_the_end));
+            write(&mut world, &mut rng);
         }
         let what = ["sync", "sync", "catalogue", "words", "rebuild"][rng.random_range(0..5)];
         let mut child = process(place.path(), what);
@@ -158,14 +152,14 @@ fn history(seed: u64, counts: &mut Counts) {
         // The process itself needs some milliseconds before it begins, more on a busy machine.
         std::thread::sleep(Duration::from_micros(rng.random_range(0..60_000)));
         if rng.random_ratio(1, 2) {
-            write(&mut world, &mut rng, None);
+            write(&mut world, &mut rng);
         }
         if rng.random_ratio(1, 4) {
             signal(&child, Signal::STOP);
             log.add("stopped");
             counts.stops += 1;
             read(&config);
-            write(&mut world, &mut rng, None);
+            write(&mut world, &mut rng);
             if rng.random() {
                 signal(&child, Signal::CONT);
             }
@@ -180,7 +174,7 @@ fn history(seed: u64, counts: &mut Counts) {
         child.wait().unwrap();
         match rng.random_range(0..6) {
             0 => read(&config),
-            1 => to_the_end(&mut world),
+            1 => to_the_end(),
             _ => {}
         }
     }

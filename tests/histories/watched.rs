@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sessionary::index::caught_up;
+use sessionary::index::{WatchOptions, caught_up};
 use sessionary::{Freshness, Index, Indexer};
 
 use super::dump::{catalogue, clean, dump, fresh, same};
 use super::folders::Folders;
 use super::world::World;
 use super::{config_of, seeds};
-use crate::watching::watcher::Watcher;
+use crate::watching::watcher::{Watcher, until};
 
 #[test]
 fn a_watched_history_leaves_the_index_that_its_end_would_make() {
@@ -29,10 +29,14 @@ fn history(seed: u64) -> u32 {
     let mut world = World::new(place.path());
     let mut folders = Folders::new(&place.path().join("agentuse"));
     let config = config_of(place.path());
-    let watcher = Watcher::start(&config);
+    let options = WatchOptions {
+        rest: Duration::from_millis(20),
+        ..WatchOptions::default()
+    };
+    let watcher = Watcher::start_with(&config, options);
     let mut unanswered = 0;
     // The watcher has seen all that was written.
-    let mut barrier = |world: &mut World| {
+    let mut barrier = || {
         if caught_up(&config, Duration::from_secs(20)).is_none() {
             unanswered += 1;
             Indexer::open(&config)
@@ -40,30 +44,32 @@ fn history(seed: u64) -> u32 {
                 .sync_catalogue(&mut |_| {})
                 .unwrap();
         }
-        world.synced();
     };
     for _ in 0..rng.random_range(20..60) {
         for _ in 0..rng.random_range(1..12) {
             match rng.random_ratio(1, 3) {
                 true => drop(folders.write(&mut rng)),
                 false => {
-                    let (at, first) = world.choose(&mut rng);
-                    if first {
-                        barrier(&mut world);
-                    }
+                    let at = world.choose(&mut rng);
                     world.write(&mut rng, at);
                 }
             }
         }
         match rng.random_range(0..8) {
-            0 => barrier(&mut world),
+            0 => barrier(),
             1 => drop(Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap()),
             2 => drop(Index::open(&config, Freshness::Check).unwrap()),
             3 => std::thread::sleep(Duration::from_millis(rng.random_range(0..80))),
             _ => {}
         }
     }
-    barrier(&mut world);
+    barrier();
+    // It proves what grew when it has time to.
+    until("all is proven", || {
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let unproven = index.sql("SELECT count(*) FROM _sources WHERE unproven");
+        unproven.unwrap().rows[0][0] == 0
+    });
     let expected = fresh(&config, &place.path().join("fresh"));
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     same(

@@ -1,6 +1,5 @@
 //! Writers: what they do to session files between two syncs.
 
-use std::collections::HashSet;
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -12,17 +11,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::lines;
 
+/// Bytes before the end by which a look knows a file that grew.
+const TAIL: usize = 4 << 10;
+
 /// Session files of three agents, and those who write them.
 pub struct World {
     pub base: PathBuf,
     files: Vec<(PathBuf, Kind)>,
     /// What a writer has begun and not ended, by file.
     torn: Vec<(PathBuf, Vec<u8>)>,
-    /// Append-only files that were changed in place since the last sync: they may not grow before the next one. By design a
-    /// change in the middle that is followed by growth is found by `verify` only.
-    guarded: HashSet<PathBuf>,
-    /// Those that have grown since: for the same reason they change by a new file in their place only.
-    grown: HashSet<PathBuf>,
     /// Backups: of which file, its bytes and its time.
     kept: Vec<(PathBuf, Vec<u8>, SystemTime)>,
     next: u32,
@@ -56,8 +53,6 @@ impl World {
             base: base.to_path_buf(),
             files,
             torn: Vec::new(),
-            guarded: HashSet::new(),
-            grown: HashSet::new(),
             kept: Vec::new(),
             next: 1,
         }
@@ -68,17 +63,10 @@ impl World {
         self.files.iter().map(|(path, _)| path.clone())
     }
 
-    /// All files were looked at.
-    pub fn synced(&mut self) {
-        self.guarded.clear();
-        self.grown.clear();
-    }
-
-    /// Choose the next writer's file; `true`: sync before it is written to.
-    pub fn choose(&self, rng: &mut ChaCha8Rng) -> (usize, bool) {
+    /// Choose the next writer's file.
+    pub fn choose(&self, rng: &mut ChaCha8Rng) -> usize {
         // Few files, so that much happens to each.
-        let at = rng.random_range(0..self.files.len());
-        (at, self.guarded.contains(&real(&self.files[at].0)))
+        rng.random_range(0..self.files.len())
     }
 
     fn line(&mut self, rng: &mut ChaCha8Rng, kind: Kind) -> Vec<u8> {
@@ -109,7 +97,10 @@ impl World {
         }
         .into_bytes();
         bytes.push(b'\n');
-        bytes.extend(self.some_lines(rng, kind));
+        // Some are longer than the tail that looks prove.
+        for _ in 0..*[1, 1, 12].choose(rng).unwrap() {
+            bytes.extend(self.some_lines(rng, kind));
+        }
         bytes
     }
 
@@ -132,7 +123,18 @@ impl World {
         if rng.random_ratio(1, 7) {
             return self.accident(rng, &path, kind, &old);
         }
-        let mut in_place = false;
+        if rng.random_ratio(1, 8) {
+            // No look comes between, and the tail, by which looks know what was there before, mostly is as it was.
+            let before = match old.len().checked_sub(TAIL) {
+                Some(before) if rng.random_ratio(3, 4) => before,
+                _ => old.len(),
+            };
+            let mut file = OpenOptions::new().write(true).open(&path).unwrap();
+            file.write_all(&changed(rng, &old[..before])).unwrap();
+            let bytes = self.some_lines(rng, kind);
+            append(&path, &bytes);
+            return format!("changed in place and grown: {}", path.display());
+        }
         let what = match rng.random_range(0..100) {
             0..22 => {
                 let bytes = self.some_lines(rng, kind);
@@ -184,7 +186,6 @@ impl World {
                 let mut file = OpenOptions::new().write(true).open(&path).unwrap();
                 file.seek(SeekFrom::Start(from as u64)).unwrap();
                 file.write_all(new.as_bytes()).unwrap();
-                in_place = true;
                 "overwrite in place"
             }
             62..68 => {
@@ -195,7 +196,6 @@ impl World {
                     .unwrap()
                     .set_len(to as u64)
                     .unwrap();
-                in_place = true;
                 "truncate"
             }
             68..73 => {
@@ -213,25 +213,19 @@ impl World {
                     .unwrap()
                     .set_len(to as u64)
                     .unwrap();
-                if kind == Kind::Clido {
-                    let bytes = self.some_lines(rng, kind);
-                    append(&path, &bytes);
-                } else {
-                    in_place = true;
-                }
+                let bytes = self.some_lines(rng, kind);
+                append(&path, &bytes);
                 "roll back"
             }
             73..77 => {
                 // As a migration does: every line gets longer, in the same file.
                 let text = String::from_utf8_lossy(&old).replace("{\"type\"", "{\"v\":1,\"type\"");
                 fs::write(&path, text).unwrap();
-                in_place = true;
                 "rewrite all lines"
             }
             77..80 => {
                 let bytes = self.new_content(rng, kind);
                 fs::write(&path, bytes).unwrap();
-                in_place = true;
                 "rewrite"
             }
             80..85 => {
@@ -249,22 +243,10 @@ impl World {
             85..91 => {
                 // The same size, and the old times put back.
                 let times = fs::metadata(&path).unwrap();
-                let mut bytes = old.clone();
-                for _ in 0..rng.random_range(1..4) {
-                    if let Some(at) = (!bytes.is_empty()).then(|| rng.random_range(0..bytes.len()))
-                    {
-                        bytes[at] = if bytes[at] == b'\n' {
-                            b' '
-                        } else {
-                            *b"aZ09 \n{}".choose(rng).unwrap()
-                        };
-                    }
-                }
                 let mut file = OpenOptions::new().write(true).open(&path).unwrap();
-                file.write_all(&bytes).unwrap();
+                file.write_all(&changed(rng, &old)).unwrap();
                 file.set_times(FileTimes::new().set_modified(times.modified().unwrap()))
                     .unwrap();
-                in_place = true;
                 "same size, mtime restored"
             }
             91..93 => {
@@ -281,7 +263,6 @@ impl World {
                 self.torn.retain(|(of, _)| *of != path);
                 if rng.random() {
                     self.create(&path, rng, kind);
-                    in_place = true;
                 }
                 "delete, perhaps made again"
             }
@@ -301,24 +282,9 @@ impl World {
                 if !self.files.iter().any(|(known, _)| *known == folder) {
                     self.files.push((folder.clone(), kind));
                 }
-                if kind == Kind::Pi {
-                    self.guarded.insert(real(&folder));
-                }
                 "a copy beside it"
             }
         };
-        let file = real(&path);
-        if in_place && kind == Kind::Pi {
-            if self.grown.contains(&file) {
-                let beside = self.base.join("beside.tmp");
-                fs::copy(&file, &beside).unwrap();
-                fs::rename(&beside, &file).unwrap();
-            } else {
-                self.guarded.insert(file);
-            }
-        } else if fs::metadata(&file).is_ok_and(|now| now.len() > old.len() as u64) {
-            self.grown.insert(file);
-        }
         format!("{what}: {} ({} bytes before)", path.display(), old.len())
     }
 
@@ -397,16 +363,11 @@ impl World {
                     set_time(&beside, time);
                     fs::rename(&beside, &to).unwrap();
                     self.torn.retain(|(of, _)| *of != to);
-                    self.guarded.insert(real(&to));
                     return format!("restored with its time: {}", to.display());
                 }
                 _ => "nothing to restore",
             },
         };
-        if kind == Kind::Pi {
-            self.guarded.insert(real(path));
-            self.guarded.insert(real(&other));
-        }
         format!("{what}: {} and {}", path.display(), other.display())
     }
 
@@ -419,6 +380,21 @@ impl World {
     }
 }
 
+/// Some bytes of these are others.
+fn changed(rng: &mut ChaCha8Rng, old: &[u8]) -> Vec<u8> {
+    let mut bytes = old.to_vec();
+    for _ in 0..rng.random_range(1..4) {
+        if let Some(at) = (!bytes.is_empty()).then(|| rng.random_range(0..bytes.len())) {
+            bytes[at] = if bytes[at] == b'\n' {
+                b' '
+            } else {
+                *b"aZ09 \n{}".choose(rng).unwrap()
+            };
+        }
+    }
+    bytes
+}
+
 fn append(path: &Path, bytes: &[u8]) {
     OpenOptions::new()
         .append(true)
@@ -426,11 +402,6 @@ fn append(path: &Path, bytes: &[u8]) {
         .unwrap()
         .write_all(bytes)
         .unwrap();
-}
-
-/// The file that a path leads to.
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
 /// Where links cannot be made a file in its place will do.

@@ -27,6 +27,8 @@ pub struct Log {
     pub polling: bool,
     /// Bytes of all reports, proofs among them.
     pub read: u64,
+    /// Bytes of the reports of proofs.
+    pub proven: u64,
     pub changes: Vec<Change>,
     /// Why everything was looked at.
     pub checked: Vec<String>,
@@ -69,6 +71,9 @@ impl Watcher {
                     }
                     Watched::Synced(report) | Watched::Indexed(report) => {
                         log.read += report.bytes_read + report.proof_bytes;
+                    }
+                    Watched::Proven(report) => {
+                        log.proven += report.bytes_read + report.proof_bytes;
                     }
                     Watched::Changed(changes, _) => log.changes.extend_from_slice(changes),
                     other => eprintln!("{other:?}"),

@@ -217,7 +217,10 @@ fn say(watched: &Watched<'_>, known: &mut BTreeSet<String>, screen: &Screen) {
             "Nothing can be written now, it is tried again: {}",
             screen.with_paths(&error.to_string())
         )),
-        Watched::Checked(_, report) | Watched::Synced(report) | Watched::Indexed(report) => {
+        Watched::Checked(_, report)
+        | Watched::Synced(report)
+        | Watched::Indexed(report)
+        | Watched::Proven(report) => {
             for note in report.notes.iter().filter(|note| !known.contains(*note)) {
                 screen.say(&plain_line(note));
             }

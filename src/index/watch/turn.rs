@@ -1,4 +1,4 @@
-//! What is done when something was told, or is due? Look, write, say, answer; then index words and settle.
+//! What is done when something was told, or is due? Look, write, say, answer; then index words, settle and prove.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -32,6 +32,7 @@ enum Done {
     Checked(String, Report),
     Synced(Report),
     Indexed(Report),
+    Proven(Report),
     /// It is not for this watcher to do any more.
     Ended(Ended),
 }
@@ -78,10 +79,14 @@ impl Watch<'_> {
                 self.presence.answer(&cookie);
             }
         }
-        match self.words {
-            Some((due, _)) if Instant::now() >= due => self.with_lock(Self::index_words),
-            _ => Ok(()),
+        let now = Instant::now();
+        if self.words.is_some_and(|(due, _)| now >= due) {
+            self.with_lock(Self::index_words)?;
         }
+        if self.proofs.is_some_and(|due| now >= due) {
+            self.with_lock(Self::prove)?;
+        }
+        Ok(())
     }
 
     /// With the writer lock. What cannot be written now is tried again later.
@@ -163,6 +168,7 @@ impl Watch<'_> {
                 self.words_refused = false;
                 Watched::Indexed(report)
             }
+            Done::Proven(report) => Watched::Proven(report),
             Done::Ended(_) => return Ok(()),
         });
         Ok(())
@@ -196,6 +202,7 @@ impl Watch<'_> {
         self.look_at_all(why);
         self.not_before = Instant::now() + after;
         self.words = self.words.map(|(_, since)| (self.not_before, since));
+        self.proofs = self.proofs.map(|_| self.not_before);
     }
 
     /// Look at everything.
@@ -231,6 +238,8 @@ impl Watch<'_> {
         if report.files_changed > 0 {
             self.owe_words();
         }
+        self.audits = self.indexer.audits(None)?;
+        self.proofs = (!self.audits.is_empty()).then_some(now);
         Ok(Done::Checked(why, report))
     }
 
@@ -271,6 +280,9 @@ impl Watch<'_> {
         if report.files_changed > 0 {
             self.owe_words();
         }
+        // Somebody else may have read on what grew.
+        let rested = Instant::now() + self.options.rest;
+        self.proofs.get_or_insert(rested);
         Ok(Done::Synced(report))
     }
 
@@ -311,6 +323,26 @@ impl Watch<'_> {
             }
         }
         Ok(Done::Indexed(report))
+    }
+
+    /// Prove some of what has grown and rests.
+    fn prove(&mut self) -> Result<Done, Error> {
+        let mut report = Report::default();
+        if self.audits.is_empty() {
+            self.audits = self.indexer.audits(Some(self.options.rest))?;
+        }
+        self.indexer.prove_some(&mut self.audits, &mut report)?;
+        let now = Instant::now();
+        self.proofs = match self.audits.is_empty() {
+            false => Some(now + BREATH),
+            // What has changed lately, or cannot be read.
+            true if !self.indexer.audits(None)?.is_empty() => Some(now + self.options.rest),
+            true => None,
+        };
+        if report.files_changed > 0 {
+            self.owe_words();
+        }
+        Ok(Done::Proven(report))
     }
 
     /// Sessions that changed since this was last told.

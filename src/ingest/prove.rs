@@ -1,0 +1,141 @@
+//! Is all that was read of a file that grew still in it? Looks prove its tail; here every block is compared, some at a time
+//! and in front of no answer.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use crate::catalogue::{Catalogue, Error};
+use crate::model::Report;
+use crate::source::checkpoint::{BLOCK, Proof, prove_range};
+use crate::source::identity::Identity;
+
+/// Sources to be proven, one after the other.
+#[derive(Debug, Default)]
+pub struct Audits {
+    waiting: Vec<i64>,
+    under_way: Option<Audit>,
+}
+
+/// One source whose blocks are compared with its proof.
+#[derive(Debug)]
+struct Audit {
+    source: i64,
+    path: PathBuf,
+    /// Of the state that the proof is of.
+    identity: Identity,
+    consumed: u64,
+    proof: Proof,
+    /// The next block to be compared.
+    next: usize,
+}
+
+/// What an audit says so far.
+enum Verdict {
+    /// There are more blocks.
+    Unfinished,
+    /// All blocks are as they were, in the state that is catalogued.
+    Holds,
+    /// A block is another one.
+    Differs,
+    /// All blocks are as they were, but the file is not: it is looked at, and proven, again.
+    Moved,
+}
+
+impl Audits {
+    /// Of these sources.
+    pub fn of(sources: Vec<i64>) -> Audits {
+        Audits {
+            waiting: sources,
+            under_way: None,
+        }
+    }
+
+    /// Whether all is done.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.under_way.is_none()
+    }
+
+    /// Compare about so many bytes more, and note what is proven. Gives back the sources in which a block is another one.
+    pub fn go_on(
+        &mut self,
+        catalogue: &Catalogue,
+        bytes: u64,
+        report: &mut Report,
+    ) -> Result<Vec<i64>, Error> {
+        let (mut left, mut proven, mut changed) = (bytes, Vec::new(), Vec::new());
+        while left > 0 && !self.is_empty() {
+            let Some(mut audit) = self.next(catalogue)? else {
+                continue;
+            };
+            // What cannot be read now stays unproven.
+            let Ok((verdict, read)) = audit.go_on(left) else {
+                continue;
+            };
+            left = left.saturating_sub(read.max(1));
+            report.proof_bytes += read;
+            match verdict {
+                Verdict::Unfinished => self.under_way = Some(audit),
+                Verdict::Holds => proven.push((audit.source, audit.identity)),
+                Verdict::Differs => changed.push(audit.source),
+                Verdict::Moved => {}
+            }
+        }
+        if !proven.is_empty() {
+            catalogue.note_all_proven(&proven)?;
+        }
+        Ok(changed)
+    }
+
+    /// The one under way, or the next; `None` when that is no source any more.
+    fn next(&mut self, catalogue: &Catalogue) -> Result<Option<Audit>, Error> {
+        match (self.under_way.take(), self.waiting.pop()) {
+            (Some(audit), waiting) => {
+                self.waiting.extend(waiting);
+                Ok(Some(audit))
+            }
+            (None, Some(source)) => Audit::of(catalogue, source),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+impl Audit {
+    fn of(catalogue: &Catalogue, source: i64) -> Result<Option<Audit>, Error> {
+        let place = catalogue.source_place(source)?;
+        let stored = catalogue.stored(source)?;
+        let (Some((path, _)), Some(stored)) = (place, stored) else {
+            return Ok(None);
+        };
+        let checkpoint = catalogue.checkpoint(source)?;
+        Ok(Some(Audit {
+            source,
+            path,
+            identity: stored.identity,
+            consumed: stored.consumed,
+            // Without one nothing is proven.
+            proof: checkpoint.map(|c| c.proof).unwrap_or_default(),
+            next: 0,
+        }))
+    }
+
+    /// Compare about so many bytes more, at least a block: what that says, and the bytes read.
+    fn go_on(&mut self, bytes: u64) -> std::io::Result<(Verdict, u64)> {
+        let mut file = File::open(&self.path)?;
+        // A damaged proof, or one of another state.
+        if self.proof.covers() != self.consumed {
+            return Ok((Verdict::Differs, 0));
+        }
+        let most = usize::try_from(bytes / BLOCK as u64).unwrap_or(usize::MAX);
+        let numbers = self.next..self.next.saturating_add(most.max(1));
+        let (other, read) = prove_range(&mut file, &self.proof, numbers.clone())?;
+        self.next = numbers.end;
+        let verdict = match other {
+            Some(_) => Verdict::Differs,
+            None if self.next < self.proof.block_count() => Verdict::Unfinished,
+            // Asked at the end: whatever changed since the first block was read is another identity.
+            None if Identity::of(&file.metadata()?) == self.identity => Verdict::Holds,
+            None => Verdict::Moved,
+        };
+        Ok((verdict, read))
+    }
+}
