@@ -18,6 +18,7 @@ mod debt;
 mod error;
 mod feed;
 mod indexer;
+mod merging;
 mod turns;
 mod watch;
 
@@ -27,6 +28,7 @@ pub use self::debt::Debt;
 pub use self::error::Error;
 pub use self::feed::{Feed, News};
 pub use self::indexer::Indexer;
+pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};

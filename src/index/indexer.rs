@@ -1,27 +1,34 @@
 //! The door for the one writer: the lock, and what is done while it is held.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::damage::{ANEW, remove_catalogue};
+use super::merging::Merging;
 use super::turns::Lock;
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
 use crate::ingest::{self, Hinted, Seen, Sighted, WordsStage};
 use crate::model::{Expr, Report};
+use crate::private;
 use crate::source::ahead::Ahead;
 use crate::source::discover::relative;
+use crate::words::{Merge, WordsError};
 
 /// What follows when the words cannot be written: no answer depends on it.
 const POSTPONED: &str =
     "the words are postponed until there is room, and searches read the session files instead";
 
-/// What follows when what is excluded cannot be wiped.
-const UNWIPED: &str = "what is excluded is found no more, but can be read from the index's files until a later sync has wiped it";
+/// What follows when somebody else writes the words for long.
+const LATER: &str =
+    "what they lack is left to the next sync, and searches read it from the session files";
 
-/// The writer: holds the index's lock as long as it lives.
+/// What follows when what was removed cannot be wiped.
+const UNWIPED: &str = "what was removed is found no more, but can be read from the index's files until a later sync has wiped it";
+
+/// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside it; when it is dropped
+/// the lock is given up, and the merge at work is waited for.
 pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
@@ -29,6 +36,8 @@ pub struct Indexer {
     pub(super) lock: Lock,
     /// What lies below the roots, as far as it was listed while the catalogue was opened.
     pub(super) ahead: Ahead,
+    /// After the lock, which is given up before this is waited for.
+    pub(super) merging: Merging,
 }
 
 impl Indexer {
@@ -84,6 +93,7 @@ impl Indexer {
             notes,
             lock,
             ahead: Ahead::default(),
+            merging: Merging::default(),
         })
     }
 
@@ -109,6 +119,16 @@ impl Indexer {
         }
         progress(Event::Done);
         self.end()?;
+        Ok(report)
+    }
+
+    /// The same, and nothing is left in the index's files of text that is gone from the session files: segments of the
+    /// words are written anew without it, and the catalogue too. What cannot be wiped now, because somebody reads it, is
+    /// said in the notes of the report, and the next sync does it.
+    pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let mut report = self.sync(progress)?;
+        self.catalogue.owe_wipe()?;
+        self.wipe(&mut report)?;
         Ok(report)
     }
 
@@ -277,7 +297,7 @@ impl Indexer {
         self.wipe(report)
     }
 
-    /// Wipe what was removed because it is excluded, if that is not done yet. Where it cannot be done now the next sync
+    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not done yet. Where it cannot be done now the next sync
     /// does it: no answer depends on it.
     fn wipe(&self, report: &mut Report) -> Result<(), Error> {
         if !self.catalogue.owes_wipe()? {
@@ -302,16 +322,20 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         let batch = budget.map(|_| ingest::SMALL_WORDS_BATCH);
-        self.words_stage(budget, batch, progress, report)
+        self.words_stage(budget, batch, progress, report)?;
+        let which = budget.map_or(Merge::All, |_| Merge::Small);
+        self.merging.start(&self.config, which);
+        Ok(())
     }
 
+    /// The same without merging anything. `false`: somebody merges, and it is to be tried again.
     pub(super) fn words_stage(
         &mut self,
         budget: Option<Duration>,
         batch: Option<u64>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let directory = self.config.words_dir();
         let indexed = ingest::index_words(
             &self.catalogue,
@@ -322,15 +346,21 @@ impl Indexer {
             report,
         );
         match indexed {
+            Err(WordsStage::Words(WordsError::Busy)) => {
+                if budget.is_none() {
+                    report.notes.push(format!("{}; {LATER}", WordsError::Busy));
+                }
+                Ok(false)
+            }
             Err(WordsStage::Words(error)) if error.is_full() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(())
+                Ok(true)
             }
             Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(())
+                Ok(true)
             }
-            indexed => Ok(indexed?),
+            indexed => Ok(indexed.map(|()| true)?),
         }
     }
 
@@ -357,7 +387,7 @@ fn lock(
     let directory = config.generation_dir();
     make_private(&config.index_dir, &directory)?;
     let path = directory.join("lock");
-    let mut options = File::options();
+    let mut options = private::options();
     let options = options.create(true).truncate(false).write(true);
     let opened = reach("index.lock").and_then(|()| options.open(&path));
     let lock = opened.map_err(|e| Error::unwritable(&path, e))?;
@@ -374,8 +404,10 @@ fn lock(
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
+    let above = index_dir.parent().unwrap_or(index_dir);
     reach("index.create")
-        .and_then(|()| std::fs::create_dir_all(generation))
+        .and_then(|()| std::fs::create_dir_all(above))
+        .and_then(|()| private::create_dir_all(generation))
         .map_err(|e| Error::unwritable(generation, e))?;
     #[cfg(unix)]
     {
@@ -386,19 +418,15 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
                 path: index_dir.to_path_buf(),
             });
         }
-        let private = std::fs::Permissions::from_mode(0o700);
-        if !existed {
-            std::fs::set_permissions(index_dir, private.clone())
-                .map_err(|e| Error::unwritable(index_dir, e))?;
-        }
+        // Made by somebody else, or by an earlier version that was stopped there.
         if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
-            std::fs::set_permissions(generation, private)
+            std::fs::set_permissions(generation, std::fs::Permissions::from_mode(0o700))
                 .map_err(|e| Error::unwritable(generation, e))?;
         }
     }
     if !existed {
         let tag = index_dir.join("CACHEDIR.TAG");
-        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
+        private::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
     }
     Ok(())
 }
