@@ -40,6 +40,7 @@
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
 //! - `watching`: a live watcher against real files and notifications
+//! - `words`: how many files the words have, whose they are, and what stands in them
 //! - `writing`: what the commands that write a session write
 mod agentuse;
 mod answers;
@@ -114,6 +115,7 @@ mod tour;
 #[cfg(unix)]
 mod unread;
 mod watching;
+mod words;
 #[cfg(unix)]
 mod writing;
 
