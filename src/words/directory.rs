@@ -144,8 +144,8 @@ impl Directory for IndexDirectory {
         }
         // Made here, or the umask would have a say in its mode.
         let mut options = private::options();
-        let made = options.create(true).append(true);
-        let made = made.open(self.path.join(&lock.filepath));
+        let options = options.create(true).truncate(false).write(true);
+        let made = options.open(self.path.join(&lock.filepath));
         made.map_err(LockError::wrap_io_error)?;
         self.inner.acquire_lock(lock)
     }

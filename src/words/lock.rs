@@ -72,7 +72,8 @@ fn try_lock(dir: &Path) -> Result<Option<File>, WordsError> {
     private::create_dir_all(dir)?;
     let path = dir.join(&INDEX_WRITER_LOCK.filepath);
     let mut options = private::options();
-    let file = options.create(true).append(true).open(&path)?;
+    let options = options.create(true).truncate(false).write(true);
+    let file = options.open(&path)?;
     match file.try_lock() {
         // Removed with the index meanwhile it keeps nobody out.
         Ok(()) => {

@@ -4,6 +4,7 @@
 //! whatever there is of the smallest, before there are too many in all.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use tantivy::Index;
 use tantivy::index::{SegmentId, SegmentMeta};
@@ -41,6 +42,9 @@ const PART_OF_ALL: u64 = 8;
 
 /// A segment of which such a part is deleted is written anew without it, whatever its size.
 const PART_DELETED: u32 = 8;
+
+/// After how long who waits for the lock asks whether it is still to be waited for.
+const ASKED_AGAIN: Duration = Duration::from_millis(50);
 
 /// Which segments may be merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +170,13 @@ pub fn is_merge_due(dir: &Path, which: Merge) -> bool {
 /// [`WordsError::Busy`] when somebody else writes them for long. [`WordsError::Unreadable`] when a segment is damaged:
 /// then the words are marked as to be built anew.
 pub fn merge(dir: &Path, which: Merge, goes_on: &dyn Fn() -> bool) -> Result<(), WordsError> {
-    let lock = WordsLock::take(dir, PATIENCE)?;
+    let began = Instant::now();
+    let lock = loop {
+        match WordsLock::take(dir, ASKED_AGAIN) {
+            Err(WordsError::Busy) if goes_on() && began.elapsed() < PATIENCE => {}
+            taken => break taken?,
+        }
+    };
     // Somebody may have removed them meanwhile.
     if !files::exist(dir) {
         return Ok(());
