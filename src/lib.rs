@@ -34,6 +34,7 @@ pub mod index;
 mod ingest;
 pub mod locations;
 pub mod model;
+mod private;
 pub mod query;
 pub mod session;
 mod source;

@@ -6,7 +6,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::APPLICATION_ID;
-use crate::index::{CACHE_TAG, Error};
+use crate::index::{CACHE_TAG, Error, is_file_of_watcher};
+use crate::words;
 
 /// Names of what lies in the directory of a generation, beside the words and what a watcher says.
 const FILES: [&str; 5] = [
@@ -118,8 +119,10 @@ impl Traces {
                 .unwrap_or_default()
                 .to_string_lossy()
                 .into_owned();
-            if ["words", "watch"].contains(&name.as_str()) && is_directory(&path) {
-                self.whole(path)?;
+            if name == "words" && is_directory(&path) {
+                self.folder(path, words::is_ours)?;
+            } else if name == "watch" && is_directory(&path) {
+                self.folder(path, is_file_of_watcher)?;
             } else if FILES.contains(&name.as_str()) && !is_directory(&path) {
                 if name == "lock" {
                     self.locks.push(path.clone());
@@ -135,18 +138,20 @@ impl Traces {
         Ok(())
     }
 
-    /// Files of segments, of tantivy, and marks of ours; a watcher's state. Nothing of it has a name that a session has.
-    fn whole(&mut self, directory: PathBuf) -> io::Result<()> {
+    /// Files of segments, of tantivy, and marks of ours; a watcher's state: all that has a name of ours.
+    fn folder(&mut self, directory: PathBuf, is_ours: fn(&str) -> bool) -> io::Result<()> {
         let foreign = self.foreign.len();
         for entry in fs::read_dir(&directory)? {
             let path = entry?.path();
-            let is_session = path
-                .extension()
-                .is_some_and(|extension| extension == "jsonl");
-            if is_directory(&path) || is_session {
-                self.foreign.push(path);
-            } else {
-                self.take(path);
+            let name = path.file_name().and_then(|name| name.to_str());
+            match name.filter(|name| is_ours(name) && !is_directory(&path)) {
+                Some(name) => {
+                    if words::is_lock(name) {
+                        self.locks.push(path.clone());
+                    }
+                    self.take(path);
+                }
+                None => self.foreign.push(path),
             }
         }
         if self.foreign.len() == foreign {

@@ -53,7 +53,7 @@ fn indexed(home: &Path) -> PathBuf {
 }
 
 /// In how many files of the index directory the word stands, forwards or backwards as a term dictionary may hold it.
-fn files_with(index: &Path, word: &str) -> usize {
+pub fn files_with(index: &Path, word: &str) -> usize {
     let backwards: Vec<u8> = word.bytes().rev().collect();
     walkdir::WalkDir::new(index)
         .into_iter()
@@ -68,7 +68,7 @@ fn files_with(index: &Path, word: &str) -> usize {
 }
 
 /// Every term in the dictionaries of the words, deleted or not, and the files that are of no segment.
-fn terms(index: &Path) -> (BTreeSet<String>, Vec<String>) {
+pub fn terms(index: &Path) -> (BTreeSet<String>, Vec<String>) {
     let folder = index.join("v1/words");
     let words = tantivy::Index::open_in_dir(&folder).unwrap();
     let segments = words.searchable_segments().unwrap();

@@ -1,7 +1,7 @@
 //! Does the index survive a process that ends, or a disk that fails, at every step of the commit protocol?
 //!
-//! The steps are the names in the source (`failpoint::reach`, `step`). A child process of this test binary does one of six
-//! stages of an index's life and is ended at a step, or has it fail with an error number, at its first and at its last visit. Then
+//! The steps are the names in the source (`failpoint::reach`, `step`). A child process of this test binary does one of
+//! the stages of an index's life and is ended at a step, or has it fail with an error number, at its first and at its last visit. Then
 //! reads must answer, the next sync must heal, and what it makes must equal an index made from scratch, row by row and term by
 //! term. Only with `cargo test --features failpoints failpoints`.
 
@@ -15,7 +15,8 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sessionary::index::{ListScope, SearchScope};
-use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer};
+use sessionary::model::Report;
+use sessionary::{Cancel, Config, Error, Exclude, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use crate::histories::lines;
@@ -57,13 +58,20 @@ enum Stage {
     Unreadable,
     /// Looks, answers, and indexes for a moment.
     Answered,
+    /// Takes in one more of many small changes, and merges what they left.
+    Merged,
+    /// Leaves nothing of what is gone.
+    Purged,
 }
 
-use Stage::{Answered, Damaged, Excluded, First, Grown, Rebuilt, Unreadable};
+use Stage::{Answered, Damaged, Excluded, First, Grown, Merged, Purged, Rebuilt, Unreadable};
 
-const STAGES: [Stage; 7] = [
-    First, Grown, Excluded, Rebuilt, Damaged, Unreadable, Answered,
+const STAGES: [Stage; 9] = [
+    First, Grown, Excluded, Rebuilt, Damaged, Unreadable, Answered, Merged, Purged,
 ];
+
+/// So many small changes that one more has segments merged.
+const CHANGES: u32 = 20;
 
 fn session(seed: u64, number: u32) -> Vec<u8> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -112,7 +120,25 @@ impl Place {
         if stage != First {
             Indexer::open(&before).unwrap().sync(&mut |_| {}).unwrap();
         }
-        if matches!(stage, Grown | Answered) {
+        if stage == Merged {
+            for number in 0..CHANGES {
+                let name = format!("pi/--w--/more{number}.jsonl");
+                fs::write(at(&name), session(u64::from(number), 10 + number)).unwrap();
+                let config = Config {
+                    cancel: Cancel::default(),
+                    ..before.clone()
+                };
+                let mut indexer = Indexer::open(&config).unwrap();
+                indexer.sync_catalogue(&mut |_| {}).unwrap();
+                // From now on nothing is merged: that is left to the stage.
+                config.cancel.cancel();
+                let (budget, mut report) = (Duration::from_secs(60), Report::default());
+                indexer
+                    .index_words(Some(budget), &mut |_| {}, &mut report)
+                    .unwrap();
+            }
+        }
+        if matches!(stage, Grown | Answered | Merged | Purged) {
             let more = [session(7, 1), session(11, 9)].concat();
             fs::write(at("pi/--w--/one.jsonl"), more).unwrap();
             fs::write(at("pi/--w--/two.jsonl"), session(13, 2)).unwrap();
@@ -301,9 +327,10 @@ fn the_process_that_is_disturbed() {
 
 fn disturb(config: &Config, stage: Stage) -> Result<Vec<String>, Error> {
     let notes = match stage {
-        First | Grown | Excluded | Damaged | Unreadable => {
+        First | Grown | Excluded | Damaged | Unreadable | Merged => {
             Indexer::open(config)?.sync(&mut |_| {})?.notes
         }
+        Purged => Indexer::open(config)?.purge(&mut |_| {})?.notes,
         Rebuilt => Indexer::open(config)?.rebuild(&mut |_| {})?.notes,
         Answered => {
             let mut index = Index::open(config, Freshness::Check)?;

@@ -520,11 +520,13 @@ fn help_of_every_command() {
     Usage: sessionary sync [OPTIONS]
 
     Options:
-      -h, --help  Print help
+          --purge  Leave nothing in the index's files of text that is gone from the sessions
+      -h, --help   Print help
 
     Examples:
       sessionary sync
       sessionary sync --json
+      sessionary sync --purge   after a secret was taken out of a session
       sessionary sync --root pi:~/backup/sessions=laptop
     ----
     Keep the index up to date while sessions are written, until Ctrl-C

@@ -317,3 +317,97 @@ fn the_index_is_private() {
         assert!(said.contains("belongs to another user"), "{said}");
     }
 }
+
+/// While the process is at work, and when it is done, all that lies below the folder is its owner's alone. How many files
+/// were looked at.
+fn is_private_while(child: &mut std::process::Child, index: &Path) -> usize {
+    use std::os::unix::fs::PermissionsExt;
+    let mut looked = 0;
+    loop {
+        let has_ended = child.try_wait().expect("its state").is_some();
+        for entry in walkdir::WalkDir::new(index).into_iter().flatten() {
+            // It may be gone already.
+            let Ok(metadata) = fs::symlink_metadata(entry.path()) else {
+                continue;
+            };
+            let expected = if metadata.is_dir() { 0o700 } else { 0o600 };
+            let mode = metadata.permissions().mode() & 0o777;
+            assert_eq!(mode, expected, "{}", entry.path().display());
+            looked += 1;
+        }
+        if has_ended {
+            return looked;
+        }
+    }
+}
+
+#[test]
+fn every_file_of_the_index_is_private_from_its_first_moment() {
+    let home = damaged();
+    let text = "much is said of walruses ".repeat(40);
+    for number in 0..40 {
+        let lines: Vec<String> = (0..60)
+            .map(|at| {
+                format!(
+                    r#"{{"type":"message","id":"m{at}","timestamp":"2026-01-05T09:00:00.000Z","message":{{"role":"user","content":"{text} w{number}x{at}"}}}}"#
+                )
+            })
+            .collect();
+        let header = format!(
+            r#"{{"type":"session","version":3,"id":"s{number}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}}"#
+        );
+        home.write(
+            &format!(".pi/agent/sessions/--w--/{number}.jsonl"),
+            &format!("{header}\n{}\n", lines.join("\n")),
+        );
+    }
+    let index = home.home.join("index");
+    let start = |arguments: &[&str]| {
+        let mut all = vec!["--index", "index"];
+        all.extend(arguments);
+        let command = home.command(&all);
+        // Whatever the user's usual permissions are.
+        let mut open = Command::new("sh");
+        open.args(["-c", "umask 000; exec \"$0\" \"$@\""])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(&home.home)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null());
+        open.spawn().expect("it runs")
+    };
+    let mut looked = 0;
+    let mut run = |arguments: &[&str]| looked += is_private_while(&mut start(arguments), &index);
+    run(&["sync"]);
+    // A watcher, who asks it, and a mark on words that are damaged.
+    let mut watch = start(&["watch"]);
+    let mut tries = 0;
+    while !index.join("v1/watch/state.json").exists() && tries < 1000 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        tries += 1;
+    }
+    run(&["list", "--all"]);
+    run(&["status"]);
+    for number in 0..20 {
+        let line = format!(
+            r#"{{"type":"message","id":"n{number}","timestamp":"2026-01-05T09:00:00.000Z","message":{{"role":"user","content":"more of it"}}}}"#
+        );
+        let path = home.home.join(".pi/agent/sessions/--w--/1.jsonl");
+        let text = fs::read_to_string(&path).expect("the session") + &line + "\n";
+        fs::write(path, text).expect("written");
+        run(&["list"]);
+    }
+    watch.kill().expect("it is killed");
+    watch.wait().expect("it ended");
+    fs::write(home.home.join("index/v1/words/meta.json"), "{").expect("damaged");
+    run(&["search", "walruses"]);
+    run(&["sync", "--purge"]);
+    run(&["rebuild"]);
+    assert!(looked > 100, "{looked}");
+}

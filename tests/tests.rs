@@ -42,6 +42,7 @@
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
 //! - `watching`: a live watcher against real files and notifications
+//! - `words`: how many files the words have, whose they are, and what stands in them
 //! - `writing`: what the commands that write a session write
 mod agentuse;
 mod answers;
@@ -119,6 +120,7 @@ mod tour;
 #[cfg(unix)]
 mod unread;
 mod watching;
+mod words;
 #[cfg(unix)]
 mod writing;
 

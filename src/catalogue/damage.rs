@@ -2,11 +2,11 @@
 //! makes it anew from the session files.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::open::{Catalogue, Error, MIGRATIONS};
 use super::wal::beside;
+use crate::private;
 use crate::source::identity::file_at;
 
 /// What the name of the mark ends with: a file beside the catalogue that says why it is not to be read any more.
@@ -52,13 +52,7 @@ impl Catalogue {
             .connection
             .pragma_query_value(None, "user_version", |r| r.get::<_, u32>(0));
         if !is_other && version.unwrap_or(known) == known {
-            let mut options = fs::File::options();
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let options = options.write(true).create(true).truncate(true);
-            let _ = options
-                .open(mark(self.path()))
-                .and_then(|mut mark| mark.write_all(why.as_bytes()));
+            let _ = private::write(&mark(self.path()), why);
         }
     }
 

@@ -11,6 +11,8 @@ use super::chains;
 use super::copier::Copier;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
+#[cfg(unix)]
+use crate::private;
 use crate::source::identity::{FileId, file_at};
 
 /// Name of the index directory's generation: a binary touches its own only.
@@ -229,22 +231,16 @@ impl Catalogue {
         let make = || -> std::io::Result<()> {
             #[cfg(unix)]
             {
-                use std::os::unix::fs::OpenOptionsExt;
                 // Made before SQLite does, because SQLite's mode follows the umask; -wal and -shm follow the file's.
                 // Never opened when it is there: to close it again would give up all locks of this process on it (POSIX).
-                let made = std::fs::OpenOptions::new()
-                    .create_new(true)
-                    .append(true)
-                    .mode(0o600)
-                    .open(path);
+                let made = private::options().create_new(true).append(true).open(path);
                 match made {
                     Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
                         return Err(error);
                     }
                     // A link to a file that is not there yet.
                     Err(_) if !path.try_exists()? => {
-                        let mut options = std::fs::OpenOptions::new();
-                        options.create(true).append(true).mode(0o600).open(path)?;
+                        private::options().create(true).append(true).open(path)?;
                     }
                     _ => {}
                 }

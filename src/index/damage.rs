@@ -9,6 +9,7 @@ use std::path::Path;
 use super::{Error, Indexer};
 use crate::catalogue::{self, Catalogue};
 use crate::failpoint::reach;
+use crate::words::{self, WordsLock};
 
 /// What follows from damage.
 pub(super) const ANEW: &str = "the catalogue is built anew";
@@ -42,13 +43,13 @@ impl Indexer {
 
     /// Remove the words: they are made anew of what the catalogue holds.
     pub(super) fn remove_words(&self) -> Result<(), Error> {
-        let words = self.config.words_dir();
-        match reach("words.forget").and_then(|()| std::fs::remove_dir_all(&words)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(Error::io(&words, error))
-            }
-            _ => Ok(()),
+        let directory = self.config.words_dir();
+        if directory.exists() {
+            let lock = WordsLock::take(&directory, words::PATIENCE);
+            let removed = lock.and_then(|lock| lock.remove_words());
+            removed.map_err(|error| Error::io(&directory, error.into_io()))?;
         }
+        Ok(())
     }
 }
 

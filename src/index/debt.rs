@@ -2,7 +2,7 @@
 
 use super::{Error, Index};
 use crate::ingest;
-use crate::words::condemned;
+use crate::words::{condemned, exist};
 
 /// So little text, in bytes of entries, is sooner read by every search than written to the words once.
 const LITTLE: u64 = 128 << 10;
@@ -39,7 +39,7 @@ impl Index {
             return Ok(Debt::Little);
         }
         let (catalogue, words) = (&self.catalogue, self.config.words_dir());
-        let anew = !words.exists()
+        let anew = !exist(&words)
             || condemned(&words).is_some()
             || ingest::are_refused(catalogue, &words)?;
         let bytes = match anew {

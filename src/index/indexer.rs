@@ -1,18 +1,20 @@
 //! The door for the one writer: the lock, and what is done while it is held.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::damage::{ANEW, remove_catalogue};
+use super::merging::Merging;
 use super::turns::Lock;
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
 use crate::ingest::{self, Hinted, Seen, Sighted, WordsStage};
 use crate::model::{Expr, Report};
+use crate::private;
 use crate::source::ahead::Ahead;
 use crate::source::discover::relative;
+use crate::words::{Merge, WordsError};
 
 /// What follows when the words cannot be written: no answer depends on it.
 const POSTPONED: &str =
@@ -22,8 +24,12 @@ const POSTPONED: &str =
 const UNPROVEN: &str =
     "files that grew are compared with what was read of them before by a later sync";
 
-/// What follows when what is excluded cannot be wiped.
-const UNWIPED: &str = "what is excluded is found no more, but can be read from the index's files until a later sync has wiped it";
+/// What follows when somebody else writes the words for long.
+const LATER: &str =
+    "what they lack is left to the next sync, and searches read it from the session files";
+
+/// What follows when what was removed cannot be wiped.
+const UNWIPED: &str = "what was removed is found no more, but can be read from the index's files until a later sync has wiped it";
 
 /// What a look at all files leaves.
 pub(super) struct Looked {
@@ -32,7 +38,8 @@ pub(super) struct Looked {
     pub sighted: Option<Sighted>,
 }
 
-/// The writer: holds the index's lock as long as it lives.
+/// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside it; when it is dropped
+/// the lock is given up, and the merge at work is waited for.
 pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
@@ -40,6 +47,8 @@ pub struct Indexer {
     pub(super) lock: Lock,
     /// What lies below the roots, as far as it was listed while the catalogue was opened.
     pub(super) ahead: Ahead,
+    /// After the lock, which is given up before this is waited for.
+    pub(super) merging: Merging,
 }
 
 impl Indexer {
@@ -139,6 +148,7 @@ impl Indexer {
             notes,
             lock,
             ahead: Ahead::default(),
+            merging: Merging::default(),
         })
     }
 
@@ -180,6 +190,16 @@ impl Indexer {
             proven => proven?,
         }
         self.index_words(None, progress, report)
+    }
+
+    /// Sync, and leave nothing in the index's files of text that is gone from the session files: segments of the
+    /// words are written anew without it, and the catalogue too. What cannot be wiped now, because somebody reads it, is
+    /// said in the notes of the report, and the next sync does it.
+    pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let mut report = self.sync(progress)?;
+        self.catalogue.owe_wipe()?;
+        self.wipe(&mut report)?;
+        Ok(report)
     }
 
     /// What is done is done: the lock may go.
@@ -347,7 +367,7 @@ impl Indexer {
         self.wipe(report)
     }
 
-    /// Wipe what was removed because it is excluded, if that is not done yet. Where it cannot be done now the next sync
+    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not done yet. Where it cannot be done now the next sync
     /// does it: no answer depends on it.
     fn wipe(&self, report: &mut Report) -> Result<(), Error> {
         if !self.catalogue.owes_wipe()? {
@@ -372,57 +392,71 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         let batch = budget.map(|_| ingest::SMALL_WORDS_BATCH);
-        self.words_stage(budget, batch, progress, report)
+        self.words_stage(budget, batch, progress, report)?;
+        let which = budget.map_or(Merge::All, |_| Merge::Small);
+        self.merging.start(&self.config, which);
+        Ok(())
     }
 
+    /// The same without merging anything. `false`: somebody merges, and it is to be tried again.
     pub(super) fn words_stage(
         &mut self,
         budget: Option<Duration>,
         batch: Option<u64>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
-    ) -> Result<(), Error> {
-        let changed = self.add_words((budget, batch), progress, report)?;
+    ) -> Result<bool, Error> {
+        let Some(changed) = self.add_words((budget, batch), progress, report)? else {
+            return Ok(false);
+        };
         if changed.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         match self.heal_within(&changed, report) {
             Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
-                return Ok(());
+                return Ok(true);
             }
             healed => healed?,
         }
         // Once: what somebody changes again and again is met by the next sync.
-        self.add_words((budget, batch), progress, report).map(drop)
+        let added = self.add_words((budget, batch), progress, report)?;
+        Ok(added.is_some())
     }
 
-    /// Give the words what they are owed; gives back the sources whose bytes changed since they were catalogued.
+    /// Give the words what they are owed; gives back the sources whose bytes changed since they were catalogued. `None`:
+    /// somebody else writes the words.
     fn add_words(
         &mut self,
-        limits: (Option<Duration>, Option<u64>),
+        (budget, batch): (Option<Duration>, Option<u64>),
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
-    ) -> Result<Vec<i64>, Error> {
+    ) -> Result<Option<Vec<i64>>, Error> {
         let directory = self.config.words_dir();
         let indexed = ingest::index_words(
             &self.catalogue,
             &directory,
             &self.config.formats,
-            limits,
+            (budget, batch),
             progress,
             report,
         );
         match indexed {
+            Err(WordsStage::Words(WordsError::Busy)) => {
+                if budget.is_none() {
+                    report.notes.push(format!("{}; {LATER}", WordsError::Busy));
+                }
+                Ok(None)
+            }
             Err(WordsStage::Words(error)) if error.is_full() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(Vec::new())
+                Ok(Some(Vec::new()))
             }
             Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(Vec::new())
+                Ok(Some(Vec::new()))
             }
-            indexed => Ok(indexed?.into_iter().collect()),
+            indexed => Ok(Some(indexed?.into_iter().collect())),
         }
     }
 
@@ -449,7 +483,7 @@ fn lock(
     let directory = config.generation_dir();
     make_private(&config.index_dir, &directory)?;
     let path = directory.join("lock");
-    let mut options = File::options();
+    let mut options = private::options();
     let options = options.create(true).truncate(false).write(true);
     let opened = reach("index.lock").and_then(|()| options.open(&path));
     let lock = opened.map_err(|e| Error::unwritable(&path, e))?;
@@ -466,8 +500,10 @@ fn lock(
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
+    let above = index_dir.parent().unwrap_or(index_dir);
     reach("index.create")
-        .and_then(|()| std::fs::create_dir_all(generation))
+        .and_then(|()| std::fs::create_dir_all(above))
+        .and_then(|()| private::create_dir_all(generation))
         .map_err(|e| Error::unwritable(generation, e))?;
     #[cfg(unix)]
     {
@@ -478,19 +514,15 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
                 path: index_dir.to_path_buf(),
             });
         }
-        let private = std::fs::Permissions::from_mode(0o700);
-        if !existed {
-            std::fs::set_permissions(index_dir, private.clone())
-                .map_err(|e| Error::unwritable(index_dir, e))?;
-        }
+        // Made by somebody else, or by an earlier version that was stopped there.
         if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
-            std::fs::set_permissions(generation, private)
+            std::fs::set_permissions(generation, std::fs::Permissions::from_mode(0o700))
                 .map_err(|e| Error::unwritable(generation, e))?;
         }
     }
     if !existed {
         let tag = index_dir.join("CACHEDIR.TAG");
-        std::fs::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
+        private::write(&tag, CACHE_TAG).map_err(|e| Error::unwritable(&tag, e))?;
     }
     Ok(())
 }

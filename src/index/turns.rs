@@ -11,6 +11,7 @@ use super::{Config, Error, Indexer};
 use crate::catalogue::Catalogue;
 use crate::model::Report;
 use crate::source::identity::{Identity, file_at};
+use crate::words::Merge;
 
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
@@ -139,13 +140,16 @@ impl Indexer {
         }
     }
 
-    /// Give the words what they are owed, for about so long.
+    /// Give the words what they are owed, for about so long, and begin to merge them where that is due. `false`: they
+    /// cannot be written while they are merged, by us or somebody else.
     pub(super) fn index_words_in_slices(
         &mut self,
         slice: Duration,
         report: &mut Report,
-    ) -> Result<(), Error> {
-        self.words_stage(Some(slice), Some(SLICE_BYTES), &mut |_| {}, report)
+    ) -> Result<bool, Error> {
+        let written = self.words_stage(Some(slice), Some(SLICE_BYTES), &mut |_| {}, report)?;
+        self.merging.start(&self.config, Merge::All);
+        Ok(written && !self.merging.is_going_on())
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) mod barrier;
 mod roots;
 mod turn;
 
+pub(crate) use barrier::is_ours as is_file_of_watcher;
 use barrier::{Live, Presence, State};
 use roots::Root;
 

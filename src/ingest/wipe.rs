@@ -1,12 +1,11 @@
 //! How is what was removed wiped from the disk, from both stores?
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use super::found::{done_in, payload};
 use super::words::WordsStage;
 use crate::catalogue::Catalogue;
-use crate::words::{Words, WordsError, WordsWriter};
+use crate::words::{self, Words, WordsError, WordsLock, WordsWriter};
 
 /// Memory for a writer that adds nothing.
 const LITTLE: usize = 15_000_000;
@@ -22,12 +21,10 @@ pub fn wipe(catalogue: &Catalogue, words: &Path) -> Result<bool, WordsStage> {
 fn wipe_words(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
     match rewrite(catalogue, directory) {
         Err(WordsStage::Words(error)) if error.is_failure() => {
-            match std::fs::remove_dir_all(directory) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    Err(WordsError::from(error).into())
-                }
-                _ => Ok(()),
+            if directory.exists() {
+                WordsLock::take(directory, words::PATIENCE)?.remove_words()?;
             }
+            Ok(())
         }
         done => done,
     }
@@ -42,7 +39,8 @@ fn rewrite(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
     drop(words);
     catalogue.settle_batches(done)?;
     let dead = catalogue.dead(done)?;
-    let mut writer = WordsWriter::open(directory, LITTLE, 1)?;
+    let lock = WordsLock::take(directory, words::PATIENCE)?;
+    let mut writer = WordsWriter::open(lock, LITTLE, 1)?;
     let (mut batch, mut wiped) = (done, Ok(()));
     if !dead.is_empty() {
         batch = catalogue.stamp(&[], &dead)?;
@@ -50,7 +48,6 @@ fn rewrite(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
         wiped = writer.delete(ranges, &payload(&epoch, batch));
     }
     wiped = wiped.and_then(|()| writer.wipe());
-    // Merges must end before the lock is given up; see DESIGN.
     let closed = writer.close();
     wiped?;
     closed?;

@@ -15,11 +15,10 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::Item;
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
-use crate::failpoint::reach;
 use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
-use crate::words::{Added, Adder, Doc, Words, WordsError, WordsWriter};
+use crate::words::{self, Added, Adder, Doc, Words, WordsError, WordsLock, WordsWriter};
 
 /// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see [`words_batch`].
 const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
@@ -62,8 +61,11 @@ pub enum WordsStage {
 }
 
 /// Bring the words up to the catalogue, for at most a budget (`None` = to the end) and in batches of so many bytes
-/// (`None` = [`words_batch`]). The caller holds the writer lock. Gives back the sources whose bytes are others than those that
-/// were catalogued: what is owed of them stays so until they are read again.
+/// (`None` = [`words_batch`]). The caller holds the index's lock; that of the words is taken here. Gives back the sources
+/// whose bytes are others than those that were catalogued: what is owed of them stays so until they are read again.
+///
+/// # Errors
+/// [`WordsError::Busy`] when somebody merges the words. Without a budget that is waited for.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
@@ -108,15 +110,21 @@ pub fn index_words(
             .notes
             .push(format!("the words are built anew: {why}"));
     }
-    let gone = directory
-        .exists()
-        .then(|| reach("words.remove").and_then(|()| std::fs::remove_dir_all(directory)))
-        .transpose();
-    gone.map_err(WordsError::from)?;
+    if directory.exists() {
+        WordsLock::take(directory, patience(budget))?.remove_words()?;
+    }
     catalogue.begin()?;
     catalogue.owe_everything()?;
     catalogue.commit()?;
     add(None, report)
+}
+
+/// How long somebody who merges is waited for: when time is short, or others wait, not at all. Searches read what is owed.
+fn patience(budget: Option<Duration>) -> Duration {
+    match budget {
+        Some(_) => Duration::ZERO,
+        None => words::PATIENCE,
+    }
 }
 
 /// Add what is owed to words that are done up to this batch; `None`: to new ones. Gives back the sources whose bytes changed.
@@ -138,11 +146,9 @@ fn add_owed(
         return Ok(BTreeSet::new());
     }
     let batch_bytes = batch_bytes.unwrap_or_else(|| words_batch(of));
-    let mut writer = WordsWriter::open(directory, ADDER_BYTES, adders())?;
-    match budget {
-        Some(_) => writer.merge_small_segments_only(),
-        None => writer.merge_at_the_end(),
-    }
+    report.outstanding = rows;
+    let lock = WordsLock::take(directory, patience(budget))?;
+    let mut writer = WordsWriter::open(lock, ADDER_BYTES, adders())?;
     if anew {
         writer.commit(&payload(&epoch, 0))?;
     }
@@ -151,6 +157,12 @@ fn add_owed(
     let result = loop {
         if budget.is_some_and(|b| started.elapsed() >= b) {
             break Ok(());
+        }
+        // Somebody has to merge first, without the lock that is held here.
+        match writer.is_crowded() {
+            Ok(true) if budget.is_some() => break Ok(()),
+            Ok(_) => {}
+            Err(error) => break Err(error.into()),
         }
         let work = catalogue.next_work(batch_bytes, &failed)?;
         let is_prose = work.first().is_some_and(|item| !item.answers);
@@ -203,7 +215,6 @@ fn add_owed(
         done = batch;
         catalogue.settle_batches(done)?;
     };
-    // Merges must end before the lock is given up; see DESIGN.
     let closed = writer.close();
     report.outstanding = catalogue.outstanding(done)?.1;
     report.ms.words += started.elapsed().as_secs_f64() * 1000.0;

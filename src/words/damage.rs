@@ -10,9 +10,10 @@ use tantivy::Index;
 use tantivy::index::{SegmentComponent, SegmentMeta};
 
 use super::{Words, WordsError};
+use crate::private;
 
 /// The mark: a file beside those of the index that says why it is not to be read any more.
-const MARK: &str = "damaged";
+pub(super) const MARK: &str = "damaged";
 
 thread_local! {
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
@@ -46,7 +47,7 @@ fn said(panic: &(dyn Any + Send)) -> String {
 
 /// Mark the index in `dir` as one to be built anew. Where nothing can be written, whoever reads next finds out again.
 pub fn condemn(dir: &Path, why: &str) {
-    let _ = std::fs::write(dir.join(MARK), why);
+    let _ = private::write(&dir.join(MARK), why);
 }
 
 /// Why the index in `dir` is to be built anew, if somebody found that. A mark that is older than the last commit may be

@@ -1,22 +1,24 @@
 //! What does tantivy see of a folder that is damaged, or that cannot be written?
 
 use std::ffi::OsStr;
-use std::io;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tantivy::Directory;
 use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
 use tantivy::directory::{
-    DirectoryLock, FileHandle, Lock, MmapDirectory, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, DirectoryLock, FileHandle, INDEX_WRITER_LOCK, Lock, MmapDirectory,
+    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
 use super::WordsError;
 use super::passing::Passing;
 use crate::failpoint::reach;
+use crate::private;
 
 /// The least a file of tantivy can be: its footer's length and magic number.
 const LEAST_LENGTH: usize = 8;
@@ -40,7 +42,7 @@ impl IndexDirectory {
         match MmapDirectory::open(path) {
             Ok(inner) => Ok(Self {
                 inner,
-                path: path.to_owned(),
+                path: std::path::absolute(path)?,
                 for_reading,
             }),
             Err(OpenDirectoryError::IoError { io_error, .. }) => {
@@ -51,24 +53,22 @@ impl IndexDirectory {
     }
 }
 
-/// How often somebody else's lock is tried again, and after how long each time.
-const TRIES: u32 = 500;
-const PAUSE: Duration = Duration::from_millis(2);
+/// A file that is on the disk when it is complete.
+struct Synced(File);
 
-impl IndexDirectory {
-    /// Our own lock keeps other writers out. Who holds this one is a process that is just being started, and lets go of all
-    /// that it was handed once it is another program.
-    fn locked(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        let mut tried = 0;
-        loop {
-            match self.inner.acquire_lock(lock) {
-                Err(LockError::LockBusy) if tried < TRIES => {
-                    tried += 1;
-                    std::thread::sleep(PAUSE);
-                }
-                locked => return locked,
-            }
-        }
+impl Write for Synced {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TerminatingWrite for Synced {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        self.0.sync_data()
     }
 }
 
@@ -105,9 +105,21 @@ impl Directory for IndexDirectory {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        reach("words.create")
-            .map_err(|error| OpenWriteError::wrap_io_error(error, path.to_owned()))?;
-        self.inner.open_write(path)
+        // As tantivy's own, but for the mode: that leaves it to the umask.
+        let file = reach("words.create").and_then(|()| {
+            let mut options = private::options();
+            options
+                .write(true)
+                .create_new(true)
+                .open(self.path.join(path))
+        });
+        match file {
+            Ok(file) => Ok(BufWriter::new(Box::new(Synced(file)))),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                Err(OpenWriteError::FileAlreadyExists(path.to_owned()))
+            }
+            Err(error) => Err(OpenWriteError::wrap_io_error(error, path.to_owned())),
+        }
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -126,42 +138,19 @@ impl Directory for IndexDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        match self.for_reading {
-            true => Ok(DirectoryLock::from(Box::new(()))),
-            false => self.locked(lock),
+        // Who writes holds tantivy's own lock as a `WordsLock`, taken before the index was opened.
+        if self.for_reading || lock.filepath == INDEX_WRITER_LOCK.filepath {
+            return Ok(DirectoryLock::from(Box::new(())));
         }
+        // Made here, or the umask would have a say in its mode.
+        let mut options = private::options();
+        let options = options.create(true).truncate(false).write(true);
+        let made = options.open(self.path.join(&lock.filepath));
+        made.map_err(LockError::wrap_io_error)?;
+        self.inner.acquire_lock(lock)
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
         self.inner.watch(callback)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::File;
-
-    use tantivy::directory::INDEX_WRITER_LOCK;
-
-    use super::*;
-
-    #[test]
-    fn a_lock_that_is_held_for_a_moment_is_waited_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let directory = IndexDirectory::open(folder.path(), false).unwrap();
-        drop(directory.acquire_lock(&INDEX_WRITER_LOCK).unwrap());
-        let held = File::options()
-            .create(true)
-            .append(true)
-            .open(folder.path().join(&INDEX_WRITER_LOCK.filepath))
-            .unwrap();
-        held.lock().unwrap();
-        std::thread::scope(|threads| {
-            threads.spawn(|| {
-                std::thread::sleep(5 * PAUSE);
-                drop(held);
-            });
-            directory.acquire_lock(&INDEX_WRITER_LOCK).unwrap();
-        });
     }
 }

@@ -20,8 +20,8 @@ pub enum WordsError {
     /// Whoever read the index last found it damaged.
     #[error("{0}")]
     Condemned(String),
-    /// Another writer has the index open.
-    #[error("another writer has the word index open")]
+    /// Somebody else writes, merges or wipes the index.
+    #[error("another process is writing the words")]
     Busy,
     /// The file system refused.
     #[error("word index: {0}")]
@@ -43,6 +43,14 @@ impl WordsError {
     /// Whether writing has failed on what the files hold, or nobody knows on what: not because the system refused.
     pub fn is_failure(&self) -> bool {
         self.asks_for_rebuild() || matches!(self, Self::Engine(_)) && !self.is_full()
+    }
+
+    /// As an error of the system's, for whoever tells where it happened.
+    pub fn into_io(self) -> std::io::Error {
+        match self {
+            Self::Io(error) => error,
+            other => std::io::Error::other(other.to_string()),
+        }
     }
 
     /// Whether the disk is full.

@@ -12,8 +12,10 @@ mod directory;
 mod dump;
 mod error;
 mod excluded;
+mod files;
 mod hash;
 mod literal;
+mod lock;
 mod matcher;
 mod merging;
 mod overlay;
@@ -38,10 +40,13 @@ mod write;
 
 pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
+pub use files::{exist, is_lock, is_ours};
+pub use lock::{PATIENCE, WordsLock};
 pub use matcher::Matcher;
 #[cfg(test)]
 pub use matcher::{highlights, matches_text};
 pub use matcher::{other_tokens, single_token};
+pub use merging::{Merge, is_merge_due, merge};
 pub use overlay::{Overlay, Owed, Part, Scan};
 pub use prefilter::Prefilter;
 pub use rank::recency;

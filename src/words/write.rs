@@ -1,57 +1,58 @@
 //! How do passages get into the index on disk, and out of it again?
 
 use std::ops::Bound;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use tantivy::index::SegmentMeta;
+use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::RangeQuery;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
-use super::WordsError;
 use super::damage::{may_delete, reading};
 use super::directory::IndexDirectory;
-use super::merging::{MERGES_AT_ONCE, SEGMENTS_MERGED, WholeSegments};
+use super::merging::{ENOUGH, MOST_ADDED, MOST_SEGMENTS, Merge, Size, check_whole, next, smallest};
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
 use super::segment::Draft;
+use super::{WordsError, WordsLock};
 use crate::failpoint::reach;
 
 /// tantivy's own indexing threads are never given a document; this is the least it takes for one.
 const LEAST_MEMORY: usize = 15_000_000;
 
-/// The one writer of a word index.
+/// Memory for a writer that adds nothing.
+pub(super) const LITTLE: usize = LEAST_MEMORY;
+
+/// The one writer of a word index. It holds the lock of the words as long as it lives.
 ///
-/// Open it only while holding the index lock: an index opened earlier may have read a state that
-/// another writer has since replaced. Nothing is visible to readers, and nothing survives a crash,
-/// before [`commit`](Self::commit). Dropping the writer discards what is not committed and waits
-/// for running merges, as [`close`](Self::close) does but without telling how that went; do
-/// either before releasing the lock.
+/// Nothing is visible to readers, and nothing survives a crash, before [`commit`](Self::commit). Dropping the writer
+/// discards what is not committed, as [`close`](Self::close) does but without telling how that went. No merge goes on
+/// after either.
 pub struct WordsWriter {
     /// `None` only while being dropped, or when a rollback has failed.
     writer: Option<IndexWriter>,
-    whole: WholeSegments,
-    merges_at_the_end: bool,
+    /// Segments that are not committed yet.
+    added: Vec<Size>,
     /// Memory of an adder.
     memory: usize,
-    folder: PathBuf,
     fields: Fields,
     payload: Option<String>,
     uncommitted: bool,
+    /// Given up after all else is over.
+    lock: WordsLock,
 }
 
 impl WordsWriter {
-    /// Open the index in `dir`, or make one. `memory` bytes are divided among so many `adders`.
+    /// Open the index in the folder of the lock, or make one. `memory` bytes are divided among so many `adders`.
     ///
     /// # Errors
-    /// [`WordsError::Foreign`] and [`WordsError::Unreadable`] ask for a new index in a new folder.
-    pub fn open(dir: &Path, memory: usize, adders: usize) -> Result<Self, WordsError> {
-        reading(|| Self::open_undamaged(dir, memory, adders))
+    /// [`WordsError::Foreign`] and [`WordsError::Unreadable`] ask for a new index.
+    pub fn open(lock: WordsLock, memory: usize, adders: usize) -> Result<Self, WordsError> {
+        reading(|| Self::open_undamaged(lock, memory, adders))
     }
 
-    fn open_undamaged(dir: &Path, memory: usize, adders: usize) -> Result<Self, WordsError> {
-        std::fs::create_dir_all(dir)?;
-        let directory = IndexDirectory::open(dir, false)?;
+    fn open_undamaged(lock: WordsLock, memory: usize, adders: usize) -> Result<Self, WordsError> {
+        let directory = IndexDirectory::open(lock.dir(), false)?;
         let (index, fields) =
             if Index::exists(&directory).map_err(|error| WordsError::of_reading(error.into()))? {
                 open_index(directory)?
@@ -67,39 +68,22 @@ impl WordsWriter {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(1)
             .memory_budget_per_thread(LEAST_MEMORY)
-            .num_merge_threads(MERGES_AT_ONCE)
+            .num_merge_threads(1)
             .build();
         let writer = index
             .writer_with_options(options)
             .map_err(WordsError::of_reading)?;
-        let whole = WholeSegments::new(index);
-        writer.set_merge_policy(Box::new(whole.clone()));
+        // What is merged, and when, is told by us.
+        writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self {
             writer: Some(writer),
-            whole,
-            merges_at_the_end: false,
+            added: Vec::new(),
             memory: memory / adders.max(1),
-            folder: dir.to_owned(),
             fields,
             payload,
             uncommitted: false,
+            lock,
         })
-    }
-
-    /// Time is short: leave large segments to a writer that has more of it. Whoever closes this one waits for merges.
-    pub fn merge_small_segments_only(&mut self) {
-        self.whole = self.whole.small_ones();
-        if let Some(writer) = &self.writer {
-            writer.set_merge_policy(Box::new(self.whole.clone()));
-        }
-    }
-
-    /// There is time: merge when all is added and its memory is free again, on [`close`](Self::close).
-    pub fn merge_at_the_end(&mut self) {
-        self.merges_at_the_end = true;
-        if let Some(writer) = &self.writer {
-            writer.set_merge_policy(Box::new(NoMergePolicy));
-        }
     }
 
     fn writer(&mut self) -> Result<&mut IndexWriter, WordsError> {
@@ -118,7 +102,7 @@ impl WordsWriter {
             fields: self.fields,
             draft: Draft::new(self.fields),
             memory: self.memory,
-            folder: self.folder.clone(),
+            folder: self.lock.dir().to_owned(),
             written: Vec::new(),
         })
     }
@@ -127,6 +111,7 @@ impl WordsWriter {
     pub fn take(&mut self, added: Added) -> Result<(), WordsError> {
         for segment in added.segments {
             self.uncommitted = true;
+            self.added.push(Size::of(&segment, self.lock.dir()));
             self.writer()?.add_segment(segment)?;
         }
         Ok(())
@@ -175,32 +160,83 @@ impl WordsWriter {
     /// # Errors
     /// [`WordsError::Unreadable`] when one of them is damaged.
     pub fn wipe(&mut self) -> Result<(), WordsError> {
-        let metas = self.writer()?.index().searchable_segment_metas()?;
-        // By their ids alone: files of a segment stay as long as anyone has its description.
-        let segments: Vec<_> = metas
-            .into_iter()
-            .filter(|segment| segment.has_deletes() && self.whole.is_whole(segment))
-            .map(|segment| segment.id())
-            .collect();
-        self.whole.check()?;
-        let writer = self.writer()?;
-        for segment in segments {
-            // The policy may be at it already: then what comes of its merge holds them no longer.
-            match writer.merge(&[segment]).wait() {
-                Ok(_) | Err(tantivy::TantivyError::InvalidArgument(_)) => {}
-                Err(error) => return Err(error.into()),
+        for size in self.committed()? {
+            if size.has_deletions() {
+                self.merge_these(&[size.id])?;
             }
         }
         reach("words.wipe")?;
-        writer.garbage_collect_files().wait()?;
+        self.writer()?.garbage_collect_files().wait()?;
         Ok(())
+    }
+
+    /// Merge what there is to merge, one merge after the other, while `goes_on` says so. All must be committed, and stays
+    /// so at every moment.
+    ///
+    /// # Errors
+    /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged.
+    pub fn merge(&mut self, which: Merge, goes_on: &dyn Fn() -> bool) -> Result<(), WordsError> {
+        while goes_on() {
+            let segments = next(&self.committed()?, which);
+            if segments.is_empty() {
+                break;
+            }
+            self.merge_these(&segments)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there are so many segments that some should be merged before more are added.
+    pub fn is_crowded(&mut self) -> Result<bool, WordsError> {
+        Ok(self.committed()?.len() > ENOUGH)
+    }
+
+    fn committed(&mut self) -> Result<Vec<Size>, WordsError> {
+        let metas = self.writer()?.index().searchable_segment_metas()?;
+        let size = |segment| Size::of(segment, self.lock.dir());
+        Ok(metas.iter().map(size).collect())
+    }
+
+    /// Merge these segments, all of them committed or none.
+    fn merge_these(&mut self, segments: &[SegmentId]) -> Result<Option<Size>, WordsError> {
+        reach("words.merge")?;
+        let index = self.writer()?.index();
+        let mut metas = index.searchable_segment_metas()?;
+        metas.retain(|segment| segments.contains(&segment.id()));
+        check_whole(index, &metas)?;
+        // Files of a segment stay as long as anyone has its description.
+        drop(metas);
+        let merged = self.writer()?.merge(segments).wait()?;
+        Ok(merged.map(|segment| Size::of(&segment, self.lock.dir())))
+    }
+
+    /// See that there are not too many segments with those that were added.
+    fn make_room(&mut self) -> Result<(), WordsError> {
+        while self.added.len() > MOST_ADDED {
+            let segments = smallest(&self.added);
+            self.added.retain(|added| !segments.contains(&added.id));
+            let merged = self.merge_these(&segments)?;
+            self.added.extend(merged);
+        }
+        loop {
+            let committed = self.committed()?;
+            if committed.len() + self.added.len() <= MOST_SEGMENTS {
+                return Ok(());
+            }
+            let segments = next(&committed, Merge::Small);
+            if segments.is_empty() {
+                return Ok(());
+            }
+            self.merge_these(&segments)?;
+        }
     }
 
     /// Make all additions so far durable and visible, together with `payload`.
     ///
     /// # Errors
-    /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged, after the commit.
+    /// [`WordsError::Unreadable`] when a segment that had to be merged to make room is damaged.
     pub fn commit(&mut self, payload: &str) -> Result<(), WordsError> {
+        self.make_room()?;
         reach("words.commit")?;
         let mut prepared = self.writer()?.prepare_commit()?;
         reach("words.prepared")?;
@@ -209,7 +245,8 @@ impl WordsWriter {
         reach("words.committed")?;
         self.payload = Some(payload.to_owned());
         self.uncommitted = false;
-        self.whole.check()
+        self.added.clear();
+        Ok(())
     }
 
     /// The payload of the last commit.
@@ -223,39 +260,13 @@ impl WordsWriter {
     pub fn rollback(&mut self) -> Result<(), WordsError> {
         self.writer()?.rollback()?;
         self.uncommitted = false;
+        self.added.clear();
         Ok(())
     }
 
-    /// Discard what is not committed, merge what is to be merged now, and wait for that.
-    ///
-    /// # Errors
-    /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged.
+    /// Discard what is not committed.
     pub fn close(mut self) -> Result<(), WordsError> {
-        let merged = self.merge_now();
-        self.finish().and(merged)
-    }
-
-    /// Merge no more bytes at once.
-    #[cfg(test)]
-    pub fn merge_at_most(&mut self, bytes: u64) {
-        self.whole = self.whole.at_most(bytes);
-    }
-
-    /// What was left to the end: a commit has the policy asked.
-    fn merge_now(&mut self) -> Result<(), WordsError> {
-        if !self.merges_at_the_end || self.uncommitted {
-            return Ok(());
-        }
-        let whole = self.whole.clone();
-        let writer = self.writer()?;
-        if writer.index().searchable_segment_metas()?.len() < SEGMENTS_MERGED {
-            return Ok(());
-        }
-        writer.set_merge_policy(Box::new(whole));
-        match self.payload.clone() {
-            Some(payload) => self.commit(&payload),
-            None => Ok(()),
-        }
+        self.finish()
     }
 
     fn finish(&mut self) -> Result<(), WordsError> {
@@ -267,10 +278,10 @@ impl WordsWriter {
         } else {
             Ok(())
         };
+        // No thread of it may be left when the lock is given up.
         writer.wait_merging_threads()?;
         reach("words.close")?;
-        rolled_back?;
-        self.whole.check()
+        Ok(rolled_back?)
     }
 }
 
@@ -295,6 +306,13 @@ pub struct Adder {
 /// What an [`Adder`] wrote.
 pub struct Added {
     segments: Vec<SegmentMeta>,
+}
+
+#[cfg(test)]
+impl Added {
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
 }
 
 impl Adder {

@@ -19,9 +19,13 @@ use crate::output::time::{bytes, count, duration};
     Examples:\n  \
     sessionary sync\n  \
     sessionary sync --json\n  \
+    sessionary sync --purge   after a secret was taken out of a session\n  \
     sessionary sync --root pi:~/backup/sessions=laptop"
 )]
 pub struct Sync {
+    /// Leave nothing in the index's files of text that is gone from the sessions
+    #[arg(long)]
+    purge: bool,
     /// Nobody waits for it: give way to everybody
     #[arg(long, hide = true)]
     background: bool,
@@ -41,7 +45,11 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     }
     let mut progress = Progress::new();
     let mut indexer = Indexer::open_with(config, &mut |event| progress.event(event))?;
-    let report = indexer.sync(&mut |event| progress.event(event))?;
+    let mut tell = |event| progress.event(event);
+    let report = match args.purge {
+        true => indexer.purge(&mut tell)?,
+        false => indexer.sync(&mut tell)?,
+    };
     drop(progress);
     print(&report, screen)
 }

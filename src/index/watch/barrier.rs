@@ -17,12 +17,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::CONTRACT_VERSION;
 use crate::index::{Config, Error, RootSpec};
+use crate::private;
 use crate::source::checkpoint::hash;
 
 /// What the names of cookies begin with.
 const COOKIE: &str = "ask-";
 /// Cookies this old belong to nobody any more.
 const STALE: Duration = Duration::from_secs(60);
+
+const LOCK: &str = "lock";
+const STATE: &str = "state.json";
+/// What is to become the state.
+const NEW_STATE: &str = "state.new";
+
+/// Whether a file of this name is one that a watcher, or who asks it, has made.
+pub fn is_ours(name: &str) -> bool {
+    let is_cookie = |rest: &str| {
+        let number = |part: &str| part.parse::<u64>().is_ok();
+        rest.split_once('-')
+            .is_some_and(|(process, of)| number(process) && number(of))
+    };
+    [LOCK, STATE, NEW_STATE].contains(&name) || name.strip_prefix(COOKIE).is_some_and(is_cookie)
+}
 
 /// How often the lock is tried.
 const TRIES: u32 = 5;
@@ -113,9 +129,9 @@ impl Presence {
     /// [`Error::Watched`] when there is one.
     pub fn new(config: &Config) -> Result<Presence, Error> {
         let directory = directory(config);
-        fs::create_dir_all(&directory).map_err(|e| Error::io(&directory, e))?;
-        let path = directory.join("lock");
-        let lock = File::options()
+        private::create_dir_all(&directory).map_err(|e| Error::io(&directory, e))?;
+        let path = directory.join(LOCK);
+        let lock = private::options()
             .create(true)
             .truncate(false)
             .write(true)
@@ -136,7 +152,7 @@ impl Presence {
             tries += 1;
         }
         // What another one left behind.
-        let _ = fs::remove_file(directory.join("state.json"));
+        let _ = fs::remove_file(directory.join(STATE));
         Ok(Presence {
             directory,
             said: None,
@@ -161,12 +177,9 @@ impl Presence {
         if self.said.as_ref() == Some(state) {
             return true;
         }
-        let (new, path) = (
-            self.directory.join("state.new"),
-            self.directory.join("state.json"),
-        );
+        let (new, path) = (self.directory.join(NEW_STATE), self.directory.join(STATE));
         let json = serde_json::to_vec(state).unwrap_or_default();
-        let said = fs::write(&new, json).and_then(|()| fs::rename(&new, &path));
+        let said = private::write(&new, json).and_then(|()| fs::rename(&new, &path));
         if said.is_err() {
             // This needs no room.
             let _ = fs::remove_file(&path);
@@ -201,7 +214,7 @@ impl Drop for Presence {
     fn drop(&mut self) {
         // After the index was removed somebody else may watch at the same place.
         if read(&self.directory).is_some_and(|state| Some(&state) == self.said.as_ref()) {
-            let _ = fs::remove_file(self.directory.join("state.json"));
+            let _ = fs::remove_file(self.directory.join(STATE));
         }
     }
 }
@@ -217,7 +230,7 @@ impl Live {
     /// The live watcher of the index, if there is one.
     pub fn find(config: &Config) -> Option<Live> {
         let directory = directory(config);
-        let lock = File::open(directory.join("lock")).ok()?;
+        let lock = File::open(directory.join(LOCK)).ok()?;
         match lock.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {}
             _ => return None,
@@ -233,7 +246,7 @@ impl Live {
         let name = format!("{COOKIE}{}-{number}", process::id());
         let cookie = self.directory.join(name);
         let started = Instant::now();
-        File::options()
+        private::options()
             .create_new(true)
             .write(true)
             .open(&cookie)
@@ -262,7 +275,7 @@ impl Live {
 }
 
 fn read(directory: &Path) -> Option<State> {
-    let json = fs::read(directory.join("state.json")).ok()?;
+    let json = fs::read(directory.join(STATE)).ok()?;
     serde_json::from_slice(&json).ok()
 }
 

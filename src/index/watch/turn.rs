@@ -18,6 +18,8 @@ const LATEST: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_secs(1);
 /// When words cannot be written: searches read what they owe.
 const WORDS_AGAIN: Duration = Duration::from_secs(10);
+/// While they are merged it is asked so often whether that is over.
+const WHILE_MERGED: Duration = Duration::from_millis(100);
 /// Looks at everything take at most one part in so many of the time.
 const SHARE: u32 = 20;
 /// But are put off no longer than this.
@@ -80,8 +82,11 @@ impl Watch<'_> {
             }
         }
         let now = Instant::now();
-        if self.words.is_some_and(|(due, _)| now >= due) {
-            self.with_lock(Self::index_words)?;
+        if let Some((_, since)) = self.words.filter(|(due, _)| now >= *due) {
+            match self.indexer.merging.is_going_on() {
+                true => self.words = Some((now + WHILE_MERGED, since)),
+                false => self.with_lock(Self::index_words)?,
+            }
         }
         if self.proofs.is_some_and(|due| now >= due) {
             self.with_lock(Self::prove)?;
@@ -297,11 +302,12 @@ impl Watch<'_> {
     /// Index some words, and settle what is quiet.
     fn index_words(&mut self) -> Result<Done, Error> {
         let mut report = Report::default();
-        self.indexer.index_words_in_slices(SLICE, &mut report)?;
+        let is_over = self.indexer.index_words_in_slices(SLICE, &mut report)?;
         let now = Instant::now();
         // What cannot be indexed now is tried again with the next change.
-        let goes_on = report.outstanding > 0 && report.passages > 0;
-        self.words = goes_on.then_some((now + BREATH, now));
+        let goes_on = report.outstanding > 0 && (report.passages > 0 || !is_over);
+        let pause = if is_over { BREATH } else { WHILE_MERGED };
+        self.words = goes_on.then_some((now + pause, now));
         // Of a change of what was read since the last time it may not have been told yet.
         let certain = self.rested.difference(&self.doubted);
         let config = &self.indexer.config;
@@ -380,8 +386,9 @@ mod tests {
 
     use super::{MOST_PUT_OFF, looked_for};
     use crate::index::watch::{Presence, Watch};
-    use crate::index::{Config, Indexer, RootSpec, WatchOptions};
+    use crate::index::{Config, Freshness, Index, Indexer, RootSpec, SearchScope, WatchOptions};
     use crate::model::Report;
+    use crate::words::WordsLock;
 
     #[test]
     fn what_was_new_does_not_put_off_the_next_look() {
@@ -457,6 +464,78 @@ mod tests {
             watch.not_before = Instant::now() + Duration::from_secs(60);
             assert!(watch.turn().is_ok());
             assert!(watch.full.is_none() && watch.indexer.condemned().is_none());
+        });
+    }
+
+    /// So many segments, each with a commit of its own.
+    fn segments(watch: &mut Watch<'_>, path: &Path, count: usize) {
+        for _ in 0..count {
+            said(watch, path);
+            let indexer = &mut watch.indexer;
+            let report = &mut Report::default();
+            assert!(
+                indexer
+                    .words_stage(None, None, &mut |_| {}, report)
+                    .unwrap()
+            );
+        }
+    }
+
+    /// One more line is written, told of, and catalogued.
+    fn said(watch: &mut Watch<'_>, path: &Path) {
+        let mut file = fs::File::options().append(true).open(path).unwrap();
+        writeln!(file, "{LINE}").unwrap();
+        watch.words = None;
+        watch.hint(path);
+        assert!(watch.turn().is_ok());
+        assert!(watch.hints.is_empty() && !watch.refused);
+    }
+
+    fn committed(config: &Config) -> usize {
+        let meta = fs::read(config.words_dir().join("meta.json")).unwrap();
+        let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap();
+        meta["segments"].as_array().unwrap().len()
+    }
+
+    #[test]
+    fn the_catalogue_goes_on_while_words_are_merged() {
+        watching(|watch, path| {
+            assert!(watch.turn().is_ok());
+            segments(watch, path, 20);
+            let config = watch.indexer.config.clone();
+            let (before, words) = (committed(&config), config.words_dir());
+            assert!(before >= 16);
+            said(watch, path);
+            // As somebody who merges holds it.
+            let held = WordsLock::take(&words, Duration::ZERO).unwrap();
+            assert!(watch.index_words().is_ok());
+            // They wait for that; ours is to be the next merge.
+            assert!(watch.words.is_some() && watch.indexer.merging.is_going_on());
+            assert!(watch.indexer.catalogue.outstanding(0).unwrap().1 > 0);
+            let found = || {
+                let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+                let rows = index.sql("SELECT count(*) FROM entries").unwrap().rows;
+                let answer = index.search("said", &SearchScope::default()).unwrap();
+                assert!(answer.complete);
+                (rows[0][0].as_u64().unwrap(), answer.total)
+            };
+            let (entries, total) = found();
+            for more in 1..3 {
+                said(watch, path);
+                assert_eq!(found(), (entries + more, total + more));
+                watch.words = Some((Instant::now(), Instant::now()));
+                assert!(watch.turn().is_ok() && watch.words.is_some());
+                // The lock of the index is anybody's: this one looks, and leaves it.
+                drop(Indexer::open(&config).unwrap());
+            }
+            assert!(watch.indexer.merging.is_going_on());
+            drop(held);
+            while watch.indexer.merging.is_going_on() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert!(committed(&config) < before);
+            assert!(watch.index_words().is_ok());
+            assert_eq!(watch.indexer.catalogue.outstanding(0).unwrap().1, 0);
         });
     }
 

@@ -46,7 +46,7 @@ fn add_commit_search() {
         Words::open(dir.path()),
         Err(WordsError::Missing(_))
     ));
-    let mut writer = WordsWriter::open(dir.path(), 30_000_000, 2).unwrap();
+    let mut writer = super::writer(dir.path(), 30_000_000, 2).unwrap();
     assert_eq!(writer.payload(), None);
     writer
         .add([doc(
@@ -77,10 +77,10 @@ fn add_commit_search() {
 }
 
 fn writer(dir: &std::path::Path) -> WordsWriter {
-    WordsWriter::open(dir, 15_000_000, 1).unwrap()
+    super::writer(dir, 15_000_000, 1).unwrap()
 }
 
-fn all(words: &Words) -> Vec<u64> {
+pub fn all(words: &Words) -> Vec<u64> {
     words
         .keys()
         .unwrap()
@@ -145,7 +145,7 @@ fn what_is_not_committed_is_gone() {
     let mut second = writer(dir.path());
     assert_eq!(second.payload(), Some("1:1"));
     assert!(matches!(
-        WordsWriter::open(dir.path(), 0, 1),
+        super::writer(dir.path(), 0, 1),
         Err(WordsError::Busy)
     ));
     assert_eq!(all(&Words::open(dir.path()).unwrap()), [1]);
@@ -160,7 +160,7 @@ fn what_is_not_committed_is_gone() {
 fn damage_and_foreign_indexes_ask_for_a_rebuild() {
     let asks = |dir: &std::path::Path| {
         let read = Words::open(dir).err().unwrap();
-        let write = WordsWriter::open(dir, 0, 1).err().unwrap();
+        let write = super::writer(dir, 0, 1).err().unwrap();
         assert!(
             read.asks_for_rebuild() && write.asks_for_rebuild(),
             "{read} / {write}"

@@ -1,15 +1,21 @@
 //! Many segments: asked together, merged in parts.
 
-use super::index::{doc, newest, word};
+use std::path::Path;
+
+use super::index::{all, doc, newest, word};
 use crate::model::Class;
-use crate::words::{Order, Scope, Words, WordsWriter, search};
+use crate::words::merging::MOST_SEGMENTS;
+use crate::words::{
+    Merge, Order, Scope, Words, WordsError, WordsWriter, condemned, exist, is_merge_due, merge,
+    search,
+};
 
 #[test]
 fn many_matches_in_many_segments_are_asked_on_every_core() {
     const SEGMENTS: u64 = 6;
     const EACH: u64 = 1_200;
     let dir = tempfile::tempdir().unwrap();
-    let mut writer = WordsWriter::open(dir.path(), 30_000_000, 1).unwrap();
+    let mut writer = super::writer(dir.path(), 30_000_000, 1).unwrap();
     for segment in 0..SEGMENTS {
         let docs = (0..EACH).map(|at| {
             let key = ((at % 7) << 24) | (segment * EACH + at);
@@ -42,44 +48,126 @@ fn many_matches_in_many_segments_are_asked_on_every_core() {
     }
 }
 
-#[test]
-fn what_was_added_is_merged_at_the_end_and_no_more_at_once_than_is_allowed() {
-    const SEGMENTS: u64 = 20;
-    let segments = |dir: &std::path::Path| {
-        let words = Words::open(dir).unwrap();
-        assert_eq!(newest(&words, &word("common")).total as u64, SEGMENTS * 50);
-        let readers = words.searcher.segment_readers();
-        let mut docs: Vec<u32> = readers.iter().map(|reader| reader.num_docs()).collect();
-        docs.sort_unstable();
-        docs
-    };
-    // Bytes that may be merged at once, and passages in the largest segment then.
-    for (most, largest) in [(u64::MAX, 1_000), (40_000, 950), (1, 50)] {
-        let dir = tempfile::tempdir().unwrap();
-        let mut writer = WordsWriter::open(dir.path(), 30_000_000, 1).unwrap();
-        writer.merge_at_the_end();
-        writer.merge_at_most(most);
-        for segment in 0..SEGMENTS {
-            let docs = (0..50).map(|at| {
-                let text = format!("common w{segment}x{at} y{at}");
-                doc(segment * 50 + at, Class::Prose, at as i64, &[&text])
-            });
-            writer.add(docs).unwrap();
-            writer.commit(&segment.to_string()).unwrap();
-        }
-        assert_eq!(segments(dir.path()), vec![50; SEGMENTS as usize]);
-        writer.close().unwrap();
-        let after = segments(dir.path());
-        assert!(
-            after.iter().all(|docs| *docs <= largest),
-            "{most}: {after:?}"
-        );
-        assert_eq!(
-            after.len() as u64 == SEGMENTS,
-            most == 1,
-            "{most}: {after:?}"
-        );
-        let words = Words::open(dir.path()).unwrap();
-        assert_eq!(words.payload(), Some("19"));
+/// Adds so many segments of 50 passages, each with a commit of its own.
+fn add(writer: &mut WordsWriter, segments: std::ops::Range<u64>) {
+    for segment in segments {
+        let docs = (0..50).map(|at| {
+            let text = format!("common w{segment}x{at} y{at}");
+            doc(segment * 50 + at, Class::Prose, at as i64, &[&text])
+        });
+        writer.add(docs).unwrap();
+        writer.commit(&segment.to_string()).unwrap();
     }
+}
+
+/// Segments of words that hold all that was added in so many.
+fn segments(dir: &Path, added: u64) -> usize {
+    let words = Words::open(dir).unwrap();
+    assert_eq!(newest(&words, &word("common")).total as u64, added * 50);
+    assert_eq!(words.payload(), Some(&*(added - 1).to_string()));
+    assert_eq!(words.damaged_files().unwrap(), [] as [String; 0]);
+    words.searcher.segment_readers().len()
+}
+
+#[test]
+fn what_was_added_is_merged_and_the_commit_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    assert!(!is_merge_due(dir, Merge::All));
+    let mut writer = super::writer(dir, 30_000_000, 1).unwrap();
+    add(&mut writer, 0..20);
+    assert_eq!(segments(dir, 20), 20, "nothing is merged unasked");
+    writer.close().unwrap();
+    assert!(is_merge_due(dir, Merge::Small));
+    merge(dir, Merge::Small, &|| false).unwrap();
+    assert_eq!(segments(dir, 20), 20, "it was not wanted any more");
+    merge(dir, Merge::Small, &|| true).unwrap();
+    assert_eq!(segments(dir, 20), 1);
+    assert!(!is_merge_due(dir, Merge::All));
+    // What goes on behind it is the next one of the same words.
+    let mut writer = super::writer(dir, 30_000_000, 1).unwrap();
+    writer.delete([(0, 49)], "20").unwrap();
+    assert_eq!(writer.payload(), Some("20"));
+}
+
+#[test]
+fn there_never_are_too_many_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let mut writer = super::writer(dir, 1 << 20, 1).unwrap();
+    let mut crowded = 0;
+    for number in 0..45 {
+        add(&mut writer, number..number + 1);
+        assert!(segments(dir, number + 1) <= MOST_SEGMENTS);
+        crowded += usize::from(writer.is_crowded().unwrap());
+    }
+    assert!(crowded > 0, "it is told before");
+    writer.close().unwrap();
+    // So many of them at once, as there is memory for a few passages only.
+    let mut writer = super::writer(dir, 3_000, 1).unwrap();
+    let mut adder = writer.adder().unwrap();
+    for key in 2_250..4_750 {
+        adder
+            .add(&doc(key, Class::Prose, 0, &["common", &format!("w{key}")]))
+            .unwrap();
+    }
+    let added = adder.finish().unwrap();
+    assert!(added.len() > MOST_SEGMENTS, "{}", added.len());
+    writer.take(added).unwrap();
+    writer.commit("94").unwrap();
+    assert!(segments(dir, 95) <= MOST_SEGMENTS);
+    writer.close().unwrap();
+    assert_eq!(
+        all(&Words::open(dir).unwrap()),
+        (0..4_750).collect::<Vec<_>>()
+    );
+}
+
+/// Readers take no lock: what they open is one commit or another, whatever is merged meanwhile.
+#[test]
+fn words_are_opened_and_searched_while_they_are_merged() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let mut writer = super::writer(dir, 30_000_000, 1).unwrap();
+    std::thread::scope(|threads| {
+        let merging = threads.spawn(|| {
+            for round in 0..6 {
+                add(&mut writer, round * 20..round * 20 + 20);
+                writer.merge(Merge::All, &|| true).unwrap();
+            }
+        });
+        while !merging.is_finished() {
+            let Ok(words) = Words::open(dir) else {
+                assert!(!exist(dir), "{:?}", Words::open(dir).err());
+                continue;
+            };
+            let added = words
+                .payload()
+                .map_or(0, |last| last.parse::<u64>().unwrap() + 1);
+            assert_eq!(newest(&words, &word("common")).total as u64, added * 50);
+        }
+    });
+    assert!(segments(dir, 120) < 20);
+}
+
+#[test]
+fn a_damaged_segment_is_not_merged_and_the_words_are_condemned() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let mut writer = super::writer(dir, 30_000_000, 1).unwrap();
+    add(&mut writer, 0..20);
+    writer.close().unwrap();
+    let mut files = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let stored = files.find(|path| path.extension().is_some_and(|kind| kind == "store"));
+    let mut bytes = std::fs::read(stored.as_ref().unwrap()).unwrap();
+    bytes[0] ^= 1;
+    std::fs::write(stored.unwrap(), bytes).unwrap();
+    let merged = merge(dir, Merge::All, &|| true);
+    assert!(
+        matches!(merged, Err(WordsError::Unreadable(_))),
+        "{merged:?}"
+    );
+    assert!(condemned(dir).is_some());
 }

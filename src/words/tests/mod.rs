@@ -8,9 +8,18 @@ mod random;
 mod segments;
 mod tokens;
 
+use std::path::Path;
+use std::time::Duration;
+
 use crate::model::Standing;
 
-use super::{Doc, Facts, Overlay, Owed, Scan, Scope};
+use super::{Doc, Facts, Overlay, Owed, Scan, Scope, WordsError, WordsLock, WordsWriter};
+
+/// The writer of the index in a folder, which nobody else holds.
+fn writer(dir: &Path, memory: usize, adders: usize) -> Result<WordsWriter, WordsError> {
+    let lock = WordsLock::take(dir, Duration::ZERO)?;
+    WordsWriter::open(lock, memory, adders)
+}
 
 /// Read passages into `scan` as if the disk lacked them, each a sample of itself, and ask
 /// `with` of the overlay they make.

@@ -10,7 +10,7 @@ use super::index::doc;
 use super::{oracle, overlaid};
 use crate::model::{Class, Expr};
 use crate::words::tokenizer::segment;
-use crate::words::{Doc, Hit, Matcher, Order, Prefilter, Scope, Words, WordsWriter, search};
+use crate::words::{Doc, Hit, Matcher, Order, Prefilter, Scope, Words, search};
 
 /// Short and few, so that random texts meet; every rule of the tokenizer has some.
 const ATOMS: &[&str] = &[
@@ -301,7 +301,7 @@ fn disk_and_overlay_find_what_the_oracle_finds() {
         let queries: Vec<_> = (0..60).map(|_| expr(&mut random, &docs, 2)).collect();
         for on_disk in [0, 30, 100] {
             let dir = tempfile::tempdir().unwrap();
-            let mut writer = WordsWriter::open(dir.path(), 15_000_000, 1).unwrap();
+            let mut writer = super::writer(dir.path(), 15_000_000, 1).unwrap();
             let mut adder = writer.adder().unwrap();
             let mut rest = Vec::new();
             for doc in &docs {
@@ -388,7 +388,7 @@ fn a_passage_scores_the_same_on_disk_and_in_the_overlay() {
         let mut scores: Vec<BTreeMap<u64, f32>> = vec![BTreeMap::new(); queries.len()];
         for on_disk in [0, 40, 100] {
             let dir = tempfile::tempdir().unwrap();
-            let mut writer = WordsWriter::open(dir.path(), 15_000_000, 1).unwrap();
+            let mut writer = super::writer(dir.path(), 15_000_000, 1).unwrap();
             let (disk, rest): (Vec<Doc>, Vec<Doc>) = docs
                 .iter()
                 .cloned()

@@ -7,7 +7,7 @@ use super::queued::Queued;
 use super::random::docs;
 use crate::words::directory::IndexDirectory;
 use crate::words::schema::{builder, schema};
-use crate::words::{Doc, Words, WordsWriter};
+use crate::words::{Doc, Words};
 
 /// All terms with where they stand.
 fn terms(dir: &std::path::Path) -> Vec<(u64, crate::model::Class, String)> {
@@ -51,7 +51,7 @@ fn segments_hold_what_those_of_tantivy_hold() {
         by_tantivy(theirs.path(), &docs);
         // With little memory there are runs on the way, with less a run of each document, and several segments.
         let memory = [1 << 30, 100_000, 20_000][round % 3];
-        let mut writer = WordsWriter::open(ours.path(), memory, 1).unwrap();
+        let mut writer = super::writer(ours.path(), memory, 1).unwrap();
         let mut adder = writer.adder().unwrap();
         let mut runs = 0;
         for doc in &docs {

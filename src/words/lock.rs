@@ -1,0 +1,109 @@
+//! Who may write the words? One at a time: who adds to them, merges or wipes them, or removes them.
+//!
+//! It is another lock than the index's: a merge takes seconds, and the catalogue goes on meanwhile. Who needs both takes
+//! that of the index first, and who merges takes this one alone.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use tantivy::directory::INDEX_WRITER_LOCK;
+
+use super::{WordsError, files};
+use crate::failpoint::reach;
+use crate::private;
+use crate::source::identity::{Identity, file_at};
+
+/// How long who cannot go on without the lock waits for it. A merge takes some seconds.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// After how long a lock that is held is tried again.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// The lock of the words in a folder: tantivy's own, so that whoever else writes with tantivy is kept out, too.
+///
+/// It is held before the index is opened: an index opened earlier may have read a state that another writer has since
+/// replaced.
+pub struct WordsLock {
+    dir: PathBuf,
+    file: File,
+}
+
+impl WordsLock {
+    /// Take it. Who holds it already is waited for so long.
+    ///
+    /// # Errors
+    /// [`WordsError::Busy`] after that time.
+    pub fn take(dir: &Path, patience: Duration) -> Result<Self, WordsError> {
+        let began = Instant::now();
+        loop {
+            if let Some(file) = try_lock(dir)? {
+                let dir = dir.to_owned();
+                return Ok(Self { dir, file });
+            }
+            if began.elapsed() >= patience {
+                return Err(WordsError::Busy);
+            }
+            sleep(PAUSE);
+        }
+    }
+
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Remove the words. What is not ours stays, and the folder.
+    pub fn remove_words(&self) -> Result<(), WordsError> {
+        Ok(files::remove(&self.dir)?)
+    }
+}
+
+impl Drop for WordsLock {
+    fn drop(&mut self) {
+        // Not only closed: a process that is being started holds what we hold until it becomes another program.
+        let _ = self.file.unlock();
+    }
+}
+
+/// `None`: somebody else holds it.
+fn try_lock(dir: &Path) -> Result<Option<File>, WordsError> {
+    reach("words.lock")?;
+    private::create_dir_all(dir)?;
+    let path = dir.join(&INDEX_WRITER_LOCK.filepath);
+    let mut options = private::options();
+    let options = options.create(true).truncate(false).write(true);
+    let file = options.open(&path)?;
+    match file.try_lock() {
+        // Removed with the index meanwhile it keeps nobody out.
+        Ok(()) => {
+            let held = Identity::of(&file.metadata()?).file();
+            Ok((file_at(&path) == Some(held)).then_some(file))
+        }
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_and_who_waits_comes_next() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path().join("words");
+        let held = WordsLock::take(&dir, Duration::ZERO).unwrap();
+        let second = WordsLock::take(&dir, Duration::ZERO);
+        assert!(matches!(second, Err(WordsError::Busy)));
+        std::thread::scope(|threads| {
+            let waits = threads.spawn(|| WordsLock::take(&dir, Duration::from_secs(60)).map(drop));
+            sleep(4 * PAUSE);
+            // A process that is being started holds it, too.
+            let inherited = held.file.try_clone().unwrap();
+            drop(held);
+            assert!(matches!(waits.join(), Ok(Ok(()))));
+            drop(inherited);
+        });
+    }
+}
