@@ -236,7 +236,7 @@ pub struct Count {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Facets {
-    /// `false`: phrases in tool output were not verified, so there are at most so many.
+    /// `false`: there are no more than so many, as of [`SearchAnswer::total`].
     pub exact: bool,
     pub agents: Vec<Count>,
     /// By the last folder of the working directory.
@@ -263,13 +263,19 @@ pub struct SearchAnswer {
     pub complete: bool,
     /// Files that are not yet read, cannot be, or hold other bytes than the index knows: each once.
     pub pending_files: u64,
-    /// Passages that match in all.
+    /// Passages that match in all: those on other pages, and copies that are not shown, among them. It is the same whatever the
+    /// limit.
     pub total: u64,
-    /// `false`: at most `total` (phrases in tool output are verified for the page only).
+    /// `false`: no more than `total` match, and in no more than `total_sessions`. Which of them do would take long to tell: tool
+    /// output is indexed without the order of its words, so whether it holds a phrase only reading it tells.
     pub total_exact: bool,
-    /// Sessions with a match in all, those that are not shown among them; at most so many where `total` is not exact.
+    /// Sessions with a match in all, those that are not shown among them.
     #[serde(default)]
     pub total_sessions: u64,
+    /// Passages that may match, but were not read: 16 MiB of such lines that do not match were read for this page. Then
+    /// `complete` is `false`; a limit of 0 reads all.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unverified: u64,
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
@@ -291,6 +297,9 @@ pub struct SearchAnswer {
     pub with_any: Option<u64>,
     /// When nothing is found and there are filters: how much there is without them.
     pub without_filters: Option<u64>,
+    /// `false`: `elsewhere`, `with_any` and `without_filters` are upper bounds, as `total` may be.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub counts_exact: bool,
     /// What asks for the next page; `null` on the last one.
     pub cursor: Option<String>,
     /// What was shortened or left out because it was more than the bytes asked for: `facets`, `named`, `context`,
@@ -303,6 +312,18 @@ pub struct SearchAnswer {
     /// Why the words could not be read, if so: all text was read instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_damage: Option<String>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// One row of a tree, parents before children.

@@ -134,8 +134,8 @@ pub struct Answer {
     pub total: usize,
     /// Sessions with a matching passage.
     pub sessions: usize,
-    /// Some of `total` need a check: it is an upper bound, and so is `sessions`.
-    pub total_is_bound: bool,
+    /// How many of `total` need a check. Unless there are none it is an upper bound, and so is `sessions`.
+    pub undecided: usize,
 }
 
 /// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the statistics of both.
