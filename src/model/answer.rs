@@ -421,8 +421,11 @@ pub struct Report {
     pub vanished: u64,
     /// Passages given to the words.
     pub passages: u64,
-    /// Entries still to be given to the words.
+    /// Entries still to be given to the words, each once. They are found all the same.
     pub outstanding: u64,
+    /// Bytes of their lines.
+    #[serde(default)]
+    pub outstanding_bytes: u64,
     pub ms: StageMs,
     /// Why stores were built anew, roots could not be read, files were read again.
     pub notes: Vec<String>,
@@ -466,7 +469,11 @@ pub struct Status {
     /// Files, folders and roots that could not be read; among the problems.
     #[serde(default)]
     pub unread: u64,
+    /// Entries still to be given to the words, each once. They are found all the same.
     pub outstanding: u64,
+    /// Bytes of their lines.
+    #[serde(default)]
+    pub outstanding_bytes: u64,
     /// Why the words cannot be read, if so: searches read all text until the next sync has built them anew.
     #[serde(default)]
     pub words_damage: Option<String>,

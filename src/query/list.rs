@@ -9,6 +9,7 @@ use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use crate::catalogue::Catalogue;
 use crate::catalogue::marks::Belonging;
+use crate::catalogue::outbox::Lack;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::format::ListOrder;
 use crate::format::json::Collation;
@@ -260,16 +261,16 @@ impl Index {
             None => Totals::default(),
         };
         let mut words_damage = None;
-        let outstanding = match &self.catalogue {
+        let lack = match &self.catalogue {
             Some(catalogue) => {
                 let found = crate::ingest::open_words(catalogue, &self.config.words_dir())?;
                 words_damage = found.damage;
                 match found.words {
-                    Some(_) => catalogue.outstanding(found.done)?.1,
-                    None => catalogue.owed_without_words()?.len() as u64,
+                    Some(_) => catalogue.outstanding(found.done)?,
+                    None => catalogue.outstanding_without_words()?,
                 }
             }
-            None => 0,
+            None => Lack::default(),
         };
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
         let catalogue_path = self.config.catalogue_path();
@@ -283,7 +284,8 @@ impl Index {
             entries: totals.entries,
             problems: totals.problems,
             unread: totals.unread,
-            outstanding,
+            outstanding: lack.entries,
+            outstanding_bytes: lack.bytes,
             words_damage,
             catalogue_bytes: size(&catalogue_path) + size(&wal),
             words_bytes: walkdir::WalkDir::new(self.config.words_dir())
