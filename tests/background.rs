@@ -3,8 +3,11 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use sessionary::{Config, Freshness, Index};
+use serde_json::json;
+use sessionary::model::Report;
+use sessionary::{Config, Freshness, Index, Indexer};
 
+use crate::histories::dump::root;
 use crate::sandbox::Sandbox;
 
 /// How long a spawned process may take on a busy machine.
@@ -88,4 +91,69 @@ fn nothing_is_started_where_the_configuration_forbids_it() {
     std::thread::sleep(Duration::from_millis(500));
     assert!(left > 0 && outstanding(&home) == left);
     assert!(!home.home.join("index/v1/words").exists());
+}
+
+#[test]
+fn what_is_owed_is_counted_in_entries_each_once() {
+    let home = Sandbox::new();
+    let message = |id: String, message: serde_json::Value| json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-01-05T09:00:01.000Z", "message": message});
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w"}),
+    ];
+    for at in 0..40 {
+        lines.push(message(
+            format!("a{at}"),
+            json!({"role": "assistant", "content": [
+            {"type": "text", "text": "I look"},
+            {"type": "toolCall", "id": "c", "name": "bash", "arguments": {"command": "ls"}}]}),
+        ));
+        lines.push(message(
+            format!("r{at}"),
+            json!({"role": "toolResult", "toolCallId": "c",
+            "toolName": "bash", "content": [{"type": "text", "text": "src"}]}),
+        ));
+    }
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    home.write("pi/--w--/1.jsonl", &text);
+    let config = Config::new(
+        home.home.join("index"),
+        vec![root("pi", "pi", &home.home.join("pi"))],
+    );
+    let mut indexer = Indexer::open(&config).expect("the index");
+    indexer.sync_catalogue(&mut |_| {}).expect("it reads");
+    let owed = || {
+        let index = Index::open(&config, Freshness::AsCommitted).expect("the index");
+        let status = index.status().expect("its state");
+        (status.outstanding, status.outstanding_bytes)
+    };
+    // Without the ends of the lines.
+    let all = (81, (text.len() - lines.len()) as u64);
+    assert_eq!(owed(), all);
+    let answers: Vec<_> = lines
+        .iter()
+        .filter(|line| line["message"]["role"] == "toolResult")
+        .collect();
+    let bytes: usize = answers.iter().map(|line| line.to_string().len()).sum();
+    let answers = (answers.len() as u64, bytes as u64);
+    // What is said comes first, as a whole.
+    let mut told = all;
+    for budget in (1..).step_by(3) {
+        let mut report = Report::default();
+        indexer
+            .index_words(
+                Some(Duration::from_millis(budget)),
+                &mut |_| {},
+                &mut report,
+            )
+            .expect("they are indexed");
+        told = (report.outstanding, report.outstanding_bytes);
+        assert_eq!(owed(), told);
+        if told != all {
+            break;
+        }
+    }
+    assert!(told == answers || told == (0, 0), "{told:?} of {all:?}");
+    let report = indexer.sync(&mut |_| {}).expect("it syncs");
+    assert_eq!((report.outstanding, report.outstanding_bytes), (0, 0));
+    assert_eq!(owed(), (0, 0));
 }

@@ -56,7 +56,7 @@ pub fn home() -> Sandbox {
 fn overview() {
     assert_snapshot!(home().run(&[]), @r#"
     4 sessions, 2.4 KB of session files; last full scan DATE.
-    6 entries still to be indexed; search finds them all the same.
+    14 entries (2.4 KB) still to be indexed; search finds them all the same.
 
     4 roots looked at, 2 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY

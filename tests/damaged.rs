@@ -439,3 +439,44 @@ fn bytes_that_are_no_text_are_damage_that_is_mended() {
         assert!(!asked(question).2.contains(ANEW), "{damage}");
     }
 }
+
+/// What a list prints of a row as it stands is read by nobody before.
+#[test]
+fn a_flipped_bit_in_a_row_of_a_list_is_damage_that_is_mended() {
+    let place = Place::new();
+    let lists = [
+        &["list", "--all", "--json"][..],
+        &["list", "--all", "--jsonl"],
+        &["list", "--all"],
+    ];
+    let expected = lists.map(|list| place.ask(&place.whole, list).1);
+    let row = {
+        let catalogue = Connection::open(place.whole.join(CATALOGUE)).unwrap();
+        let first = "SELECT session, json FROM _rows ORDER BY session LIMIT 1";
+        let row = catalogue.query_row(first, [], |r| Ok((r.get(0)?, r.get(1)?)));
+        let row: (i64, String) = row.unwrap();
+        row
+    };
+    for at in 0..9 {
+        let index = place.home.home.join(format!("row{at}"));
+        copy_all(&place.whole, &index);
+        let (session, mut json) = (row.0, row.1.clone().into_bytes());
+        let place_of = at * (json.len() - 1) / 8;
+        // It stays ASCII text, and mostly JSON.
+        json[place_of] ^= 1 << (at % 3);
+        let catalogue = Connection::open(index.join(CATALOGUE)).unwrap();
+        let flip = "UPDATE _rows SET json = CAST(?1 AS TEXT) WHERE session = ?2";
+        assert_eq!(catalogue.execute(flip, (json, session)).unwrap(), 1);
+        drop(catalogue);
+        let when = format!("bit {} of byte {place_of}", at % 3);
+        let (code, out, said) = place.ask(&index, lists[at % 3]);
+        assert_eq!(code, Some(0), "{when}: {said}");
+        assert!(said.contains(ANEW), "{when}: {said}");
+        assert_eq!(
+            String::from_utf8_lossy(&out),
+            String::from_utf8_lossy(&expected[at % 3]),
+            "{when}"
+        );
+        assert!(!place.ask(&index, lists[at % 3]).2.contains(ANEW), "{when}");
+    }
+}

@@ -439,11 +439,14 @@ fn filters_on_sessions_go_by_what_lists_say() {
 }
 
 #[test]
-fn facets_of_phrases_in_output_are_an_upper_bound() {
+fn facets_of_phrases_in_output_are_an_upper_bound_where_there_are_many() {
     let home = home();
     let _ = home.json(&["sync", "--json"]);
     let phrase = home.run(&["search", "\"exit status\"", "--facets"]);
-    assert!(phrase.contains("agents    at most pi"), "{phrase}");
+    assert!(phrase.contains("agents    pi"), "{phrase}");
+    let much = phrases(14, &"lorem ipsum dolor sit amet ".repeat(2000));
+    let phrase = much.run(&["search", "\"quartz obsidian\"", "--exact", "--facets"]);
+    assert!(phrase.contains("agents    at most pi 70"), "{phrase}");
     let word = home.run(&["search", "status", "--facets"]);
     assert!(word.contains("agents    pi"), "{word}");
 }
@@ -452,4 +455,75 @@ fn facets_of_phrases_in_output_are_an_upper_bound() {
 fn a_phrase_without_a_hit_names_the_missing_word() {
     let told = home().run(&["search", "\"linkr error\"", "--exact"]);
     assert!(told.contains("No passage holds linkr."), "{told}");
+}
+
+/// Sessions in which a tool printed texts with two words, of which every fifth holds them as a phrase.
+fn phrases(sessions: usize, filler: &str) -> Sandbox {
+    let home = Sandbox::new();
+    for session in 0..sessions {
+        let mut lines = format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"p{session}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}\n"
+        );
+        for entry in 0..5 {
+            let (one, other) = match entry == 0 && session % 2 == 0 {
+                true => ("quartz", "obsidian"),
+                false => ("obsidian", "quartz"),
+            };
+            let line = serde_json::json!({"type": "message", "id": format!("e{session}-{entry}"), "parentId": null,
+                "timestamp": "2026-01-05T09:00:01.000Z", "message": {"role": "toolResult", "toolCallId": "c",
+                "toolName": "bash", "content": [{"type": "text", "text": format!("{one} {other} {session} {entry} {filler}")}]}});
+            lines.push_str(&format!("{line}\n"));
+        }
+        home.write(&format!(".pi/agent/sessions/--w--/{session}.jsonl"), &lines);
+    }
+    home.settle();
+    let _ = home.json(&["sync", "--json"]);
+    home
+}
+
+#[test]
+fn totals_are_the_same_whatever_the_limit() {
+    let phrase = "\"quartz obsidian\"";
+    let limits = ["1", "5", "20", "0"];
+    let told = |home: &Sandbox, query: &str| {
+        let each = limits.map(|limit| {
+            let answer = home.json(&["search", query, "--exact", "--limit", limit, "--json"]);
+            let hits = answer["sessions"].as_array().expect("sessions").iter();
+            let hits: usize = hits
+                .map(|group| group["hits"].as_array().map_or(0, Vec::len))
+                .sum();
+            let totals = ["total", "total_sessions", "total_exact"];
+            (hits, totals.map(|name| answer[name].clone()))
+        });
+        assert!(
+            each.iter().all(|(_, totals)| *totals == each[0].1),
+            "{each:?}"
+        );
+        let [total, sessions, exact] = each[0].1.clone();
+        let [total, sessions] = [total, sessions].map(|number| number.as_u64().expect("a number"));
+        (each.map(|(hits, _)| hits), total, sessions, exact == true)
+    };
+    // What is little is read and counted.
+    let little = phrases(14, "");
+    assert_eq!(told(&little, phrase), ([1, 5, 7, 7], 7, 7, true));
+    // What is much is counted as what it is: the most that there can be, in sessions as well.
+    let much = phrases(14, &"lorem ipsum dolor sit amet ".repeat(2000));
+    assert_eq!(told(&much, phrase), ([1, 5, 7, 7], 70, 14, false));
+    let text = much.run(&["search", phrase, "--exact", "--limit", "5"]);
+    assert!(
+        text.contains("5 of at most 70 matches, in at most 14 sessions"),
+        "{text}"
+    );
+    let text = much.run(&["search", phrase, "--exact"]);
+    assert!(
+        text.contains("7 of at most 70 matches, in at most 14 sessions; there are no more."),
+        "{text}"
+    );
+    // Nothing is nothing, and words are certain.
+    assert_eq!(told(&much, "\"quartz lorem\""), ([0; 4], 0, 0, true));
+    assert_eq!(told(&much, "quartz").1, 70);
+    assert!(told(&much, "quartz").3);
+    // What is elsewhere is the most that there can be, too.
+    let text = much.run(&["search", phrase, "--exact", "--here"]);
+    assert!(text.contains("at most 70 more elsewhere"), "{text}");
 }

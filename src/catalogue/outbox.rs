@@ -3,6 +3,7 @@
 use rusqlite::params;
 
 use super::open::{Catalogue, Error, step};
+use super::write::flag;
 
 /// Entries of one source that the words lack: of those from `first` to `last` the ones in which a
 /// tool answers (`answers` output), or all others (prose). So each entry is read once.
@@ -15,6 +16,14 @@ pub struct Item {
     pub last: i64,
     /// The entries in which a tool answers, or all others.
     pub answers: bool,
+    pub bytes: u64,
+}
+
+/// Entries that the words lack something of, each once, and the bytes of their lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Lack {
+    pub entries: u64,
     pub bytes: u64,
 }
 
@@ -147,25 +156,10 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// All that is lacking where there are no words to trust: more than the outbox says if they were there once.
-    pub fn owed_without_words(&self) -> Result<Vec<Item>, Error> {
-        if self.epoch()?.1 == 0 {
-            return self.owed(0);
-        }
-        let run = || -> rusqlite::Result<Vec<Item>> {
-            self.connection
-                .prepare(
-                    "SELECT 0, source, min(key), max(key), answers, sum(length)
-                     FROM (SELECT source, key, length, key >> 24 AS session,
-                                  sum(length) OVER (PARTITION BY source ORDER BY key) / 2097152 AS part
-                           FROM _entries WHERE flags & 1 = 0),
-                          (SELECT 0 AS answers UNION ALL SELECT 1)
-                     GROUP BY source, session, part, answers",
-                )?
-                .query_map([], item_of)?
-                .collect()
-        };
-        self.told(run())
+    /// The entries that are lacking where there are no words to trust: all.
+    pub fn outstanding_without_words(&self) -> Result<Lack, Error> {
+        let all = "SELECT count(*), coalesce(sum(length), 0) FROM _entries WHERE flags & ?1 = 0";
+        self.told(self.connection.query_row(all, [flag::PROVISIONAL], lack_of))
     }
 
     /// All that the words at batch `done` still hold though it is gone.
@@ -206,8 +200,48 @@ impl Catalogue {
         )
     }
 
-    /// Bytes and rows outstanding.
-    pub fn outstanding(&self, done: i64) -> Result<(u64, u64), Error> {
+    /// The entries that the words at batch `done` lack. They are counted one by one, as an item does not say how many it
+    /// stands for: an entry is of the item of its source and class alone, so it counts once.
+    pub fn outstanding(&self, done: i64) -> Result<Lack, Error> {
+        let mut items = self.owed(done)?;
+        items.sort_unstable_by_key(|item| (item.source, item.first, item.last));
+        let is_pair = |a: &Item, b: &Item| {
+            (a.source, a.first, a.last) == (b.source, b.first, b.last) && a.answers != b.answers
+        };
+        let run = || -> rusqlite::Result<Lack> {
+            let mut of_item = self.connection.prepare_cached(
+                "SELECT count(*), coalesce(sum(length), 0) FROM _entries
+                 WHERE key BETWEEN ?1 AND ?2 AND source = ?3 AND flags & ?4 = 0
+                   AND (?5 IS NULL OR (flags & ?6 <> 0) = ?5)",
+            )?;
+            let mut lack = Lack::default();
+            for items in items.chunk_by(is_pair) {
+                // Both classes are all entries.
+                let (item, class) = match items {
+                    [] => continue,
+                    [item] => (item, Some(item.answers)),
+                    [item, ..] => (item, None),
+                };
+                let (provisional, answer) = (flag::PROVISIONAL, flag::ANSWER);
+                let asked = params![
+                    item.first,
+                    item.last,
+                    item.source,
+                    provisional,
+                    class,
+                    answer
+                ];
+                let more = of_item.query_row(asked, lack_of)?;
+                lack.entries += more.entries;
+                lack.bytes += more.bytes;
+            }
+            Ok(lack)
+        };
+        self.told(run())
+    }
+
+    /// How much work is left at batch `done`: the bytes of its items, and their number.
+    pub fn work_left(&self, done: i64) -> Result<(u64, u64), Error> {
         self.told(self.connection.query_row(
             "SELECT coalesce(sum(bytes), 0), count(*) FROM _outbox WHERE batch IS NULL OR batch > ?1",
             [done],
@@ -249,6 +283,13 @@ impl Catalogue {
         };
         self.told(run())
     }
+}
+
+fn lack_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Lack> {
+    Ok(Lack {
+        entries: row.get::<_, i64>(0)?.cast_unsigned(),
+        bytes: row.get::<_, i64>(1)?.cast_unsigned(),
+    })
 }
 
 fn item_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Item> {

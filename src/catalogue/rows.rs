@@ -12,6 +12,7 @@ use rusqlite::{OptionalExtension, Row, params, params_from_iter};
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, stored_session};
 use crate::model::{SessionRow, Sort};
+use crate::source::checkpoint::hash;
 
 /// A row before its agent and label, which its root says, and its subagents, which are counted when it is read.
 const HEAD: &str = r#"{"agent":"","label":null,"subagents":0,"#;
@@ -205,6 +206,25 @@ fn without_head(row: SessionRow) -> rusqlite::Result<String> {
     Ok(json)
 }
 
+/// What a row's JSON is held against when it is read: nobody else reads it before it is printed.
+fn row_hash(session: i64, json: &str) -> i64 {
+    (hash(json.as_bytes()) ^ session.cast_unsigned()).cast_signed()
+}
+
+/// The JSON of a row of session, JSON and hash.
+fn checked<'a>(row: &'a Row<'_>) -> rusqlite::Result<&'a str> {
+    let json = text(row, 1)?;
+    match row.get::<_, i64>(2)? == row_hash(row.get(0)?, json) {
+        true => Ok(json),
+        false => Err(not_as_written()),
+    }
+}
+
+/// A row's JSON is not what was written: the catalogue is damaged.
+fn not_as_written() -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(1, "json".to_owned(), rusqlite::types::Type::Text)
+}
+
 /// A column's text. A list has megabytes of it: rusqlite would find out more slowly that it is UTF-8.
 fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a str> {
     let value = row.get_ref(column)?;
@@ -223,11 +243,13 @@ impl Catalogue {
         let stored = c
             .prepare_cached(&format!("{SESSION} WHERE s.session = ?1"))?
             .query_row([session], stored_session)?;
+        let json = without_head(stored.row)?;
         c.prepare_cached(
-            "INSERT OR REPLACE INTO _rows SELECT session, root, hidden IS NULL, modified_ms, file_ms, created_ms, ?2
+            "INSERT OR REPLACE INTO _rows (session, root, listed, modified_ms, file_ms, created_ms, json, hash)
+             SELECT session, root, hidden IS NULL, modified_ms, file_ms, created_ms, ?2, ?3
              FROM _sessions WHERE session = ?1",
         )?
-        .execute(params![session, without_head(stored.row)?])?;
+        .execute(params![session, json, row_hash(session, &json)])?;
         Ok(())
     }
 
@@ -293,7 +315,7 @@ impl Catalogue {
                 .and_then(|s| usize::try_from(s).ok());
             if span.is_some_and(|span| span < sessions.len() + sessions.len() / 8) {
                 // Nearly all that lie between: one after the other, not each looked up for itself. The others are read as well.
-                let between = "SELECT session, json FROM _rows WHERE session BETWEEN ?1 AND ?2 ORDER BY session";
+                let between = "SELECT session, json, hash FROM _rows WHERE session BETWEEN ?1 AND ?2 ORDER BY session";
                 let mut between = one.prepare_cached(between)?;
                 let mut rows = between.query([first, last])?;
                 let mut wanted = sessions.iter().enumerate().peekable();
@@ -301,15 +323,16 @@ impl Catalogue {
                     let session: i64 = row.get(0)?;
                     while wanted.next_if(|(_, wanted)| **wanted < session).is_some() {}
                     if let Some((nth, _)) = wanted.next_if(|(_, wanted)| **wanted == session) {
-                        each(nth, text(row, 1)?);
+                        each(nth, checked(row)?);
                     }
                 }
                 return Ok(());
             }
-            let mut row = one.prepare_cached("SELECT json FROM _rows WHERE session = ?1")?;
+            let one_row = "SELECT session, json, hash FROM _rows WHERE session = ?1";
+            let mut row = one.prepare_cached(one_row)?;
             for (nth, session) in sessions.iter().enumerate() {
                 if let Some(row) = row.query([session])?.next()? {
-                    each(nth, text(row, 0)?);
+                    each(nth, checked(row)?);
                 }
             }
             Ok(())
@@ -329,11 +352,7 @@ impl Catalogue {
 
     /// The row whose JSON this is.
     pub fn row_of(&self, json: &str) -> Result<SessionRow, Error> {
-        let read = serde_json::from_str(json).map_err(|_| {
-            let text = rusqlite::types::Type::Text;
-            rusqlite::Error::InvalidColumnType(6, "json".to_owned(), text)
-        });
-        self.told(read)
+        self.told(serde_json::from_str(json).map_err(|_| not_as_written()))
     }
 
     /// Sessions of subagents, each with the sessions above it that are there: its parent, that one's parent, and so on.
@@ -375,14 +394,17 @@ impl Catalogue {
             let mut rows = all.query([])?;
             let mut same = c.prepare_cached(
                 "SELECT count(*) FROM _rows r JOIN _sessions s USING (session)
-                 WHERE r.session = ?1 AND r.json = ?2 AND r.root = s.root AND r.listed = (s.hidden IS NULL)
+                 WHERE r.session = ?1 AND r.json = ?2 AND r.hash = ?3 AND r.root = s.root AND r.listed = (s.hidden IS NULL)
                    AND r.modified_ms = s.modified_ms AND r.file_ms = s.file_ms AND r.created_ms IS s.created_ms",
             )?;
             let mut differ = 0;
             while let Some(row) = rows.next()? {
                 let stored = stored_session(row)?;
                 let json = without_head(stored.row)?;
-                let equal: bool = same.query_row(params![stored.session, json], |r| r.get(0))?;
+                let equal: bool = same.query_row(
+                    params![stored.session, json, row_hash(stored.session, &json)],
+                    |r| r.get(0),
+                )?;
                 differ += u64::from(!equal);
             }
             Ok(differ)

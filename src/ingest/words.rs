@@ -140,13 +140,14 @@ fn add_owed(
     let started = Instant::now();
     let (mut done, anew) = (done.unwrap_or(0), done.is_none());
     catalogue.settle_batches(done)?;
-    let (of, rows) = catalogue.outstanding(done)?;
+    let (of, items) = catalogue.work_left(done)?;
     let epoch = catalogue.epoch()?.0;
-    if rows == 0 && catalogue.dead(done)?.is_empty() && !anew {
+    if items == 0 && catalogue.dead(done)?.is_empty() && !anew {
         return Ok(BTreeSet::new());
     }
     let batch_bytes = batch_bytes.unwrap_or_else(|| words_batch(of));
-    report.outstanding = rows;
+    let lack = catalogue.outstanding(done)?;
+    (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
     let lock = WordsLock::take(directory, patience(budget))?;
     let mut writer = WordsWriter::open(lock, ADDER_BYTES, adders())?;
     if anew {
@@ -216,7 +217,8 @@ fn add_owed(
         catalogue.settle_batches(done)?;
     };
     let closed = writer.close();
-    report.outstanding = catalogue.outstanding(done)?.1;
+    let lack = catalogue.outstanding(done)?;
+    (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
     report.ms.words += started.elapsed().as_secs_f64() * 1000.0;
     let closed = closed.map_err(WordsStage::from);
     result.and(closed).map(|()| changed)

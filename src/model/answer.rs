@@ -236,7 +236,7 @@ pub struct Count {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Facets {
-    /// `false`: phrases in tool output were not verified, so there are at most so many.
+    /// `false`: there are no more than so many, as of [`SearchAnswer::total`].
     pub exact: bool,
     pub agents: Vec<Count>,
     /// By the last folder of the working directory.
@@ -266,13 +266,19 @@ pub struct SearchAnswer {
     /// Files that hold other bytes than those catalogued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_files: Vec<PathBuf>,
-    /// Passages that match in all.
+    /// Passages that match in all: those on other pages, and copies that are not shown, among them. It is the same whatever the
+    /// limit.
     pub total: u64,
-    /// `false`: at most `total` (phrases in tool output are verified for the page only).
+    /// `false`: no more than `total` match, and in no more than `total_sessions`. Which of them do would take long to tell: tool
+    /// output is indexed without the order of its words, so whether it holds a phrase only reading it tells.
     pub total_exact: bool,
-    /// Sessions with a match in all, those that are not shown among them; at most so many where `total` is not exact.
+    /// Sessions with a match in all, those that are not shown among them.
     #[serde(default)]
     pub total_sessions: u64,
+    /// Passages that may match, but were not read: 16 MiB of such lines that do not match were read for this page. Then
+    /// `complete` is `false`; a limit of 0 reads all.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unverified: u64,
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
@@ -294,6 +300,9 @@ pub struct SearchAnswer {
     pub with_any: Option<u64>,
     /// When nothing is found and there are filters: how much there is without them.
     pub without_filters: Option<u64>,
+    /// `false`: `elsewhere`, `with_any` and `without_filters` are upper bounds, as `total` may be.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub counts_exact: bool,
     /// What asks for the next page; `null` on the last one.
     pub cursor: Option<String>,
     /// What was shortened or left out because it was more than the bytes asked for: `facets`, `named`, `context`,
@@ -306,6 +315,18 @@ pub struct SearchAnswer {
     /// Why the words could not be read, if so: all text was read instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words_damage: Option<String>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// One row of a tree, parents before children.
@@ -412,8 +433,11 @@ pub struct Report {
     pub vanished: u64,
     /// Passages given to the words.
     pub passages: u64,
-    /// Entries still to be given to the words.
+    /// Entries still to be given to the words, each once. They are found all the same.
     pub outstanding: u64,
+    /// Bytes of their lines.
+    #[serde(default)]
+    pub outstanding_bytes: u64,
     pub ms: StageMs,
     /// Why stores were built anew, roots could not be read, files were read again.
     pub notes: Vec<String>,
@@ -457,7 +481,11 @@ pub struct Status {
     /// Files, folders and roots that could not be read; among the problems.
     #[serde(default)]
     pub unread: u64,
+    /// Entries still to be given to the words, each once. They are found all the same.
     pub outstanding: u64,
+    /// Bytes of their lines.
+    #[serde(default)]
+    pub outstanding_bytes: u64,
     /// Why the words cannot be read, if so: searches read all text until the next sync has built them anew.
     #[serde(default)]
     pub words_damage: Option<String>,

@@ -229,9 +229,9 @@ impl Snapshot<'_> {
         }
         let totals = catalogue.totals()?;
         let found = self.words()?;
-        let outstanding = match found.words {
-            Some(_) => catalogue.outstanding(found.done)?.1,
-            None => catalogue.owed_without_words()?.len() as u64,
+        let lack = match found.words {
+            Some(_) => catalogue.outstanding(found.done)?,
+            None => catalogue.outstanding_without_words()?,
         };
         let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
         let catalogue_path = config.catalogue_path();
@@ -245,7 +245,8 @@ impl Snapshot<'_> {
             entries: totals.entries,
             problems: totals.problems,
             unread: totals.unread,
-            outstanding,
+            outstanding: lack.entries,
+            outstanding_bytes: lack.bytes,
             words_damage: found.damage.clone(),
             catalogue_bytes: size(&catalogue_path) + size(&wal),
             words_bytes: walkdir::WalkDir::new(config.words_dir())

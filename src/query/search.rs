@@ -10,16 +10,18 @@ use crate::catalogue::Catalogue;
 use crate::index::{Error, Snapshot};
 use crate::ingest::{Event, Found};
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
-use crate::words::{self, Order, Words};
+use crate::words::{self, Order, Words, search_any};
 
 mod ascent;
 mod asking;
+mod counted;
 mod cursor;
 mod facets;
 mod fit;
 mod inflect;
 mod named;
 mod page;
+mod passage;
 mod place;
 mod relax;
 mod snippet;
@@ -124,6 +126,7 @@ impl Snapshot<'_> {
             complete: self.is_complete(),
             pending_files: self.index.pending_files,
             total_exact: true,
+            counts_exact: true,
             notes: query.notes.clone(),
             ..SearchAnswer::default()
         };
@@ -187,6 +190,7 @@ impl<'a> Search<'a> {
         let mut fresh = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             total_exact: true,
+            counts_exact: true,
             notes: self.query.notes.clone(),
             ..SearchAnswer::default()
         };
@@ -277,32 +281,38 @@ impl<'a> Search<'a> {
                 0 => usize::MAX,
                 limit => limit,
             };
-            let mut page = Page::new(self, asked, order, limit);
             let mut want = limit.saturating_add(self.shown.len() + page::AHEAD);
+            let mut found = asked.hits(order, want)?;
+            let mut counted = self.counted(asked, &asked.here, &found)?;
+            let mut page = Page::new(self, asked, &counted, order, limit);
             loop {
-                let found = asked.hits(order, want)?;
                 let all = found.hits.len() >= found.total;
                 let full = page.take(&found.hits, all)?;
                 if full || all {
-                    answer.total = (found.total - page.dropped) as u64;
-                    answer.total_sessions = match all && page.has_seen(&found.hits) {
-                        true => page.matched.len(),
-                        false => found.sessions,
-                    } as u64;
-                    answer.total_exact =
-                        !found.total_is_bound || (all && page.has_seen(&found.hits));
                     break;
                 }
                 want = want.saturating_mul(4);
+                found = asked.hits(order, want)?;
             }
-            answer.complete &= !page.stale;
+            let is_nothing = page.has_no_match();
+            answer.complete &= !page.stale && page.unverified == 0;
+            answer.unverified = page.unverified;
             let told = page.finish(answer)?;
+            if is_nothing {
+                counted = counted.as_nothing();
+            }
+            answer.total = counted.total;
+            answer.total_sessions = counted.sessions;
+            answer.total_exact = counted.is_exact;
             if self.scope.facets {
-                answer.facets = Some(self.facets(asked)?);
+                answer.facets = Some(self.facets(asked, &counted)?);
             }
             if self.scope.cwd.is_some() {
-                let all = asked.count_widely()?;
-                answer.elsewhere = Some(all.saturating_sub(answer.total));
+                let found = search_any(&asked.everywhere, Order::Newest, 1)?;
+                let all = self.counted(asked, &asked.everywhere, &found)?;
+                let (elsewhere, is_exact) = all.beyond(&counted);
+                answer.elsewhere = Some(elsewhere);
+                answer.counts_exact &= is_exact;
             }
             Ok(told)
         })

@@ -1,10 +1,10 @@
 //! How does an expression become a query for one class of passages?
 //!
 //! Output is indexed without positions, so a phrase on it (and on prose one that ends in a prefix)
-//! is known only up to two bounds: its
-//! tokens all occur (it *may* match), or the token of the whole identifier occurs (it *does*
-//! match). A query takes the outer bound, a negated one the inner bound, so that no passage is
-//! lost; [`Compiled::exact`] says whether the bounds were the same.
+//! is known only up to two bounds: its tokens all occur (it *may* match), or the token of the whole
+//! identifier occurs (it *does* match). A query takes the outer bound, a negated one the inner
+//! bound, so that no passage is lost; [`Compiled::exact`] says whether the bounds were the same. An
+//! identifier is no phrase on output: see [`Pattern::asks_for_parts`].
 //!
 //! A [`Compiled`] is asked in two ways that give one score: as a tantivy query of the disk, and of
 //! the frequencies of a passage that the disk still lacks.
@@ -60,6 +60,11 @@ enum Node {
         but: Vec<Node>,
     },
     Any(Vec<Node>),
+    /// What the leaf asks for; the others only add to the score.
+    Scored {
+        leaf: usize,
+        more: Vec<usize>,
+    },
 }
 
 /// Which side of the truth to err on.
@@ -144,11 +149,14 @@ impl Compiled {
     }
 
     fn pattern(&mut self, pattern: &Pattern, bounds: Bounds) -> Node {
+        let parts = pattern.parts.as_slice();
         let mut either = Vec::new();
         if let Some(whole) = &pattern.whole {
+            if !pattern.asks_for_parts(self.class) {
+                return self.identifier(whole, parts, pattern.prefix);
+            }
             either.push(self.token(whole, pattern.prefix));
         }
-        let parts = pattern.parts.as_slice();
         // tantivy's own phrase with a prefix opens every term of the prefix at once and misplaces
         // it after a gap (CJK): only the words before it are asked for in order.
         let (ordered, open) = match parts.split_last() {
@@ -179,6 +187,20 @@ impl Compiled {
             });
         }
         any_of(either)
+    }
+
+    /// An identifier that is asked for as one word. It is told by its parts as well, and prose is scored by both.
+    fn identifier(&mut self, whole: &str, parts: &[(u32, String)], prefix: bool) -> Node {
+        let first = self.leaves.len();
+        self.token(whole, prefix);
+        let closed = parts.len() - usize::from(prefix && !parts.is_empty());
+        for (_, text) in &parts[..closed] {
+            self.token(text, false);
+        }
+        Node::Scored {
+            leaf: first,
+            more: (first + 1..self.leaves.len()).collect(),
+        }
     }
 
     fn token(&mut self, text: &str, prefix: bool) -> Node {
@@ -218,6 +240,14 @@ impl Compiled {
                 });
                 Box::new(BooleanQuery::new(of.chain(but).collect()))
             }
+            Node::Scored { leaf, more } => {
+                let text = fields.text(self.class);
+                let more = more
+                    .iter()
+                    .map(|leaf| (Occur::Should, self.leaves[*leaf].query(text)));
+                let leaf = std::iter::once((Occur::Must, self.leaves[*leaf].query(text)));
+                Box::new(BooleanQuery::new(leaf.chain(more).collect()))
+            }
             Node::Any(members) => Box::new(BooleanQuery::union(
                 members
                     .iter()
@@ -251,6 +281,27 @@ impl Compiled {
         self.node_score(&self.root, times, norm, weights)
     }
 
+    fn leaf_score(
+        &self,
+        number: usize,
+        times: &[u32],
+        norm: u8,
+        weights: &[Option<Bm25Weight>],
+    ) -> Option<Score> {
+        match (times[number], &weights[number]) {
+            (0, _) => None,
+            (_, None) => Some(1.0),
+            (times, Some(weight)) => Some(weight.score(
+                norm,
+                match self.class {
+                    Class::Prose => times,
+                    // The disk does not know how often.
+                    Class::Output => 1,
+                },
+            )),
+        }
+    }
+
     fn node_score(
         &self,
         node: &Node,
@@ -262,18 +313,11 @@ impl Compiled {
         match node {
             Node::Nothing => None,
             Node::Everything => Some(0.0),
-            Node::Leaf(number) => match (times[*number], &weights[*number]) {
-                (0, _) => None,
-                (_, None) => Some(1.0),
-                (times, Some(weight)) => Some(weight.score(
-                    norm,
-                    match self.class {
-                        Class::Prose => times,
-                        // The disk does not know how often.
-                        Class::Output => 1,
-                    },
-                )),
-            },
+            Node::Leaf(number) => self.leaf_score(*number, times, norm, weights),
+            Node::Scored { leaf, more } => {
+                let of = |leaf: &usize| self.leaf_score(*leaf, times, norm, weights);
+                Some(of(leaf)? + more.iter().filter_map(of).sum::<Score>())
+            }
             Node::All { of, but } => {
                 if but.iter().any(|node| score(node).is_some()) {
                     return None;

@@ -6,19 +6,19 @@ use super::pattern::Pattern;
 use super::scanned::Scanned;
 use super::tally::{Kind, Tally, Terms, is_near};
 use super::tokenizer::Segmenter;
-use crate::model::Expr;
+use crate::model::{Class, Expr};
 
-/// Whether a passage of these pieces matches.
+/// Whether a passage of `class` and of these pieces matches.
 #[cfg(test)]
-pub fn matches_text(expr: &Expr, pieces: &[String]) -> bool {
-    Matcher::new(expr).matches(pieces)
+pub fn matches_text(expr: &Expr, class: Class, pieces: &[String]) -> bool {
+    Matcher::new(expr).matches(class, pieces)
 }
 
-/// What to highlight in `text`: byte ranges of all words and phrases that `expr` asks for,
-/// ascending and disjoint. What it excludes is not among them.
+/// What to highlight in a `text` of `class`: byte ranges of all words and phrases that `expr` asks
+/// for, ascending and disjoint. What it excludes is not among them.
 #[cfg(test)]
-pub fn highlights(expr: &Expr, text: &str) -> Vec<Range<usize>> {
-    Matcher::new(expr).highlights(text)
+pub fn highlights(expr: &Expr, class: Class, text: &str) -> Vec<Range<usize>> {
+    Matcher::new(expr).highlights(class, text)
 }
 
 /// An expression made ready to be asked of many texts.
@@ -44,6 +44,8 @@ enum Node {
 #[derive(Debug)]
 struct Asked {
     parts: Vec<(u32, usize)>,
+    /// Whether the parts are asked for, by class.
+    in_parts: [bool; 2],
     whole: Option<usize>,
     /// Wanted, not excluded.
     wanted: bool,
@@ -108,6 +110,7 @@ impl Matcher {
         let whole = Some(self.terms.add(word, kind, false));
         self.patterns.push(Asked {
             parts: Vec::new(),
+            in_parts: [false; 2],
             whole,
             wanted,
         });
@@ -118,6 +121,7 @@ impl Matcher {
         let pattern = Pattern::new(text, prefix);
         let last = pattern.parts.len().saturating_sub(1);
         let placed = pattern.parts.len() > 1;
+        let in_parts = [Class::Prose, Class::Output].map(|class| pattern.asks_for_parts(class));
         let terms = &mut self.terms;
         let parts = pattern
             .parts
@@ -133,26 +137,33 @@ impl Matcher {
             .map(|text| terms.add(&text, Kind::of(prefix), false));
         self.patterns.push(Asked {
             parts,
+            in_parts,
             whole,
             wanted,
         });
         Node::Pattern(self.patterns.len() - 1)
     }
 
-    /// Whether a passage of these pieces matches.
-    pub fn matches<T: AsRef<str>>(&self, pieces: &[T]) -> bool {
+    /// Whether a passage of `class` and of these pieces matches.
+    pub fn matches<T: AsRef<str>>(&self, class: Class, pieces: &[T]) -> bool {
         let mut tally = Tally::default();
         tally.count(&self.terms, pieces);
-        self.holds(&tally, pieces)
+        self.holds(class, &tally, pieces)
     }
 
     /// Whether a passage of these pieces matches, whose tokens have been counted.
-    pub(super) fn holds<T: AsRef<str>>(&self, tally: &Tally, pieces: &[T]) -> bool {
-        self.node_holds(&self.root, tally, pieces)
+    pub(super) fn holds<T: AsRef<str>>(&self, class: Class, tally: &Tally, pieces: &[T]) -> bool {
+        self.node_holds(&self.root, class, tally, pieces)
     }
 
-    fn node_holds<T: AsRef<str>>(&self, node: &Node, tally: &Tally, pieces: &[T]) -> bool {
-        let holds = |node: &Node| self.node_holds(node, tally, pieces);
+    fn node_holds<T: AsRef<str>>(
+        &self,
+        node: &Node,
+        class: Class,
+        tally: &Tally,
+        pieces: &[T],
+    ) -> bool {
+        let holds = |node: &Node| self.node_holds(node, class, tally, pieces);
         match node {
             Node::Scanned(number) => {
                 let scanned = &self.scanned[*number].0;
@@ -161,7 +172,7 @@ impl Matcher {
             Node::Pattern(number) => {
                 let pattern = &self.patterns[*number];
                 pattern.whole.is_some_and(|whole| tally.times(whole) > 0)
-                    || tally.runs(&pattern.parts) > 0
+                    || pattern.in_parts[class as usize] && tally.runs(&pattern.parts) > 0
             }
             Node::All(members) => members.iter().all(holds),
             Node::Any(members) => members.iter().any(holds),
@@ -169,9 +180,9 @@ impl Matcher {
         }
     }
 
-    /// What to highlight in `text`: byte ranges of all words and phrases that are wanted,
-    /// ascending and disjoint.
-    pub fn highlights(&self, text: &str) -> Vec<Range<usize>> {
+    /// What to highlight in a `text` of `class`: byte ranges of all words and phrases that are
+    /// wanted, ascending and disjoint.
+    pub fn highlights(&self, class: Class, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Vec<Place>> = vec![Vec::new(); self.terms.len()];
         Segmenter::default().run(text, |token| {
             for number in self.terms.of(token.text) {
@@ -186,7 +197,9 @@ impl Matcher {
         for pattern in self.patterns.iter().filter(|pattern| pattern.wanted) {
             let whole = pattern.whole.map(|whole| found[whole].as_slice());
             ranges.extend(whole.unwrap_or_default().iter().map(|at| at.start..at.end));
-            ranges.extend(runs(&pattern.parts, &found));
+            if pattern.in_parts[class as usize] {
+                ranges.extend(runs(&pattern.parts, &found));
+            }
         }
         for (scanned, _) in self.scanned.iter().filter(|(_, wanted)| *wanted) {
             ranges.extend(scanned.places(text));

@@ -263,10 +263,10 @@ impl Part<'_> {
             && !scan.is_scored()
         {
             // Only the text decides, and no word is scored: there is nothing to count.
-            matches = matches && matcher.holds(tally, pieces);
+            matches = matches && matcher.holds(class, tally, pieces);
         } else if let Some(matcher) = &scan.matcher {
             tally.count(&matcher.terms, pieces);
-            matches = matches && matcher.holds(tally, pieces);
+            matches = matches && matcher.holds(class, tally, pieces);
             for term in 0..matcher.terms.len() {
                 let holds = u64::from(tally.times(term) > 0);
                 seen.with[term] += holds;

@@ -1,6 +1,7 @@
 //! Which tokens does a typed word, phrase or prefix ask for?
 
 use super::tokenizer::{Kind, MAX_TOKEN, segment};
+use crate::model::Class;
 
 /// What a typed text asks for: its tokens at their distances, or the token of the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,13 @@ impl Pattern {
             whole,
             prefix,
         }
+    }
+
+    /// Whether a passage of `class` is asked for the parts as well as for the whole. What tools print is indexed without
+    /// positions, so there each passage with all parts would have to be read; and what a program prints of an identifier
+    /// is mostly the identifier as it stands. So there an identifier, or a dotted number, is one word.
+    pub fn asks_for_parts(&self, class: Class) -> bool {
+        class == Class::Prose || self.whole.is_none()
     }
 
     /// The token, if the text is one and no more.

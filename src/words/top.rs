@@ -154,7 +154,7 @@ pub(super) struct Top {
     total: usize,
     sessions: HashSet<u64, FxBuildHasher>,
     last_session: Option<u64>,
-    bound: bool,
+    undecided: usize,
 }
 
 impl Top {
@@ -167,7 +167,7 @@ impl Top {
             total: 0,
             sessions: HashSet::default(),
             last_session: None,
-            bound: false,
+            undecided: 0,
         }
     }
 
@@ -194,7 +194,7 @@ impl Top {
             hits: hits.into_iter().map(|ranked| ranked.0).collect(),
             total: self.total,
             sessions: self.sessions.len(),
-            total_is_bound: self.bound,
+            undecided: self.undecided,
         }
     }
 }
@@ -207,7 +207,7 @@ impl Taker for Top {
     fn absorb(&mut self, other: Self) {
         self.total += other.total;
         self.sessions.extend(other.sessions);
-        self.bound |= other.bound;
+        self.undecided += other.undecided;
         for Reverse(ranked) in other.heap {
             self.keep(ranked);
         }
@@ -229,7 +229,7 @@ impl Taker for Top {
         if self.last_session.replace(session) != Some(session) {
             self.sessions.insert(session);
         }
-        self.bound |= needs_check;
+        self.undecided += usize::from(needs_check);
         if self.order == Order::Ranked
             && self.heap.len() >= self.limit
             && let Some(worst) = self.heap.peek()

@@ -9,7 +9,7 @@ use tantivy::merge_policy::NoMergePolicy;
 use tantivy::query::RangeQuery;
 use tantivy::{Index, IndexReader, IndexWriter, ReloadPolicy, Term};
 
-use super::damage::{may_delete, reading};
+use super::damage::{columns_are_whole, reading};
 use super::directory::IndexDirectory;
 use super::merging::{ENOUGH, MOST_ADDED, MOST_SEGMENTS, Merge, Size, check_whole, next, smallest};
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
@@ -138,7 +138,8 @@ impl WordsWriter {
         // Where there is no segment, tantivy would keep the deletion for the next one.
         let metas = self.writer()?.index().load_metas()?;
         if !metas.segments.is_empty() || self.uncommitted {
-            may_delete(self.writer()?.index(), &metas.segments)?;
+            // To delete reads them on tantivy's own threads, where a panic ends the process.
+            columns_are_whole(self.writer()?.index(), &metas.segments)?;
             // tantivy names a file of deletions by the number of the commit: one that a process left behind which died before
             // that commit stands in the way of ours.
             self.writer()?.garbage_collect_files().wait()?;

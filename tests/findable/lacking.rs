@@ -356,7 +356,9 @@ fn words_behind_an_escape_are_found() {
             ("quietly", &["log"]),
             ("\"first line migration failed quietly\"", &["log"]),
             ("\"line migration\"", &["log", "said"]),
-            ("migrationFailed", &["log", "said"]),
+            // Printed text is asked for an identifier as a whole.
+            ("migrationFailed", &["said"]),
+            ("\"migration failed\"", &["log", "said"]),
             ("nmigration", &["log", "said"]),
             ("noise", &["log"]),
             ("new", &["log"]),

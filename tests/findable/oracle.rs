@@ -231,6 +231,10 @@ fn said(asked: &rules::Reading, prefix: bool, passage: &Passage) -> bool {
     {
         return true;
     }
+    // What tools print holds an identifier as a whole, or not.
+    if passage.address.2 == Class::Output && asked.whole.is_some() {
+        return false;
+    }
     let Some((last, _)) = asked.spelled.last() else {
         return false;
     };

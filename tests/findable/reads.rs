@@ -1,4 +1,4 @@
-//! Does a search, once all is indexed, read only the lines that it shows?
+//! Does a search, once all is indexed, read only the lines that it shows, and of others no more than it says?
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -107,4 +107,79 @@ fn a_search_reads_the_lines_it_shows() {
     let (listed, answer) = read(&["list", "--all", "--json"]);
     assert_eq!(answer["sessions"].as_array().map(Vec::len), Some(4));
     assert!(listed < nothing + slack, "a list read {listed} bytes");
+}
+
+/// What a tool printed.
+fn printed(id: &str, text: &str) -> String {
+    let line = json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-01-05T09:00:01.000Z",
+        "message": {"role": "toolResult", "toolCallId": "c", "toolName": "bash",
+            "content": [{"type": "text", "text": text}]}});
+    format!("{line}\n")
+}
+
+/// An indexed session in which a tool printed each of these.
+fn session(texts: impl Iterator<Item = String>) -> (Sandbox, u64) {
+    let sandbox = Sandbox::new();
+    let mut content =
+        String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n");
+    for (number, text) in texts.enumerate() {
+        content.push_str(&printed(&format!("e{number}"), &text));
+    }
+    sandbox.write(".pi/agent/sessions/--w--/1.jsonl", &content);
+    sandbox.settle();
+    let _ = sandbox.json(&["sync", "--json"]);
+    (sandbox, content.len() as u64)
+}
+
+#[test]
+fn an_identifier_in_tool_output_is_one_word_that_the_index_knows() {
+    let filler = "lorem ipsum dolor sit amet ".repeat(2000);
+    let text = |number| match number {
+        7 => format!("it calls parseS {filler}"),
+        8 => format!("it parses {filler}"),
+        // All parts of the identifier, and even one after the other.
+        _ => format!("parse s {filler} number {number}"),
+    };
+    let (sandbox, all) = session((0..80).map(text));
+    let read = |arguments: &[&str]| bytes_read(&mut sandbox.command(arguments));
+    let (nothing, _) = read(&["search", "nowhere", "--json"]);
+    for limit in ["1", "20", "0"] {
+        let (searched, answer) = read(&["search", "parseS", "--exact", "--limit", limit, "--json"]);
+        assert_eq!(answer["total"], 2, "{limit}");
+        assert_eq!(answer["total_exact"], true, "{limit}");
+        let shown = 2 * all / 80 + (128 << 10);
+        assert!(
+            searched < nothing + shown,
+            "--limit {limit} read {searched} bytes of {all}; a search without a hit {nothing}"
+        );
+    }
+}
+
+#[test]
+fn a_phrase_in_tool_output_reads_so_much_in_vain_and_says_so() {
+    const VAIN: u64 = 16 << 20;
+    let filler = "lorem ipsum dolor sit amet ".repeat(15_000);
+    let text = |number| match number {
+        // The longest text fits worst.
+        0 => format!("quartz obsidian {filler} {filler}"),
+        _ => format!("obsidian quartz {filler}"),
+    };
+    let (sandbox, all) = session((0..60).map(text));
+    assert!(all > VAIN + (4 << 20), "{all}");
+    let read = |arguments: &[&str]| bytes_read(&mut sandbox.command(arguments));
+    let phrase = "\"quartz obsidian\"";
+    let (searched, answer) = read(&["search", phrase, "--exact", "--json"]);
+    assert!(searched < VAIN + (4 << 20), "{searched} bytes of {all}");
+    assert_eq!(answer["sessions"], json!([]));
+    assert_eq!(answer["complete"], false);
+    assert!(answer["unverified"].as_u64() > Some(0), "{answer}");
+    assert_eq!(answer["total"], 60);
+    assert_eq!(answer["total_exact"], false);
+    let told = sandbox.run(&["search", phrase, "--exact"]);
+    assert!(told.contains("--limit 0 reads them"), "{told}");
+    assert!(!told.contains("could not be read"), "{told}");
+    // Who asks for all hits gets them.
+    let (_, answer) = read(&["search", phrase, "--exact", "--limit", "0", "--json"]);
+    assert_eq!(answer["sessions"][0]["hits"][0]["entry"], "e0");
+    assert_eq!(answer["complete"], true);
 }

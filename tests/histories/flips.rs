@@ -207,6 +207,84 @@ fn flipped_bytes_in_the_words_are_noticed_on_touch() {
     assert!(silent * 2 < trials, "{silent} of {trials}");
 }
 
+/// The files of the words whose names end so.
+fn files(config: &Config, kind: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(words(config)).unwrap();
+    let files = files.map(|file| file.unwrap().path());
+    let mut files: Vec<PathBuf> = files
+        .filter(|path| path.extension().is_some_and(|of| of == kind))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    files
+}
+
+/// Flip a bit in so many places all over a file, one at a time, and let `ask` see each.
+fn flip_all_over(config: &Config, file: &Path, places: usize, mut ask: impl FnMut(&str)) {
+    let whole = fs::read(file).unwrap();
+    for place in 0..places {
+        let at = place * (whole.len() - 1) / (places - 1);
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (place % 8);
+        fs::write(file, bytes).unwrap();
+        ask(&format!(
+            "bit {} of byte {at} of {}",
+            place % 8,
+            file.display()
+        ));
+        let _ = fs::remove_file(words(config).join("damaged"));
+    }
+    fs::write(file, whole).unwrap();
+}
+
+#[test]
+fn a_flipped_bit_in_the_columns_gives_no_other_entry() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let whole = Whole::new(&mut rng);
+    let config = &whole.config;
+    let queries = ["walrus", "src role:user since:2020-01-01"];
+    let right = queries.map(|query| addresses(&search(config, query, false)));
+    assert!(right.iter().all(|found| !found.is_empty()));
+    let (mut healed, mut asked) = (0, 0);
+    for file in files(config, "fast").iter().take(2) {
+        flip_all_over(config, file, 32, |when| {
+            let (query, right) = (queries[asked % 2], &right[asked % 2]);
+            let answer = search(config, query, asked % 3 == 0);
+            assert_eq!(&addresses(&answer), right, "{when}: {query}");
+            assert!(answer.complete, "{when}: {query}");
+            healed += usize::from(answer.words_damage.is_some());
+            asked += 1;
+        });
+    }
+    assert_eq!(healed, asked, "all bits say something, or their sum does");
+}
+
+#[test]
+fn what_is_shown_says_what_was_asked_for_whatever_the_index_says() {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let whole = Whole::new(&mut rng);
+    let config = &whole.config;
+    let queries = ["walrus", "kind:message -walrus"];
+    let right = queries.map(|query| addresses(&search(config, query, false)));
+    let mut healed = 0;
+    let kinds = ["idx", "pos"].map(|kind| files(config, kind));
+    for file in kinds.iter().flat_map(|files| files.iter().take(2)) {
+        flip_all_over(config, file, 12, |when| {
+            for (query, right) in queries.iter().zip(&right) {
+                let answer = search(config, query, false);
+                let found = addresses(&answer);
+                let wrong = found.iter().find(|address| !right.contains(address));
+                assert_eq!(wrong, None, "{when}: {query}");
+                if answer.words_damage.is_some() {
+                    assert_eq!(&found, right, "{when}: {query}");
+                    healed += 1;
+                }
+            }
+        });
+    }
+    assert!(healed > 0, "{healed}");
+}
+
 fn answer_of(config: &Config, query: &str) -> SearchAnswer {
     search(config, query, false)
 }

@@ -75,8 +75,9 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
     );
     if status.outstanding > 0 {
         out.push_str(&format!(
-            "{} still to be indexed; search finds them all the same.\n",
-            count(status.outstanding, "entry")
+            "{} ({}) still to be indexed; search finds them all the same.\n",
+            count(status.outstanding, "entry"),
+            bytes(status.outstanding_bytes)
         ));
     }
     let missing = status.roots.len() - there.len();

@@ -122,8 +122,15 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     for note in &answer.notes {
         screen.say(&plain_line(note));
     }
+    if answer.unverified > 0 {
+        screen.say(&format!(
+            "Not everything is in this answer: {} of tool output, each with all the words, would have to be read to tell; --limit 0 reads them.",
+            count(answer.unverified, "passage")
+        ));
+    }
+    let is_read = answer.complete || answer.unverified > 0 && answer.pending_files == 0;
     match answer.changed_files.is_empty() {
-        true => super::say_pending(screen, &index, answer.complete, Some(answer.pending_files)),
+        true => super::say_pending(screen, &index, is_read, Some(answer.pending_files)),
         false => super::say_changed(screen, &answer.changed_files),
     }
     if let Some(damage) = &answer.words_damage {
@@ -183,14 +190,17 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let place = cwd
         .map(|cwd| format!(" of {}", screen.path(cwd)))
         .unwrap_or_default();
-    let sessions = count(answer.total_sessions, "session");
     let most = if answer.total_exact { "" } else { "at most " };
-    let matches = count(answer.total, "match");
+    let matches = format!("{most}{}", count(answer.total, "match"));
+    let sessions = format!("{most}{}", count(answer.total_sessions, "session"));
     let mut line = match answer.cursor {
-        Some(_) => {
-            format!("{shown} of {most}{matches}, in {sessions}{place}; --limit 0 shows all.")
+        Some(_) => format!("{shown} of {matches}, in {sessions}{place}; --limit 0 shows all."),
+        None if answer.total_exact => format!("{matches} in {sessions}{place}."),
+        // That there are no more was found by reading; how many copies there are was not counted.
+        None if answer.unverified == 0 => {
+            format!("{shown} of {matches}, in {sessions}{place}; there are no more.")
         }
-        None => format!("{matches} in {sessions}{place}."),
+        None => format!("{shown} of {matches}, in {sessions}{place}."),
     };
     if !answer.also.is_empty() {
         let also: Vec<String> = answer.also.iter().map(|word| plain_line(word)).collect();
@@ -205,12 +215,23 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     }
     match (cwd, answer.elsewhere) {
         (Some(_), Some(elsewhere)) if elsewhere > 0 => {
-            line.push_str(&format!(" {elsewhere} more elsewhere: without --here."));
+            line.push_str(&there(elsewhere, answer));
         }
         (None, _) => line.push_str(" --here keeps to this directory."),
         _ => {}
     }
     line
+}
+
+/// How much is elsewhere.
+fn there(elsewhere: u64, answer: &SearchAnswer) -> String {
+    let most = at_most(answer);
+    format!(" {most}{elsewhere} more elsewhere: without --here.")
+}
+
+/// What stands before numbers that are upper bounds.
+fn at_most(answer: &SearchAnswer) -> &'static str {
+    if answer.counts_exact { "" } else { "at most " }
 }
 
 /// A value that nothing has, and those that there are, on a line of its own.
@@ -280,9 +301,13 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
             _ => format!("{} No text holds it.", named(&query, answer)),
         };
     }
+    if answer.unverified > 0 {
+        return format!("Nothing found for {query} as far as was read.");
+    }
     if answer.total > 0 {
         return "That was the last page.".to_owned();
     }
+    let most = at_most(answer);
     let place = cwd
         .map(|cwd| format!(" in {}", screen.path(cwd)))
         .unwrap_or_default();
@@ -302,7 +327,7 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         ));
     }
     if let Some(some) = answer.with_any.filter(|some| *some > 0) {
-        let some = count(some, "match");
+        let some = format!("{most}{}", count(some, "match"));
         line.push_str(&match missing.is_empty() {
             true => format!(" No passage holds all of it; --any: {some}."),
             false => format!(" --any: {some}."),
@@ -310,12 +335,12 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     }
     if let Some(without) = answer.without_filters.filter(|without| *without > 0) {
         line.push_str(&format!(
-            " Without the filters: {}.",
+            " Without the filters: {most}{}.",
             count(without, "match")
         ));
     }
     if let Some(elsewhere) = answer.elsewhere.filter(|elsewhere| *elsewhere > 0) {
-        line.push_str(&format!(" {elsewhere} more elsewhere: without --here."));
+        line.push_str(&there(elsewhere, answer));
     }
     line
 }

@@ -101,8 +101,9 @@ fn printed(status: &Status, screen: &Screen) -> String {
         "all words indexed".to_owned()
     } else {
         format!(
-            "{} still to be indexed (found all the same)",
-            count(status.outstanding, "entry")
+            "{} ({}) still to be indexed, found all the same",
+            count(status.outstanding, "entry"),
+            bytes(status.outstanding_bytes)
         )
     };
     let unread = match status.unread {

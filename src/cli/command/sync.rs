@@ -107,8 +107,9 @@ fn in_words(report: &Report) -> String {
     }
     if report.outstanding > 0 {
         lines.push(format!(
-            "{} still to be indexed; they are found all the same.",
-            count(report.outstanding, "entry")
+            "{} ({}) still to be indexed; they are found all the same.",
+            count(report.outstanding, "entry"),
+            bytes(report.outstanding_bytes)
         ));
     }
     lines.extend(report.notes.iter().map(|note| plain_line(note)));

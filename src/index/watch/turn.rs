@@ -552,7 +552,7 @@ mod tests {
             assert!(watch.turn().is_ok());
             assert!(watch.index_words().is_ok());
             let catalogue = &watch.indexer.catalogue;
-            assert_eq!(catalogue.outstanding(0).unwrap().1, 0);
+            assert_eq!(catalogue.outstanding(0).unwrap().entries, 0);
             assert!(catalogue.keeps_few_pages());
         });
     }

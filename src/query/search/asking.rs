@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Search;
+use super::counted::Counted;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::index::Error;
@@ -42,8 +43,10 @@ pub(super) struct Question<'q> {
 
 /// Questions, asked of everything.
 pub(super) struct Asked<'a> {
-    sides: Vec<Side<'a>>,
-    wider: Vec<Side<'a>>,
+    /// Of the directory that is asked for, or of all.
+    pub here: Vec<Side<'a>>,
+    /// Of all directories.
+    pub everywhere: Vec<Side<'a>>,
     matchers: Vec<Option<Matcher>>,
     /// Finds what any of them looks for; `None` where one takes all text.
     marks: Option<Matcher>,
@@ -52,14 +55,9 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What matches.
+    /// What matches, or may.
     pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
-        Ok(search_any(&self.sides, order, most)?)
-    }
-
-    /// How much matches in all directories.
-    pub fn count_widely(&self) -> Result<u64, Error> {
-        Ok(search_any(&self.wider, Order::Newest, 1)?.total as u64)
+        Ok(search_any(&self.here, order, most)?)
     }
 
     /// What to highlight.
@@ -70,35 +68,34 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether a passage of an entry, which the index could not decide on, says what is asked for.
+    /// Whether a passage of an entry, as its file and the catalogue have them, is what one of the `sides` asks for. Where the
+    /// entry's prompts are among the pieces, its kind does not matter.
     pub fn confirms(
         &self,
         search: &Search<'_>,
-        entry: &StoredEntry,
+        sides: &[Side<'_>],
+        (hit, entry, has_prompts): (&words::Hit, &StoredEntry, bool),
         pieces: &[String],
     ) -> Result<bool, Error> {
-        let says = |matcher: &Option<Matcher>| matcher.as_ref().is_none_or(|m| m.matches(pieces));
-        if let [only] = self.matchers.as_slice() {
-            return Ok(says(only));
+        // What has no time of its own has one that the index may know by another name for a while.
+        if entry.time_ms.is_some() && entry.time_ms != hit.time_ms {
+            return Ok(false);
         }
+        let says = |matcher: &Matcher| -> bool { matcher.matches(hit.class, pieces) };
         let tools = search.catalogue.tools(entry.key)?;
         let facts = Facts {
-            time_ms: entry.searched_ms,
+            time_ms: hit.time_ms,
             kind: &entry.kind,
             role: entry.role.as_deref(),
             tools: &tools,
             is_error: entry.flags & flag::ERROR != 0,
         };
         let key = entry.key as u64;
-        Ok(self
-            .sides
-            .iter()
-            .zip(&self.matchers)
-            .any(|(side, matcher)| {
-                side.scope.admits(&facts)
-                    && side.scope.allow.is_none_or(|allow| allow(key))
-                    && says(matcher)
-            }))
+        Ok(sides.iter().zip(&self.matchers).any(|(side, matcher)| {
+            (has_prompts || side.scope.admits(&facts))
+                && side.scope.allow.is_none_or(|allow| allow(key))
+                && matcher.as_ref().is_none_or(says)
+        }))
     }
 }
 
@@ -115,9 +112,10 @@ impl<'a> Search<'a> {
     }
 
     /// How many passages match.
-    pub(super) fn count(&self, questions: &[Question<'_>]) -> Result<u64, Error> {
+    pub(super) fn count(&self, questions: &[Question<'_>]) -> Result<Counted, Error> {
         self.ask(questions, |asked| {
-            Ok(asked.hits(Order::Newest, 1)?.total as u64)
+            let found = asked.hits(Order::Newest, 1)?;
+            self.counted(asked, &asked.here, &found)
         })
     }
 
@@ -227,11 +225,11 @@ impl<'a> Search<'a> {
         let exprs = questions.iter().filter_map(|q| q.expr.cloned());
         let exprs: Vec<Expr> = exprs.collect();
         then(&Asked {
-            wider: wider.collect(),
+            everywhere: wider.collect(),
             matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
             marks: (questions.len() > 1 && !exprs.is_empty())
                 .then(|| Matcher::new(&Expr::Or(exprs))),
-            sides,
+            here: sides,
             failed,
         })
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Search;
 use super::asking::Asked;
+use super::counted::Counted;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::index::Error;
 use crate::model::{Count, Facets, iso};
@@ -12,7 +13,13 @@ use crate::words::Order;
 
 impl Search<'_> {
     /// Count the entries that match, each once.
-    pub(super) fn facets(&self, asked: &Asked<'_>) -> Result<Facets, Error> {
+    pub(super) fn facets(&self, asked: &Asked<'_>, counted: &Counted) -> Result<Facets, Error> {
+        if counted.total == 0 {
+            return Ok(Facets {
+                exact: counted.is_exact,
+                ..Facets::default()
+            });
+        }
         let found = asked.hits(Order::Newest, usize::MAX)?;
         let ours = self.snapshot.root_numbers()?;
         let mut sessions: HashMap<i64, (String, String)> = HashMap::new();
@@ -23,7 +30,7 @@ impl Search<'_> {
         let [mut agents, mut projects, mut roles, mut days]: [BTreeMap<String, u64>; 4] =
             Default::default();
         let mut seen = HashSet::new();
-        for hit in &found.hits {
+        for hit in found.hits.iter().filter(|hit| !counted.refutes(hit)) {
             if !seen.insert(hit.key) {
                 continue;
             }
@@ -55,7 +62,7 @@ impl Search<'_> {
             list
         };
         Ok(Facets {
-            exact: !found.total_is_bound,
+            exact: counted.is_exact,
             agents: by_count(agents),
             projects: by_count(projects),
             roles: by_count(roles),

@@ -7,14 +7,16 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
 use super::asking::Asked;
+use super::counted::Counted;
 use super::cursor::{Fingerprint, fingerprint};
 use super::fit::{self, Told, bytes};
+use super::passage::{Passage, Verdict};
 use super::place::{Branches, places};
 use super::snippet::snippet;
 use super::typed::{Author, author};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
-use crate::catalogue::write::{ARRIVAL_BITS, flag};
+use crate::catalogue::write::ARRIVAL_BITS;
 use crate::index::Error;
 use crate::model::{Class, Explanation, Hit, HitGroup, Place, SearchAnswer, Standing, iso};
 use crate::query::masked::mask_pieces;
@@ -34,11 +36,15 @@ const COPIED: usize = 80;
 /// So much is looked at behind a page: it counts what a longer one would.
 pub(super) const AHEAD: usize = 16;
 const AHEAD_BYTES: u64 = 64 << 10;
+/// So many bytes of lines are read in vain for a page, at most: of candidates that only their text decides on, and that do not
+/// match.
+const VAIN_BYTES: u64 = 16 << 20;
 
 /// Hits on their way to the page.
 pub(super) struct Page<'a, 's> {
     search: &'a Search<'s>,
     asked: &'a Asked<'a>,
+    counted: &'a Counted,
     matcher: Option<&'a Matcher>,
     order: Order,
     limit: usize,
@@ -46,6 +52,8 @@ pub(super) struct Page<'a, 's> {
     next: usize,
     /// Bytes of their lines.
     bytes: u64,
+    /// Bytes of lines that were read of those which do not match.
+    vain: u64,
     /// Those whose text lowered their score, until it is their turn.
     late: BinaryHeap<Ready>,
     ready: Vec<Ready>,
@@ -54,10 +62,10 @@ pub(super) struct Page<'a, 's> {
     copies: HashMap<Fingerprint, Copies>,
     own: HashMap<i64, HashSet<i64>>,
     reader: Reader<'a>,
-    /// Candidates that do not match, or could not be read.
-    pub dropped: usize,
-    /// Sessions of the candidates that match.
-    pub matched: HashSet<i64>,
+    /// Some candidate matches.
+    matched: bool,
+    /// Candidates that may match, but were not read: so many were read in vain.
+    pub unverified: u64,
     /// Some bytes were no longer what was catalogued.
     pub stale: bool,
     /// There is more behind the page.
@@ -120,31 +128,39 @@ impl Ord for Ready {
 }
 
 impl<'a, 's> Page<'a, 's> {
-    pub fn new(search: &'a Search<'s>, asked: &'a Asked<'a>, order: Order, limit: usize) -> Self {
+    pub fn new(
+        search: &'a Search<'s>,
+        asked: &'a Asked<'a>,
+        counted: &'a Counted,
+        order: Order,
+        limit: usize,
+    ) -> Self {
         Self {
             search,
             asked,
+            counted,
             matcher: asked.marks(),
             order,
             limit,
             next: 0,
             bytes: 0,
+            vain: 0,
             late: BinaryHeap::new(),
             ready: Vec::new(),
             seen: HashMap::new(),
             copies: HashMap::new(),
             own: HashMap::new(),
             reader: Reader::new(search.snapshot).masking(search.scope.mask),
-            dropped: 0,
-            matched: HashSet::new(),
+            matched: false,
+            unverified: 0,
             stale: false,
             more: false,
         }
     }
 
-    /// Whether every candidate was looked at.
-    pub fn has_seen(&self, hits: &[words::Hit]) -> bool {
-        self.next == hits.len()
+    /// Whether no candidate matches, once there are no more: with a match there is a hit, or it was shown before.
+    pub fn has_no_match(&self) -> bool {
+        !self.matched && self.unverified == 0
     }
 
     /// Look at the candidates that were not looked at yet; `all`: there are no more behind them.
@@ -182,7 +198,7 @@ impl<'a, 's> Page<'a, 's> {
                 self.more |= is_known && !all;
                 return Ok(is_known);
             };
-            let entry = self.search.catalogue.entry(hit.key as i64)?;
+            let entry = self.search.entry(hit)?;
             if !self.is_near(entry.map_or(0, |entry| entry.length)) {
                 self.more = true;
                 return Ok(true);
@@ -225,7 +241,7 @@ impl<'a, 's> Page<'a, 's> {
         if let Some(mask) = search.scope.mask {
             mask_pieces(&record, pieces.iter_mut(), mask);
         }
-        let (snippet, highlights) = snippet(self.matcher, &pieces);
+        let (snippet, highlights) = snippet(self.matcher, hit.class, &pieces);
         let score = hit.score * factor;
         let shown = Hit {
             address: String::new(),
@@ -274,9 +290,15 @@ impl<'a, 's> Page<'a, 's> {
     /// What a candidate says; `None` where it does not match, or was said before.
     fn candidate(&mut self, hit: &words::Hit) -> Result<Option<Candidate>, Error> {
         let search = self.search;
-        let key = hit.key as i64;
-        let Some(entry) = search.catalogue.entry(key)? else {
-            self.dropped += 1;
+        if self.counted.refutes(hit) {
+            return Ok(None);
+        }
+        // Who asks for all hits waits for them.
+        if hit.needs_check && self.vain > VAIN_BYTES && self.limit < usize::MAX {
+            self.unverified += 1;
+            return Ok(None);
+        }
+        let Some(entry) = search.entry(hit)? else {
             return Ok(None);
         };
         self.bytes = self.bytes.saturating_add(entry.length);
@@ -285,26 +307,22 @@ impl<'a, 's> Page<'a, 's> {
         let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
         let own_print = if folds { print } else { by_key };
         if search.shown.holds(own_print) || folds && self.is_copy(print) {
-            self.matched.insert(key >> ARRIVAL_BITS);
+            self.matched = true;
             return Ok(None);
         }
-        let Some((text, record)) = self.reader.unmasked(&entry)? else {
-            // Changed since it was catalogued: what it says now is for the next check to find.
-            self.stale = true;
-            self.dropped += 1;
-            return Ok(None);
+        let asked = (self.asked, self.asked.here.as_slice());
+        let Passage { record, pieces } = match search.read(asked, &mut self.reader, hit, &entry)? {
+            Verdict::Match(passage) => passage,
+            Verdict::Other => {
+                self.vain = self.vain.saturating_add(entry.length);
+                return Ok(None);
+            }
+            Verdict::Stale => {
+                self.stale = true;
+                return Ok(None);
+            }
         };
-        let mut pieces = Vec::new();
-        if search.query.asks_for_prompts() && entry.flags & flag::PROMPT != 0 {
-            pieces = self.reader.prompts(&entry)?;
-        }
-        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
-        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
-        if hit.needs_check && !self.asked.confirms(search, &entry, &pieces)? {
-            self.dropped += 1;
-            return Ok(None);
-        }
-        self.matched.insert(key >> ARRIVAL_BITS);
+        self.matched = true;
         let length: usize = pieces.iter().map(String::len).sum();
         let repeats = folds && length > 0 && (hit.class == Class::Output || length >= COPIED);
         let text_print = repeats.then(|| fingerprint(!hash(pieces.join("\0").as_bytes())));
@@ -362,7 +380,7 @@ impl<'a, 's> Page<'a, 's> {
                 };
                 let found = pieces
                     .iter()
-                    .map(|piece| (piece, matcher.highlights(piece)))
+                    .map(|piece| (piece, matcher.highlights(Class::Prose, piece)))
                     .filter(|(_, found)| !found.is_empty());
                 let authors = found.map(|(piece, found)| author(piece, &found));
                 Ok(match authors.max() {

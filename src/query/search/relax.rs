@@ -203,7 +203,7 @@ impl Search<'_> {
         for (typed, asked) in parts {
             // Alone it was asked for already.
             let is_all = questions.len() == 1 && questions[0].expr == asked[0].expr;
-            if !is_all && self.count(&asked)? > 0 {
+            if !is_all && self.count(&asked)?.total > 0 {
                 continue;
             }
             // Of a phrase the words that nothing holds say more.
@@ -219,7 +219,7 @@ impl Search<'_> {
                     // A sign between words is none, and what it finds says nothing.
                     if !is_told
                         && word.chars().any(char::is_alphanumeric)
-                        && self.count(&alone.collect::<Vec<_>>())? == 0
+                        && self.count(&alone.collect::<Vec<_>>())?.total == 0
                     {
                         words.push(word.to_owned());
                     }
@@ -239,7 +239,9 @@ impl Search<'_> {
                     expr: expr.as_ref(),
                     ..*question
                 });
-            answer.with_any = Some(self.count(&some.collect::<Vec<_>>())?);
+            let some = self.count(&some.collect::<Vec<_>>())?;
+            answer.with_any = Some(some.total);
+            answer.counts_exact &= some.is_exact;
         }
         let none = Filters::default();
         if questions.iter().any(|q| *q.sieve.filters != none) {
@@ -254,7 +256,9 @@ impl Search<'_> {
                 expr: question.expr,
                 sieve: &sieve,
             });
-            answer.without_filters = Some(self.count(&bare.collect::<Vec<_>>())?);
+            let bare = self.count(&bare.collect::<Vec<_>>())?;
+            answer.without_filters = Some(bare.total);
+            answer.counts_exact &= bare.is_exact;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Which part of a passage is shown?
 
+use crate::model::Class;
 use crate::words::Matcher;
 
 /// Characters of a snippet before and after the first match.
@@ -9,6 +10,7 @@ const AFTER: usize = 140;
 /// The text around the first match, on one line, and where the matches are in it.
 pub(super) fn snippet(
     matcher: Option<&Matcher>,
+    class: Class,
     pieces: &[String],
 ) -> (String, Vec<(usize, usize)>) {
     let first = pieces
@@ -16,7 +18,9 @@ pub(super) fn snippet(
         .map(|piece| {
             (
                 piece,
-                matcher.map(|m| m.highlights(piece)).unwrap_or_default(),
+                matcher
+                    .map(|m| m.highlights(class, piece))
+                    .unwrap_or_default(),
             )
         })
         .find(|(_, found)| !found.is_empty());

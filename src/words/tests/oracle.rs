@@ -4,7 +4,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
-use crate::model::Expr;
+use crate::model::{Class, Expr};
 
 /// One folded character.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -390,14 +390,16 @@ pub fn read_pieces(pieces: &[String]) -> Vec<(u32, String)> {
     tokens
 }
 
-/// Whether a passage with these tokens and this text matches.
-pub fn holds(expr: &Expr, tokens: &[(u32, String)], pieces: &[String]) -> bool {
+/// Whether a passage of this class, with these tokens and this text, matches.
+pub fn holds(expr: &Expr, class: Class, tokens: &[(u32, String)], pieces: &[String]) -> bool {
+    let said = |text: &str, prefix: bool| said(text, class, prefix, tokens);
+    let holds = |expr: &Expr| holds(expr, class, tokens, pieces);
     match expr {
-        Expr::Word(text) | Expr::Phrase(text) => said(text, false, tokens),
-        Expr::Prefix(text) => said(text, true, tokens),
+        Expr::Word(text) | Expr::Phrase(text) => said(text, false),
+        Expr::Prefix(text) => said(text, true),
         Expr::Near(text) => match single(text) {
             Some(word) => tokens.iter().any(|(_, token)| edits(&word, token) <= 1),
-            None => said(text, false, tokens),
+            None => said(text, false),
         },
         Expr::Longer(text) => {
             let asked = read(text);
@@ -405,9 +407,9 @@ pub fn holds(expr: &Expr, tokens: &[(u32, String)], pieces: &[String]) -> bool {
             word.is_some_and(|word| tokens.iter().any(|(_, token)| token.starts_with(&word)))
         }
         Expr::Substring(_) | Expr::Regex(_) => pieces.iter().any(|piece| in_text(expr, piece)),
-        Expr::And(members) => members.iter().all(|member| holds(member, tokens, pieces)),
-        Expr::Or(members) => members.iter().any(|member| holds(member, tokens, pieces)),
-        Expr::Not(inner) => !holds(inner, tokens, pieces),
+        Expr::And(members) => members.iter().all(holds),
+        Expr::Or(members) => members.iter().any(holds),
+        Expr::Not(inner) => !holds(inner),
     }
 }
 
@@ -475,7 +477,7 @@ pub fn in_text(expr: &Expr, text: &str) -> bool {
     }
 }
 
-fn said(text: &str, prefix: bool, tokens: &[(u32, String)]) -> bool {
+fn said(text: &str, class: Class, prefix: bool, tokens: &[(u32, String)]) -> bool {
     let asked = read(text);
     let fits = |token: &str, wanted: &str, open: bool| {
         if open {
@@ -488,6 +490,10 @@ fn said(text: &str, prefix: bool, tokens: &[(u32, String)]) -> bool {
         && tokens.iter().any(|(_, token)| fits(token, whole, prefix))
     {
         return true;
+    }
+    // What tools print holds an identifier as a whole, or not.
+    if class == Class::Output && asked.whole.is_some() {
+        return false;
     }
     let Some(((first_at, _), (last_at, _))) = asked.spelled.first().zip(asked.spelled.last())
     else {

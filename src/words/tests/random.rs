@@ -258,9 +258,9 @@ fn matcher_and_prefilter_say_what_the_oracle_says() {
             let matcher = Matcher::new(&expr);
             let filter = Prefilter::new(Some(&expr));
             for ((doc, tokens), raw) in docs.iter().zip(&tokens).zip(&raws) {
-                let expected = oracle::holds(&expr, tokens, &doc.pieces);
+                let expected = oracle::holds(&expr, doc.class, tokens, &doc.pieces);
                 assert_eq!(
-                    matcher.matches(&doc.pieces),
+                    matcher.matches(doc.class, &doc.pieces),
                     expected,
                     "{expr:?} on {:?}",
                     doc.pieces
@@ -330,7 +330,7 @@ fn disk_and_overlay_find_what_the_oracle_finds() {
                 let expected: BTreeSet<u64> = docs
                     .iter()
                     .zip(&tokens)
-                    .filter(|(doc, tokens)| oracle::holds(expr, tokens, &doc.pieces))
+                    .filter(|(doc, tokens)| oracle::holds(expr, doc.class, tokens, &doc.pieces))
                     .map(|(doc, _)| doc.key)
                     .collect();
                 let scope = Scope::default();
@@ -371,7 +371,7 @@ fn disk_and_overlay_find_what_the_oracle_finds() {
 fn holds(hit: &Hit, expr: &Expr, docs: &[Doc]) -> bool {
     let doc = docs.iter().find(|doc| doc.key == hit.key).unwrap();
     assert_eq!((doc.class, doc.time_ms), (hit.class, hit.time_ms));
-    !hit.needs_check || Matcher::new(expr).matches(&doc.pieces)
+    !hit.needs_check || Matcher::new(expr).matches(doc.class, &doc.pieces)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The tokenizer's rules by example.
 
-use crate::model::Expr;
+use crate::model::{Class, Expr};
 use crate::words::tokenizer::{Kind, segment};
 use crate::words::{highlights, matches_text};
 
@@ -98,8 +98,10 @@ fn long_words_are_cut() {
 
 #[test]
 fn a_query_word_means_its_whole_or_its_parts() {
-    let says =
-        |query: &str, text: &str| matches_text(&Expr::Word(query.into()), &[text.to_owned()]);
+    let says_in = |class: Class, query: &str, text: &str| {
+        matches_text(&Expr::Word(query.into()), class, &[text.to_owned()])
+    };
+    let says = |query: &str, text: &str| says_in(Class::Prose, query, text);
     assert!(says("foo", "fooBar"));
     assert!(says("foobar", "fooBar"));
     assert!(says("foo_bar", "fooBar"));
@@ -114,12 +116,23 @@ fn a_query_word_means_its_whole_or_its_parts() {
     assert!(says("本語", "日本語です"));
     assert!(!says("日語", "日本語"));
     assert!(!says("…", "…"));
+    // In what tools print an identifier is one word; what is none is a phrase there, too.
+    let printed = |query: &str, text: &str| says_in(Class::Output, query, text);
+    for text in ["fooBar", "foobar", "a.fooBar()", "\\nfooBar"] {
+        assert!(printed("fooBar", text), "{text}");
+    }
+    for text in ["foo bar", "foo_bar", "fooBarBaz", "getFooBar"] {
+        assert!(!printed("fooBar", text), "{text}");
+    }
+    assert!(printed("1.2.3", "v1.2.3") && !printed("1.2.3", "1.2.3.4"));
+    assert!(printed("src/fooBar", "src/foo-bar"));
+    assert!(printed("foo", "getFooBar"));
 }
 
 #[test]
 fn highlights_are_ranges_of_the_original() {
     let marked = |expr: Expr, text: &str| {
-        let ranges = highlights(&expr, text);
+        let ranges = highlights(&expr, Class::Prose, text);
         ranges
             .iter()
             .map(|range| text[range.clone()].to_owned())

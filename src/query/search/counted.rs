@@ -1,0 +1,106 @@
+//! How much matches in all? Passages that the index cannot decide on (phrases in what tools print) are read and counted as long
+//! as there are few; of more the answer tells how many may match. So it tells the same whatever the length of its page.
+
+use std::collections::HashSet;
+
+use super::Search;
+use super::asking::Asked;
+use super::passage::Verdict;
+use crate::catalogue::write::ARRIVAL_BITS;
+use crate::index::Error;
+use crate::model::Class;
+use crate::query::show::Reader;
+use crate::words::{self, Order, Side, search_any};
+
+/// So many passages are read to be counted, and so many bytes of lines, at most: as long as a search takes otherwise.
+const MOST: usize = 1024;
+const MOST_BYTES: u64 = 2 << 20;
+
+/// How much matches.
+pub(super) struct Counted {
+    /// Passages that match; those that may match where they were too many to be read.
+    pub total: u64,
+    /// Sessions of these.
+    pub sessions: u64,
+    /// Whether they match for certain. If not, `total` and `sessions` are upper bounds.
+    pub is_exact: bool,
+    /// Passages that may match, read or not.
+    candidates: u64,
+    /// Those of them that were read, and do not.
+    refuted: HashSet<(u64, Class)>,
+}
+
+impl Counted {
+    /// Whether a candidate was read and does not match.
+    pub fn refutes(&self, hit: &words::Hit) -> bool {
+        self.refuted.contains(&(hit.key, hit.class))
+    }
+
+    /// The same, of which somebody has found that nothing matches after all.
+    pub fn as_nothing(self) -> Self {
+        Self {
+            total: 0,
+            sessions: 0,
+            is_exact: true,
+            ..self
+        }
+    }
+
+    /// How much more this is than what `less` has counted of the same, and whether it is certain. Of passages that may match
+    /// those that are among both are no difference.
+    pub fn beyond(&self, less: &Self) -> (u64, bool) {
+        match self.is_exact && less.is_exact {
+            true => (self.total.saturating_sub(less.total), true),
+            false => (self.candidates.saturating_sub(less.candidates), false),
+        }
+    }
+}
+
+impl Search<'_> {
+    /// Count what `sides` found.
+    pub(super) fn counted(
+        &self,
+        asked: &Asked<'_>,
+        sides: &[Side<'_>],
+        found: &words::Answer,
+    ) -> Result<Counted, Error> {
+        let candidates = found.total as u64;
+        let mut counted = Counted {
+            total: candidates,
+            sessions: found.sessions as u64,
+            is_exact: found.undecided == 0,
+            candidates,
+            refuted: HashSet::new(),
+        };
+        if counted.is_exact || found.undecided > MOST {
+            return Ok(counted);
+        }
+        let mut all = search_any(sides, Order::Newest, usize::MAX)?.hits;
+        // Lines of one file are read one after the other.
+        all.sort_unstable_by_key(|hit| (hit.key, hit.class));
+        let (mut undecided, mut bytes) = (Vec::new(), 0_u64);
+        for hit in all.iter().filter(|hit| hit.needs_check) {
+            let Some(entry) = self.entry(hit)? else {
+                return Ok(counted);
+            };
+            bytes = bytes.saturating_add(entry.length);
+            if bytes > MOST_BYTES {
+                return Ok(counted);
+            }
+            undecided.push((hit, entry));
+        }
+        let mut reader = Reader::new(self.snapshot);
+        counted.is_exact = true;
+        for (hit, entry) in undecided {
+            match self.read((asked, sides), &mut reader, hit, &entry)? {
+                Verdict::Match(_) => {}
+                Verdict::Other => drop(counted.refuted.insert((hit.key, hit.class))),
+                Verdict::Stale => counted.is_exact = false,
+            }
+        }
+        all.retain(|hit| !counted.refutes(hit));
+        let sessions: HashSet<u64> = all.iter().map(|hit| hit.key >> ARRIVAL_BITS).collect();
+        (counted.total, counted.sessions) = (all.len() as u64, sessions.len() as u64);
+        Ok(counted)
+    }
+}

@@ -1,0 +1,82 @@
+//! What does a candidate say? It is read again from its file, and asked whether that is what was looked for.
+
+use super::Search;
+use super::asking::Asked;
+use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::write::flag;
+use crate::index::Error;
+use crate::query::show::Reader;
+use crate::words::{self, Side, WordsError};
+
+/// What came of reading a candidate.
+pub(super) enum Verdict {
+    /// It says what is asked for.
+    Match(Passage),
+    /// The index could not tell, and it does not.
+    Other,
+    /// Its line has changed since it was catalogued, or cannot be read: what it says now is for the next check to find.
+    Stale,
+}
+
+/// A passage as its file has it.
+pub(super) struct Passage {
+    /// The bytes of the line.
+    pub record: Vec<u8>,
+    pub pieces: Vec<String>,
+}
+
+impl Search<'_> {
+    /// The entry of a candidate.
+    ///
+    /// # Errors
+    /// [`Error::Words`] when there is none: the catalogue's snapshot holds every entry that the words may tell of.
+    pub(super) fn entry(&self, hit: &words::Hit) -> Result<Option<StoredEntry>, Error> {
+        match self.catalogue.entry(hit.key as i64)? {
+            None if self.has_words() => Err(damage("an entry that there is not")),
+            entry => Ok(entry),
+        }
+    }
+
+    /// Read a candidate, and ask it what `sides` ask.
+    ///
+    /// # Errors
+    /// [`Error::Words`] when the index was certain, and its line, which is as it was, says something else.
+    pub(super) fn read(
+        &self,
+        (asked, sides): (&Asked<'_>, &[Side<'_>]),
+        reader: &mut Reader<'_>,
+        hit: &words::Hit,
+        entry: &StoredEntry,
+    ) -> Result<Verdict, Error> {
+        let Some((text, record)) = reader.unmasked(entry)? else {
+            return Ok(Verdict::Stale);
+        };
+        // What stands beside the words' text is found whatever they say.
+        let has_prompts = entry.flags & flag::PROMPT != 0 && self.query.asks_for_prompts();
+        let mut pieces = Vec::new();
+        if has_prompts {
+            pieces = reader.prompts(entry)?;
+        }
+        let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
+        pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
+        let is_told = has_prompts || entry.role.as_deref() == Some("system");
+        if is_told && !hit.needs_check
+            || asked.confirms(self, sides, (hit, entry, has_prompts), &pieces)?
+        {
+            return Ok(Verdict::Match(Passage { record, pieces }));
+        }
+        match hit.needs_check || !self.has_words() {
+            true => Ok(Verdict::Other),
+            false => Err(damage("an entry that does not say what was asked for")),
+        }
+    }
+
+    /// Whether the words on disk are asked.
+    fn has_words(&self) -> bool {
+        self.found.get().is_some_and(|found| found.words.is_some())
+    }
+}
+
+fn damage(what: &str) -> Error {
+    WordsError::Unreadable(format!("they told of {what}")).into()
+}
