@@ -39,6 +39,7 @@
 //! - `searching`: what `search` prints
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
+//! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
 //! - `writing`: what the commands that write a session write
 mod agentuse;
@@ -113,6 +114,8 @@ mod tools;
 mod tour;
 #[cfg(unix)]
 mod unread;
+#[cfg(unix)]
+mod verifying;
 mod watching;
 #[cfg(unix)]
 mod writing;

@@ -20,12 +20,13 @@ mod wipe;
 mod words;
 
 pub use cancel::Cancel;
-pub use compare::{Comparison, compare_source};
+pub use compare::{Comparison, Finding, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
 pub use found::{Found, Kept, are_refused, open_words};
 pub use hints::{Hinted, settle, sync_hints};
 pub use look::{AllSeen, Seen, list_ahead, look_at_all, look_beside};
 pub use owed::scan_owed;
+pub use passages::passages;
 pub use prompts::scan_prompts;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
