@@ -331,7 +331,15 @@ fn a_check_looks_at_directories() {
     let edited = r#"{"id":"m/part/0.json","type":"text","text":"otter","time":{"start":5}}"#;
     fs::write(base.join(session).join("m/part/0.json"), edited).unwrap();
     let (_, index) = check(0, "walrus", 10 - 1);
-    assert!(!index.verify(&mut |_| {}).unwrap().differences.is_empty());
+    let verified = index.verify(&mut |_| {}).unwrap();
+    assert_eq!(verified.differences, []);
+    let behind: Vec<_> = verified.behind.iter().map(|one| &one.source).collect();
+    assert_eq!(behind, [&Some(base.join(session).join("m/part/0.json"))]);
+    assert_eq!(
+        verified.condemned.len(),
+        1,
+        "nothing tells the next look of it"
+    );
     // A change in another directory does not lead there; one in the same directory does.
     put("n/part/1.json", "otter");
     check(1, "otter", 1);

@@ -41,6 +41,7 @@
 //! - `searching`: what `search` prints
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
+//! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
 //! - `words`: how many files the words have, whose they are, and what stands in them
 //! - `writing`: what the commands that write a session write
@@ -119,6 +120,8 @@ mod tools;
 mod tour;
 #[cfg(unix)]
 mod unread;
+#[cfg(unix)]
+mod verifying;
 mod watching;
 mod words;
 #[cfg(unix)]

@@ -161,32 +161,7 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// All entries of one source in file order.
-    pub fn entries_of_source(&self, source: i64) -> Result<Vec<StoredEntry>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            let sessions: Vec<i64> = self
-                .connection
-                .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
-                .query_map([source], |r| r.get(0))?
-                .collect::<Result<_, _>>()?;
-            let mut all = Vec::new();
-            for session in sessions {
-                let (low, high) = key_range(session);
-                let found: Vec<StoredEntry> = self
-                    .connection
-                    .prepare_cached(&format!(
-                        "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY start"
-                    ))?
-                    .query_map([low, high, source], stored_entry)?
-                    .collect::<Result<_, _>>()?;
-                all.extend(found);
-            }
-            Ok(all)
-        };
-        self.told(run())
-    }
-
-    /// The same one after the other, in the order they were told in, which is that of the file.
+    /// The entries of one source one after the other, in the order they were told in, which is that of the file.
     pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {
         let run = || -> rusqlite::Result<Vec<i64>> {
             self.connection

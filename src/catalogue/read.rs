@@ -34,6 +34,17 @@ pub struct Checkpoint {
     pub fold: String,
 }
 
+/// A source at one moment.
+#[derive(Debug, Clone)]
+pub struct SourceState {
+    /// What is known of it.
+    pub known: Known,
+    /// From where it is read on.
+    pub checkpoint: Option<Checkpoint>,
+    /// Key of its first entry: another one when its rows were made anew, for no key is given twice.
+    pub first: Option<i64>,
+}
+
 /// A session as stored: its number and its list row.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
@@ -143,6 +154,22 @@ impl Catalogue {
         self.told(taken)
     }
 
+    /// What `ask` asks for, all of it of one state: for [`Index::verify`](crate::Index::verify), which
+    /// takes many short snapshots.
+    pub fn at_one_moment<T, E: From<Error>>(
+        &self,
+        ask: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        // Within a transaction it is one already.
+        if !self.connection.is_autocommit() {
+            return ask();
+        }
+        self.snapshot()?;
+        let asked = ask();
+        self.end_snapshot();
+        asked
+    }
+
     /// Have `step` called after so many steps of SQLite's machine, again and again; 0: no more.
     #[cfg(test)]
     pub fn each_step(&mut self, steps: i32, mut step: impl FnMut() + Send + 'static) {
@@ -190,6 +217,29 @@ impl Catalogue {
                     .optional()
                 }),
         )
+    }
+
+    /// The source at a path below a root, as it is at one moment.
+    pub fn source_state(&self, root: i64, relative: &str) -> Result<Option<SourceState>, Error> {
+        let first = "SELECT min((SELECT min(key) FROM _entries e WHERE e.source = ss.source
+                            AND e.key BETWEEN ss.session << 24 AND ((ss.session + 1) << 24) - 1))
+                     FROM _session_sources ss WHERE ss.source = ?1";
+        self.at_one_moment(|| {
+            let query = format!("SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2");
+            let found = self.connection.prepare_cached(&query);
+            let found =
+                found.and_then(|mut s| s.query_row(params![root, relative], known).optional());
+            let Some(known) = self.told(found)? else {
+                return Ok(None);
+            };
+            let first = self.connection.prepare_cached(first);
+            let first = first.and_then(|mut s| s.query_row([known.source], |r| r.get(0)));
+            Ok(Some(SourceState {
+                checkpoint: self.checkpoint(known.source)?,
+                first: self.told(first)?,
+                known,
+            }))
+        })
     }
 
     /// Files below a root that are no source, and why; sorted by path.

@@ -400,6 +400,10 @@ impl Catalogue {
             let mut differ = 0;
             while let Some(row) = rows.next()? {
                 let stored = stored_session(row)?;
+                // While the first file of a session is read in parts it has no row yet.
+                if stored.row.path.as_os_str().is_empty() {
+                    continue;
+                }
                 let json = without_head(stored.row)?;
                 let equal: bool = same.query_row(
                     params![stored.session, json, row_hash(stored.session, &json)],

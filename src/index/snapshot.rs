@@ -72,7 +72,7 @@ impl Index {
 
     /// Ask a question of a snapshot of its own. Where somebody commits in between it is asked of a
     /// newer one, and once more where session files turn out to have changed.
-    pub(super) fn ask<T>(
+    pub(crate) fn ask<T>(
         &self,
         mut question: impl FnMut(&Snapshot<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
@@ -109,6 +109,12 @@ impl Index {
             healed,
         };
         Ok((answer?, streamed))
+    }
+
+    /// The catalogue without a snapshot. For [`Index::verify`] alone, which reads every file, holds no
+    /// transaction meanwhile, and looks again at what differs.
+    pub(crate) fn catalogue_in_parts(&self) -> &Catalogue {
+        &self.catalogue
     }
 
     /// Have these sources read again, from their first byte on. `false`: nothing can be written

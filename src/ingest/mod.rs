@@ -21,12 +21,13 @@ mod wipe;
 mod words;
 
 pub use cancel::Cancel;
-pub use compare::{Comparison, compare_source};
+pub use compare::{Comparison, Finding, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
 pub use found::{Agreement, Found, OpenedWords, are_refused};
 pub use hints::{Hinted, settle, sync_hints};
 pub use look::{Seen, list_ahead, look_at_all};
 pub use owed::scan_owed;
+pub use passages::passages;
 pub use prompts::scan_prompts;
 pub use prove::Audits;
 pub use reading::entry_bytes;

@@ -32,6 +32,8 @@ pub struct Plan<'a> {
     pub size: u64,
     /// Modification time as found: newest first.
     pub mtime_ns: i64,
+    /// Up to which byte lines are read; `None`: to the end.
+    pub until: Option<u64>,
 }
 
 /// The work of one root: sources to read, and sources that are gone.
@@ -73,6 +75,7 @@ pub fn plan<'a>(
             checkpoint: None,
             size: found.identity.size,
             mtime_ns: found.identity.mtime_ns,
+            until: None,
         });
     }
     work.gone.extend(rest);

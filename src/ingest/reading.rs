@@ -263,10 +263,11 @@ impl Reader<'_> {
     ) -> std::io::Result<()> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
+        let until = self.plan.until.unwrap_or(u64::MAX);
         let mut lines = Lines::new(
-            file,
+            file.take(until.saturating_sub(self.from)),
             std::mem::take(buffer),
-            self.identity.size.saturating_sub(self.from),
+            self.identity.size.min(until).saturating_sub(self.from),
         );
         let mut shown = None;
         while let Some((block, terminated)) = lines.next_block()? {

@@ -61,6 +61,7 @@ fn read_as(
         checkpoint: None,
         size: 0,
         mtime_ns: 0,
+        until: None,
     };
     let mut worth = 0;
     let mut applied = Ok(());

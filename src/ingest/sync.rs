@@ -36,6 +36,8 @@ pub enum Event {
     Readable,
     /// So many bytes of `of` are in the words.
     Indexed { bytes: u64, of: u64 },
+    /// So many of them were compared with what is stored of them.
+    Compared { files: u64, bytes: u64 },
     /// So many bytes of `of` were read through for a search.
     Scanned { bytes: u64, of: u64 },
     /// The end.

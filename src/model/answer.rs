@@ -519,7 +519,7 @@ pub struct WatcherStatus {
     pub lag_ms: Option<f64>,
 }
 
-/// One difference that `verify` found.
+/// What `verify` says of a file, or of a store as a whole: that it differs, or that it is behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct Difference {
@@ -527,6 +527,31 @@ pub struct Difference {
     pub store: String,
     pub source: Option<PathBuf>,
     pub what: String,
+}
+
+/// How what is stored of a file stands to the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Both stores say what the file says.
+    Equal,
+    /// The file could not be read: nothing of it is compared.
+    Unread,
+    /// The file was written since it was catalogued, or while it was compared. The next sync reads it.
+    Behind,
+    /// The stores say something else than the bytes that they were made of.
+    Differs,
+}
+
+/// The verdict on one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct FileVerdict {
+    pub path: PathBuf,
+    pub verdict: Verdict,
+    /// Why it is not equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
 }
 
 /// A file, folder or root that could not be read.
@@ -546,8 +571,19 @@ pub struct Verification {
     pub entries: u64,
     pub passages: u64,
     pub bytes_read: u64,
+    /// What only `rebuild` makes right, or where the words alone differ `sync`.
     pub differences: Vec<Difference>,
+    /// What was written since it was catalogued, or while it was compared: no difference.
+    #[serde(default)]
+    pub behind: Vec<Difference>,
     /// What is on disk and could not be read: nothing of it is compared.
     #[serde(default)]
     pub unread: Vec<Unread>,
+    /// Each file once, sorted by path: sources, and what else lies below the roots where it is not as it is stored.
+    #[serde(default)]
+    pub files: Vec<FileVerdict>,
+    /// Numbers of the sources whose files hold other bytes than were catalogued: they are to be read again from the beginning,
+    /// for nothing else may tell the next sync so.
+    #[serde(skip)]
+    pub condemned: Vec<i64>,
 }

@@ -78,6 +78,7 @@ impl Index {
                 Event::Waiting
                 | Event::Readable
                 | Event::Indexed { .. }
+                | Event::Compared { .. }
                 | Event::Scanned { .. }
                 | Event::Done => return,
             };

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -62,6 +63,26 @@ pub fn condemned(dir: &Path) -> Option<String> {
 }
 
 impl Words {
+    /// Files of the index whose checksum is wrong, or that cannot be asked for it.
+    pub fn damaged_files(&self) -> Result<Vec<String>, WordsError> {
+        let index = self.searcher.index();
+        let files = || -> Result<BTreeSet<PathBuf>, WordsError> {
+            let segments = index.searchable_segment_metas()?;
+            Ok(segments.iter().flat_map(files_of).collect())
+        };
+        reading(|| {
+            let mut damaged = files()?;
+            damaged.retain(|path| !matches!(index.directory().validate_checksum(path), Ok(true)));
+            // What a commit has thrown away meanwhile is not there, and no damage.
+            if !damaged.is_empty() {
+                let now = files()?;
+                damaged.retain(|path| now.contains(path));
+            }
+            let name = |path: &PathBuf| path.display().to_string();
+            Ok(damaged.iter().map(name).collect())
+        })
+    }
+
     /// What is wrong, as exactly as can be told, after reading has failed: all files are held against their checksums.
     pub fn diagnosis(&self, error: &WordsError) -> String {
         match self.damaged_files() {
@@ -83,17 +104,29 @@ pub(super) const FILES: [SegmentComponent; 6] = [
     SegmentComponent::Store,
 ];
 
+/// All files of a segment.
+fn files_of(segment: &SegmentMeta) -> Vec<PathBuf> {
+    parts_of(segment, &FILES)
+        .map(|part| segment.relative_path(part))
+        .collect()
+}
+
+/// These parts of a segment, and what says which of its passages are deleted.
+fn parts_of(
+    segment: &SegmentMeta,
+    parts: &[SegmentComponent],
+) -> impl Iterator<Item = SegmentComponent> {
+    let deletions = segment.has_deletes().then_some(SegmentComponent::Delete);
+    parts.iter().cloned().chain(deletions)
+}
+
 /// The first of these parts of a segment whose checksum is wrong, or that cannot be read.
 pub(super) fn damaged_part(
     index: &Index,
     segment: &SegmentMeta,
     parts: &[SegmentComponent],
 ) -> Option<PathBuf> {
-    let deletions = segment.has_deletes().then_some(SegmentComponent::Delete);
-    parts
-        .iter()
-        .cloned()
-        .chain(deletions)
+    parts_of(segment, parts)
         .map(|part| segment.relative_path(part))
         .find(|path| !matches!(index.directory().validate_checksum(path), Ok(true)))
 }

@@ -71,17 +71,6 @@ impl Words {
         self.payload.as_deref()
     }
 
-    /// Files of the index whose checksum is wrong.
-    pub fn damaged_files(&self) -> Result<Vec<String>, WordsError> {
-        let damaged = reading(|| Ok(self.searcher.index().validate_checksum()?))?;
-        let mut names: Vec<_> = damaged
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        names.sort();
-        Ok(names)
-    }
-
     /// All keys on disk with their classes, ascending.
     pub fn keys(&self) -> Result<Vec<(u64, Class)>, WordsError> {
         reading(|| {

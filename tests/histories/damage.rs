@@ -3,6 +3,7 @@
 use std::fs;
 use std::ops::Bound;
 use std::path::Path;
+use std::time::Duration;
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -220,6 +221,25 @@ fn damage_catalogue(path: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
     }
 }
 
+/// Take the passages of an entry out of the words, as if they had never been given to them.
+pub fn forget_passages(directory: &Path, key: u64) {
+    let index = tantivy::Index::open_in_dir(directory).unwrap();
+    let payload = index.load_metas().unwrap().payload.unwrap();
+    let field = index.schema().get_field("key").unwrap();
+    let mut writer: tantivy::IndexWriter = index.writer_with_num_threads(1, 20_000_000).unwrap();
+    let term = Term::from_field_u64(field, key);
+    writer
+        .delete_query(Box::new(RangeQuery::new(
+            Bound::Included(term.clone()),
+            Bound::Included(term),
+        )))
+        .unwrap();
+    let mut prepared = writer.prepare_commit().unwrap();
+    prepared.set_payload(&payload);
+    prepared.commit().unwrap();
+    writer.wait_merging_threads().unwrap();
+}
+
 /// One random damage to the words.
 fn damage_words(directory: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
     // `.managed.json` only says which files may be deleted; lock files are empty.
@@ -259,8 +279,6 @@ fn damage_words(directory: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
         }
         _ => {
             let index = tantivy::Index::open_in_dir(directory).unwrap();
-            let payload = index.load_metas().unwrap().payload.unwrap();
-            let key = index.schema().get_field("key").unwrap();
             let reader = index.reader().unwrap();
             let searcher = reader.searcher();
             let segment = searcher.segment_readers().choose(rng)?;
@@ -268,19 +286,7 @@ fn damage_words(directory: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
                 .doc_ids_alive()
                 .nth(rng.random_range(0..segment.num_docs()) as usize)?;
             let value = segment.fast_fields().u64("key").unwrap().first(doc)?;
-            let mut writer: tantivy::IndexWriter =
-                index.writer_with_num_threads(1, 20_000_000).unwrap();
-            let term = Term::from_field_u64(key, value);
-            writer
-                .delete_query(Box::new(RangeQuery::new(
-                    Bound::Included(term.clone()),
-                    Bound::Included(term),
-                )))
-                .unwrap();
-            let mut prepared = writer.prepare_commit().unwrap();
-            prepared.set_payload(&payload);
-            prepared.commit().unwrap();
-            writer.wait_merging_threads().unwrap();
+            forget_passages(directory, value);
             Some(format!("the passages of entry {value} deleted"))
         }
     }
@@ -343,6 +349,8 @@ fn plant(seed: u64) -> Vec<String> {
         }
         fs::write(path, bytes).unwrap();
     }
+    // Only directories whose files are old enough vouch for what is stored of them.
+    std::thread::sleep(Duration::from_millis(100));
     let roots = ["pi", "clido"].map(|agent| root(agent, agent, &place.path().join(agent)));
     let config = Config::new(place.path().join("index"), roots.to_vec());
     Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();

@@ -1,7 +1,7 @@
 //! Does the index equal the files?
 
 use clap::Args;
-use sessionary::model::Verification;
+use sessionary::model::{Difference, Verdict, Verification};
 use sessionary::{Config, Freshness, Index};
 
 use crate::failure::{Failure, Outcome};
@@ -14,8 +14,10 @@ use crate::output::time::{bytes, count};
 /// Read all session files again and compare both stores with them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 and one line a difference when they are not equal; `sessionary rebuild` makes them so.\n\
-    What is on disk but cannot be read is named; it is no difference, for there is nothing to compare.\n\n\
+    after_help = "One line a file that is not equal, with the verdict and why. Agents may write meanwhile.\n\
+    differs: the index says something else than the bytes it was made of. Exit code 1; `sessionary rebuild` makes it anew.\n\
+    behind: written since it was indexed, or just now. The next `sessionary sync` reads it.\n\
+    unread: on disk, but it cannot be read; there is nothing to compare.\n\n\
     Examples:\n  \
     sessionary verify\n  \
     sessionary verify --json"
@@ -48,6 +50,9 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     }
     // What could not be taken in first is no fault of the stores.
     super::say_pending(screen, &index, index.obstacle().is_none(), None);
+    if !verification.behind.is_empty() {
+        screen.say("What is behind was written meanwhile: the next `sessionary sync` reads it.");
+    }
     if verification.differences.is_empty() {
         return Ok(Outcome::Found);
     }
@@ -59,44 +64,62 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 
 fn printed(verification: &Verification, screen: &Screen) -> String {
     let mut out = String::new();
-    for difference in &verification.differences {
-        let place = difference
-            .source
-            .as_deref()
-            .map(|path| format!(" {}:", screen.path(path)))
-            .unwrap_or_default();
-        let store = screen
-            .style
-            .paint(Tone::Bad, &plain_line(&difference.store));
-        out.push_str(&format!(
-            "{store}:{place} {}\n",
-            plain_line(&difference.what)
-        ));
+    let mut line = |word: &str, tone: Tone, rest: &str| {
+        let word = screen.style.paint(tone, word);
+        out.push_str(&format!("{word}: {rest}\n"));
+    };
+    // What is of no file.
+    let whole = |all: &[Difference]| {
+        let all = all.iter().filter(|one| one.source.is_none());
+        all.map(|one| (plain_line(&one.store), plain_line(&one.what)))
+            .collect::<Vec<_>>()
+    };
+    for (store, what) in whole(&verification.differences) {
+        line(&store, Tone::Bad, &what);
+    }
+    for (store, what) in whole(&verification.behind) {
+        line("behind", Tone::Warn, &format!("{store}: {what}"));
+    }
+    for file in &verification.files {
+        let (word, tone) = match file.verdict {
+            Verdict::Differs => ("differs", Tone::Bad),
+            Verdict::Behind => ("behind", Tone::Warn),
+            Verdict::Equal | Verdict::Unread => continue,
+        };
+        let what = plain_line(file.what.as_deref().unwrap_or_default());
+        let path = screen.path(&file.path);
+        line(word, tone, &format!("{path}: {what}"));
     }
     for unread in &verification.unread {
-        let word = screen.style.paint(Tone::Warn, "unread");
-        out.push_str(&format!(
-            "{word}: {}: {}\n",
-            screen.path(&unread.path),
-            plain_line(&unread.reason)
-        ));
+        let (path, reason) = (screen.path(&unread.path), plain_line(&unread.reason));
+        line("unread", Tone::Warn, &format!("{path}: {reason}"));
     }
-    let unread = verification.unread.len();
-    let verdict = match (verification.differences.len(), unread) {
-        (0, 0) => "both stores equal the files".to_owned(),
-        (0, _) => format!("both stores equal the files that could be read, {unread} could not"),
-        (differences, 0) => count(differences as u64, "difference"),
-        (differences, _) => format!(
-            "{}, and {unread} could not be read",
-            count(differences as u64, "difference")
-        ),
-    };
     out.push_str(&format!(
-        "{}, {}, {}, {} read: {verdict}.\n",
+        "{}, {}, {}, {} read: {}.\n",
         count(verification.sources, "file"),
         count(verification.entries, "entry"),
         count(verification.passages, "passage"),
-        bytes(verification.bytes_read)
+        bytes(verification.bytes_read),
+        verdict(verification)
     ));
     out
+}
+
+/// All of it in one phrase.
+fn verdict(verification: &Verification) -> String {
+    let differences = verification.differences.len() as u64;
+    let (behind, unread) = (verification.behind.len(), verification.unread.len());
+    let mut verdict = match (differences, unread) {
+        (0, 0) => "both stores equal the files".to_owned(),
+        (0, _) => format!("both stores equal the files that could be read, {unread} could not"),
+        (_, 0) => count(differences, "difference"),
+        _ => format!(
+            "{}, and {unread} could not be read",
+            count(differences, "difference")
+        ),
+    };
+    if behind > 0 {
+        verdict.push_str(&format!("; {behind} behind"));
+    }
+    verdict
 }

@@ -43,6 +43,10 @@ impl Progress {
                 let of = self.bytes;
                 self.draw(bytes, of, &message);
             }
+            Event::Compared { files, bytes } => {
+                let message = format!("comparing {files} of {} files", self.files);
+                self.draw(bytes, self.bytes, &message);
+            }
             Event::Indexed { bytes, of } => self.draw(bytes, of, "indexing words"),
             Event::Scanned { bytes, of } => self.draw(bytes, of, "reading all text"),
             Event::Readable => {}
