@@ -511,7 +511,7 @@ mod tests {
             assert!(watch.index_words().is_ok());
             // They wait for that; ours is to be the next merge.
             assert!(watch.words.is_some() && watch.indexer.merging.is_going_on());
-            assert!(watch.indexer.catalogue.outstanding(0).unwrap().1 > 0);
+            assert!(watch.indexer.catalogue.outstanding(0).unwrap().entries > 0);
             let found = || {
                 let index = Index::open(&config, Freshness::AsCommitted).unwrap();
                 let rows = index.sql("SELECT count(*) FROM entries").unwrap().rows;
@@ -535,7 +535,7 @@ mod tests {
             }
             assert!(committed(&config) < before);
             assert!(watch.index_words().is_ok());
-            assert_eq!(watch.indexer.catalogue.outstanding(0).unwrap().1, 0);
+            assert_eq!(watch.indexer.catalogue.outstanding(0).unwrap().entries, 0);
         });
     }
 
