@@ -277,10 +277,21 @@ fn a_file_is_written_whole_and_never_over_another_unasked() {
         .flatten()
         .collect();
     assert_eq!(beside.len(), 1);
+    fs::create_dir(sandbox.cwd.join("folder")).expect("a folder");
+    fs::write(sandbox.cwd.join("mine.txt"), "mine").expect("a file");
     for (arguments, said) in [
         (&["--out", "talk.txt"][..], "does not tell the format"),
         (&["--json"], "needs --out"),
         (&["--out", "nosuch/talk.md"], "nosuch/talk.md"),
+        (
+            &["--out", "folder", "--format", "markdown"],
+            "error: ~/code/parser/folder is a directory",
+        ),
+        (
+            &["--out", "mine.txt/talk.md"],
+            "code/parser/mine.txt/talk.md: Not a directory",
+        ),
+        (&["--out", "/proc/talk.md"], "error: /proc/talk.md: "),
     ] {
         let output = sandbox.run(&[&["export", "hostile"], arguments].concat());
         assert!(
@@ -357,4 +368,34 @@ fn nothing_is_exported_over_a_session_or_beside_it() {
         "/dev/null",
     ]);
     assert!(told.contains("no file that could be replaced"), "{told}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told_with_the_path() {
+    let sandbox = Sandbox::new();
+    let long = "much was said before ".repeat(40_000);
+    let text = crate::watching::session(1, &long);
+    sandbox.write(".pi/agent/sessions/--w--/long.jsonl", &text);
+    let full = sandbox.home.join("full");
+    fs::create_dir(&full).expect("a folder");
+    let script = r#"
+        mount -t tmpfs -o size=64k tmpfs "$HOME/full"
+        for format in markdown html jsonl; do
+            code=0
+            "$SESSIONARY" export 019b8d10 --format $format --out "$HOME/full/talk" || code=$?
+            echo "$code, $(ls -A "$HOME/full" | wc -l) files left"
+        done
+    "#;
+    let variables = [
+        ("HOME", sandbox.home.as_os_str()),
+        ("SESSIONARY", env!("CARGO_BIN_EXE_sessionary").as_ref()),
+    ];
+    let Some(told) = crate::scale::unshared(script, &variables) else {
+        return;
+    };
+    let path = full.join("talk");
+    let error = format!("error: {}: No space left on device", path.display());
+    assert_eq!(told.matches("2, 0 files left").count(), 3, "{told}");
+    assert_eq!(told.matches(&error).count(), 3, "{told}");
 }

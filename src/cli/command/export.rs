@@ -80,6 +80,9 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             "--json tells what was written, so it needs --out FILE",
         ));
     }
+    if let Some(out) = &out {
+        may_lie_at(out, config, screen)?;
+    }
     let replaced = out
         .as_ref()
         .is_some_and(|out| out.symlink_metadata().is_ok());
@@ -89,9 +92,6 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             Failure::usage(format!("{} is there already", path.display()))
                 .hint("--force replaces it"),
         );
-    }
-    if let Some(out) = &out {
-        may_lie_at(out, config, screen)?;
     }
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
@@ -179,13 +179,12 @@ fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failur
         ))
         .hint("name a place outside"));
     }
-    match out.symlink_metadata() {
-        Ok(metadata) if !metadata.is_file() => Err(Failure::usage(format!(
-            "{} is no file that could be replaced",
-            screen.path(out)
-        ))),
-        _ => Ok(()),
-    }
+    let why = match out.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => "is a directory",
+        Ok(metadata) if !metadata.is_file() => "is no file that could be replaced",
+        _ => return Ok(()),
+    };
+    Err(Failure::usage(format!("{} {why}", screen.path(out))))
 }
 
 /// What was written.
@@ -275,6 +274,34 @@ fn written(
     })
 }
 
+/// A file on its way: whoever hands on why it cannot be written does not say which file it is.
+struct Target<W> {
+    out: W,
+    refusal: Option<io::Error>,
+}
+
+impl<W: Write> Target<W> {
+    fn noted<T>(&mut self, written: io::Result<T>) -> io::Result<T> {
+        written.map_err(|error| {
+            let kind = error.kind();
+            self.refusal.get_or_insert(error);
+            kind.into()
+        })
+    }
+}
+
+impl<W: Write> Write for Target<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.noted(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.noted(flushed)
+    }
+}
+
 /// Writes a file beside its place, readable by its owner alone, and moves it there when it is whole.
 fn to_file(
     path: &Path,
@@ -284,13 +311,22 @@ fn to_file(
     let told = || path.display().to_string();
     let folder = path.parent().unwrap_or(Path::new("/"));
     let mut file = tempfile::NamedTempFile::new_in(folder).with_context(told)?;
-    let mut buffered = BufWriter::with_capacity(64 << 10, file.as_file_mut());
-    let written = write(&mut buffered)?;
-    drop(buffered);
+    let (written, refusal) = {
+        let mut target = Target {
+            out: BufWriter::with_capacity(64 << 10, file.as_file_mut()),
+            refusal: None,
+        };
+        (write(&mut target), target.refusal)
+    };
+    if let Some(refusal) = refusal {
+        return Err(anyhow::Error::new(refusal).context(told()).into());
+    }
+    let written = written?;
     match force {
         true => file.persist(path).map(drop),
         false => file.persist_noclobber(path).map(drop),
     }
+    .map_err(|refusal| refusal.error)
     .with_context(told)?;
     Ok(written)
 }
