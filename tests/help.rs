@@ -112,7 +112,7 @@ fn help_of_the_whole() {
 
     Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves
     them to the trash. The index is a cache: delete it and nothing is lost.
-    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.
+    Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.
     "#);
 }
 

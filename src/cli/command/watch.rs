@@ -138,9 +138,10 @@ fn install(
         file.content
             .lines()
             .for_each(|line| screen.say(&plain_line(line)));
-        if !super::consents("\nWrite this file, and start the watcher? [y/N] ")? {
-            return Err(Failure::usage("nothing was installed")
-                .hint("--yes installs without asking, --print only shows the file"));
+        let question = "\nWrite this file, and start the watcher? [y/N] ";
+        let hint = "--yes installs without asking, --print only shows the file";
+        if let Some(ended) = super::declined(question, "nothing was installed", hint, screen)? {
+            return Ok(ended);
         }
     }
     if args.yes && file.replaces_another() {
