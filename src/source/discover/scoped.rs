@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicUsize;
 
-use super::{Before, Directory, Discovery, Walk, slashed};
+use super::{Before, Behind, Directory, Discovery, Walk, slashed};
 use crate::format::Format;
 use crate::source::ahead::Listings;
 use crate::source::folders::Folders;
@@ -111,6 +111,7 @@ impl Walk<'_> {
                     below: PathBuf::from(below),
                     identity,
                     above,
+                    behind: is_link.then(|| Behind::new(PathBuf::from(below))),
                 })
             }
             _ => None,
