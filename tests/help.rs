@@ -462,8 +462,8 @@ fn help_of_every_command() {
       sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte
       sessionary export last --out talk.html --dry-run      what would be written
 
-    The format is told by the name after --out, else it is Markdown. In a page and in Markdown HTML of
-    the session, images, control characters and marks that turn text around are shown as text, and do
+    The format is told by the name after --out, else it is Markdown. In a page and in Markdown the HTML,
+    links and images of the session, control characters and marks that turn text around are text, and do
     nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);
     JSONL is exact.
     ----

@@ -24,8 +24,8 @@ use crate::output::{Screen, html, markdown};
     sessionary export last --out talk.html                a page that loads and runs nothing\n  \
     sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte\n  \
     sessionary export last --out talk.html --dry-run      what would be written\n\n\
-    The format is told by the name after --out, else it is Markdown. In a page and in Markdown HTML of\n\
-    the session, images, control characters and marks that turn text around are shown as text, and do\n\
+    The format is told by the name after --out, else it is Markdown. In a page and in Markdown the HTML,\n\
+    links and images of the session, control characters and marks that turn text around are text, and do\n\
     nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);\n\
     JSONL is exact.")]
 pub struct Export {
