@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use insta::assert_snapshot;
+use pulldown_cmark::{Options, Parser};
 use serde_json::json;
 use sessionary::session::{Profile, SessionManager, Setup};
 
@@ -158,6 +159,115 @@ fn a_page_holds_all_that_is_hostile_as_text() {
     }
 }
 
+/// Markdown made to act in one renderer or another, alone or with what stands beside it.
+const HOSTILE_MARKDOWN: [&str; 14] = [
+    "[a](javascript:alert(1)) [b](data:text/html,x) ![c](http://e.vil/c.png) [d](http://e.vil)",
+    "<javascript:alert(1)> <http://e.vil> <script>alert(1)</script> \\<img src=x onerror=alert(1)>",
+    "[e][f] ![g][f] [f] [^f]\n\n[f]: javascript:alert(1)\n[^f]: <b>note</b>",
+    "<div>\n\n<style>*{display:none}</style>\n\n<!-- \n\n<svg onload=alert(1)>",
+    "# h {onclick=alert(1)}\n\n{: onclick=alert(1)}\n\n[[wiki]]",
+    "- a list",
+    "    <script>alert(1)</script>",
+    "```html {onclick=alert(1)}\n```\n<iframe src=//e.vil>\n```\nnever closed",
+    "``` `` <b>` <i>` ```",
+    "| a | b |\n|---|---|\n| `<b> | ` |\n| ` | `<i>` |",
+    "---\ntitle: <b>x</b>\n---\n```\n---\n<object>",
+    ":     term\n\n          <embed src=x>",
+    "> ```\n<a href=//e.vil>x</a>\n$`$ <b> $`$",
+    "<a x=\"`\"> `<a y='`'> <form> `` ` <input>",
+];
+
+#[test]
+fn markdown_holds_all_that_is_hostile_as_text() {
+    let sandbox = Sandbox::new();
+    let said = |id: &str, parent: Option<&str>, texts: &[&str]| {
+        let texts = texts
+            .iter()
+            .map(|text| json!({"type": "text", "text": text}));
+        json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-01-05T09:00:01.000Z",
+            "message": {"role": "assistant", "content": texts.collect::<Vec<_>>()}})
+        .to_string()
+    };
+    let mut lines = vec![
+        json!({"type": "session", "version": 3, "id": "hostile", "timestamp": "2026-01-05T09:00:00.000Z",
+            "cwd": "/w`<b>"})
+        .to_string(),
+        // Side by side, and each for itself.
+        said("a`<b>", None, &HOSTILE_MARKDOWN),
+    ];
+    let mut parent = "a`<b>".to_owned();
+    for (at, text) in HOSTILE_MARKDOWN.iter().enumerate() {
+        let id = format!("{at}");
+        lines.push(said(&id, Some(&parent), &[text]));
+        parent = id;
+    }
+    let name = "<script>alert(1)</script> [n](javascript:alert(1)) {onclick=alert(1)}";
+    lines.push(
+        json!({"type": "session_info", "id": "n", "parentId": parent, "name": name,
+        "timestamp": "2026-01-05T09:00:03.000Z"})
+        .to_string(),
+    );
+    sandbox.write(
+        ".pi/agent/sessions/--w--/hostile.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    let out = sandbox.output(&["export", "hostile", "--format", "markdown"]);
+    let markdown = String::from_utf8(out.stdout).expect("UTF-8");
+
+    let known: BTreeSet<String> = [
+        "h1",
+        "h2",
+        "p",
+        "br",
+        "hr",
+        "ul",
+        "ol",
+        "start=",
+        "li",
+        "strong",
+        "em",
+        "code",
+        "class=",
+        "pre",
+        "blockquote",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "del",
+        "sup",
+        "sub",
+        "dl",
+        "dt",
+        "dd",
+        "span",
+    ]
+    .map(str::to_owned)
+    .into();
+    let github = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
+    for dialect in [Options::empty(), github, Options::all()] {
+        let mut html = String::new();
+        pulldown_cmark::html::push_html(&mut html, Parser::new_ext(&markdown, dialect));
+        let strange: Vec<String> = elements(&html).difference(&known).cloned().collect();
+        assert!(strange.is_empty(), "{strange:?}\n{html}");
+        // All of it can be read, twice.
+        for text in [
+            "javascript:alert(1)",
+            "<iframe src=//e.vil>",
+            "<embed src=x>",
+            "never closed",
+        ] {
+            let text = text.replace('<', "&lt;").replace('>', "&gt;");
+            assert!(html.matches(&text).count() >= 2, "{text}\n{html}");
+        }
+        // No entry takes in what follows it.
+        let entries = html.matches("<strong>assistant</strong> ·").count();
+        assert_eq!(entries, 1 + HOSTILE_MARKDOWN.len(), "{html}");
+    }
+}
+
 #[test]
 fn a_branch_leaves_byte_for_byte_as_a_session() {
     let sandbox = Sandbox::new();
@@ -277,10 +387,21 @@ fn a_file_is_written_whole_and_never_over_another_unasked() {
         .flatten()
         .collect();
     assert_eq!(beside.len(), 1);
+    fs::create_dir(sandbox.cwd.join("folder")).expect("a folder");
+    fs::write(sandbox.cwd.join("mine.txt"), "mine").expect("a file");
     for (arguments, said) in [
         (&["--out", "talk.txt"][..], "does not tell the format"),
         (&["--json"], "needs --out"),
         (&["--out", "nosuch/talk.md"], "nosuch/talk.md"),
+        (
+            &["--out", "folder", "--format", "markdown"],
+            "error: ~/code/parser/folder is a directory",
+        ),
+        (
+            &["--out", "mine.txt/talk.md"],
+            "code/parser/mine.txt/talk.md: Not a directory",
+        ),
+        (&["--out", "/proc/talk.md"], "error: /proc/talk.md: "),
     ] {
         let output = sandbox.run(&[&["export", "hostile"], arguments].concat());
         assert!(
@@ -357,4 +478,34 @@ fn nothing_is_exported_over_a_session_or_beside_it() {
         "/dev/null",
     ]);
     assert!(told.contains("no file that could be replaced"), "{told}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_told_with_the_path() {
+    let sandbox = Sandbox::new();
+    let long = "much was said before ".repeat(40_000);
+    let text = crate::watching::session(1, &long);
+    sandbox.write(".pi/agent/sessions/--w--/long.jsonl", &text);
+    let full = sandbox.home.join("full");
+    fs::create_dir(&full).expect("a folder");
+    let script = r#"
+        mount -t tmpfs -o size=64k tmpfs "$HOME/full"
+        for format in markdown html jsonl; do
+            code=0
+            "$SESSIONARY" export 019b8d10 --format $format --out "$HOME/full/talk" || code=$?
+            echo "$code, $(ls -A "$HOME/full" | wc -l) files left"
+        done
+    "#;
+    let variables = [
+        ("HOME", sandbox.home.as_os_str()),
+        ("SESSIONARY", env!("CARGO_BIN_EXE_sessionary").as_ref()),
+    ];
+    let Some(told) = crate::scale::unshared(script, &variables) else {
+        return;
+    };
+    let path = full.join("talk");
+    let error = format!("error: {}: No space left on device", path.display());
+    assert_eq!(told.matches("2, 0 files left").count(), 3, "{told}");
+    assert_eq!(told.matches(&error).count(), 3, "{told}");
 }

@@ -112,7 +112,7 @@ fn help_of_the_whole() {
 
     Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves
     them to the trash. The index is a cache: delete it and nothing is lost.
-    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.
+    Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.
     "#);
 }
 
@@ -462,8 +462,8 @@ fn help_of_every_command() {
       sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte
       sessionary export last --out talk.html --dry-run      what would be written
 
-    The format is told by the name after --out, else it is Markdown. In a page and in Markdown HTML of
-    the session, images, control characters and marks that turn text around are shown as text, and do
+    The format is told by the name after --out, else it is Markdown. In a page and in Markdown the HTML,
+    links and images of the session, control characters and marks that turn text around are text, and do
     nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);
     JSONL is exact.
     ----

@@ -190,6 +190,42 @@ fn the_watcher_follows_no_link_out_either() {
 }
 
 #[test]
+fn a_link_to_everything_is_told_and_followed_by_nobody() {
+    let place = tempfile::tempdir().unwrap();
+    let config = follow(&places(place.path()));
+    for (target, link) in [(Path::new("/"), "all"), (place.path(), "here")] {
+        symlink(target, place.path().join("real").join(link)).unwrap();
+    }
+    let told = |notes: &[String]| {
+        let told = notes.iter().filter(|note| note.contains("a root lies in"));
+        told.count()
+    };
+    let synced = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    assert_eq!(sources(&config), ALL);
+    assert_eq!(told(&synced.notes), 1, "{:?}", synced.notes);
+    let again = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    assert_eq!(again.notes.len(), 0, "{:?}", again.notes);
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    let links = index.status().unwrap().roots;
+    let links: Vec<u64> = links.iter().map(|root| root.links_not_followed).collect();
+    assert_eq!(links, [2, 0, 0]);
+    let problems = "SELECT count(*) FROM problems WHERE reason LIKE '%a root lies in%'";
+    assert_eq!(index.sql(problems).unwrap().rows[0][0], 2);
+    clean(&index, "after the sync");
+    let watcher = Watcher::start(&config);
+    write(
+        place.path().join("real/--z--/last.jsonl"),
+        &session(9, "last"),
+    );
+    until("it watches", || {
+        sources(&config)
+            .iter()
+            .any(|source| source == "--z--/last.jsonl")
+    });
+    watcher.stop();
+}
+
+#[test]
 fn status_says_what_is_not_followed() {
     let home = Sandbox::new();
     home.write(".pi/agent/sessions/--w--/one.jsonl", &session(1, "one"));

@@ -259,6 +259,7 @@ fn sql_only_reads() {
         "UPDATE _sessions SET cwd = ''",
         "DROP VIEW sessions",
         "CREATE TEMP TABLE t (x)",
+        "VACUUM",
         "SELECT 1; DELETE FROM _entries",
         "WITH a AS (SELECT 1) DELETE FROM _entries",
         "EXPLAIN DELETE FROM _entries",
@@ -272,8 +273,18 @@ fn sql_only_reads() {
         let output = home.output(&["sql", query]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{query}: {said}");
+        let why = match query.contains("load_extension") {
+            true => "error: not authorized to use function: load_extension",
+            false => "error: only reading is allowed: SELECT",
+        };
+        assert!(said.starts_with(why), "{query}: {said}");
         assert!(!beside.exists(), "{query}");
     }
+    let two = home.run(&["sql", "SELECT 1; SELECT 2"]);
+    assert!(
+        two.contains("more than one statement") && two.contains("exit Some(2)"),
+        "{two}"
+    );
     let after = home
         .output(&["sql", "--jsonl", "SELECT * FROM entries"])
         .stdout;

@@ -1,6 +1,7 @@
 //! Where does the command run in tests? In a home of its own, with nothing else in its environment.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
@@ -94,6 +95,38 @@ impl Sandbox {
             code => text.push_str(&format!("--- exit {code:?}\n")),
         }
         text
+    }
+
+    /// Runs the command on a terminal at which this is typed: what is seen there and the exit code as one text, paths
+    /// normalised. `None` where there is no `script` to make a terminal.
+    pub fn on_terminal(&self, arguments: &[&str], typed: &str) -> Option<String> {
+        let command = self.command(arguments);
+        let words: Vec<String> = std::iter::once(command.get_program())
+            .chain(command.get_args())
+            .map(|word| format!("'{}'", word.display()))
+            .collect();
+        let variables = command.get_envs();
+        let mut script = Command::new("script")
+            .args(["-qec", &words.join(" "), "/dev/null"])
+            .env_clear()
+            .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("TERM", "dumb")
+            .current_dir(&self.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|_| eprintln!("SKIPPED: there is no `script`"))
+            .ok()?;
+        let mut terminal = script.stdin.take().expect("its input");
+        // What is typed beyond the end of the command is read by nobody.
+        let _ = terminal.write_all(typed.as_bytes());
+        let output = script.wait_with_output().expect("it ends");
+        let seen = self.normal(&output.stdout).replace('\r', "");
+        Some(match output.status.code() {
+            Some(0) => seen,
+            code => format!("{seen}--- exit {code:?}\n"),
+        })
     }
 
     /// Runs the command and parses what it prints.

@@ -38,6 +38,7 @@
 //! - `provisional`: what is listed while files are still being read
 //! - `resume`: a session goes on where it was
 //! - `first_day`: what a new user meets
+//! - `terminal`: what a person meets whom a command asks something
 //! - `searching`: what `search` prints
 //! - `tour`: the README's tour, command by command
 //! - `unread`: what cannot be read is said, and hides nothing
@@ -114,6 +115,8 @@ mod session_oracle;
 #[cfg(target_os = "linux")]
 mod scale;
 // Installed by `tests/tools/install.sh`, for this platform.
+#[cfg(target_os = "linux")]
+mod terminal;
 #[cfg(target_os = "linux")]
 mod tools;
 #[cfg(unix)]

@@ -255,6 +255,47 @@ fn an_old_file_is_migrated_and_a_copy_kept() {
     );
 }
 
+#[test]
+#[cfg(target_os = "linux")]
+fn a_migration_that_fails_leaves_no_copy() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.home.join(".pi/agent/sessions/--w--");
+    fs::create_dir_all(&folder).expect("a folder");
+    let long = "much was said ".repeat(2_500);
+    sandbox.write(
+        "old.jsonl",
+        &[
+            r#"{"type":"session","id":"0ld","timestamp":"2025-01-05T09:00:00.000Z","cwd":"/w"}"#.to_owned(),
+            r#"{"type":"message","timestamp":"2025-01-05T09:00:01.000Z","message":{"role":"user","content":"TEXT"}}"#
+                .replace("TEXT", &long),
+            String::new(),
+        ]
+        .join("\n"),
+    );
+    // There is room for the file, and not for its new form beside it.
+    let script = r#"
+        mount -t tmpfs -o size=64k tmpfs "$HOME/.pi/agent/sessions/--w--"
+        cp "$HOME/old.jsonl" "$HOME/.pi/agent/sessions/--w--"
+        code=0
+        "$SESSIONARY" migrate 0ld || code=$?
+        cmp "$HOME/old.jsonl" "$HOME/.pi/agent/sessions/--w--/old.jsonl"
+        ls -A "$HOME/.local/share/sessionary/backups"
+        echo "ended with $code"
+    "#;
+    let variables = [
+        ("HOME", sandbox.home.as_os_str()),
+        ("SESSIONARY", env!("CARGO_BIN_EXE_sessionary").as_ref()),
+    ];
+    let Some(told) = crate::scale::unshared(script, &variables) else {
+        return;
+    };
+    assert!(told.starts_with("ended with 2\n"), "{told}");
+    assert!(
+        told.contains("old.jsonl: No space left on device"),
+        "{told}"
+    );
+}
+
 fn files_below(home: &Path) -> Vec<PathBuf> {
     let all = walkdir::WalkDir::new(home).into_iter().flatten();
     all.filter(|entry| entry.file_type().is_file())

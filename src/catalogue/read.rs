@@ -12,7 +12,7 @@ use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
 use crate::source::discover::Stray;
 use crate::source::identity::Identity;
-use crate::source::links::NOT_FOLLOWED;
+use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 
 /// A source as stored.
 #[derive(Debug, Clone)]
@@ -261,13 +261,13 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// How many links below a root were not followed at the last look, as they lead out of the roots.
-    pub fn links_not_followed(&self, root: i64) -> Result<u64, Error> {
+    /// How many links below a root were not followed at the last look, for that reason.
+    pub fn links_not_followed(&self, root: i64, reason: &str) -> Result<u64, Error> {
         let count = "SELECT count(*) FROM _strays WHERE root = ?1 AND reason = ?2";
         self.told(
             self.connection
                 .prepare_cached(count)
-                .and_then(|mut s| s.query_row(params![root, NOT_FOLLOWED], |r| r.get::<_, i64>(0)))
+                .and_then(|mut s| s.query_row(params![root, reason], |r| r.get::<_, i64>(0)))
                 .map(|count| count as u64),
         )
     }
@@ -455,10 +455,10 @@ impl Catalogue {
                             (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                             (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
                             (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
-                            (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason = ?1)
+                            (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2))
                      FROM _roots r ORDER BY r.root",
                 )?
-                .query_map([NOT_FOLLOWED], |r| {
+                .query_map([NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
                     Ok(StoredRoot {
                         agent: r.get(0)?,
                         path: PathBuf::from(r.get::<_, String>(1)?),

@@ -1,6 +1,7 @@
 //! SQL of the user's own: read-only, by SQLite's authorizer.
 
-use rusqlite::Error::{SqlInputError, SqliteFailure};
+use rusqlite::Error::{MultipleStatement, SqlInputError, SqliteFailure};
+use rusqlite::ErrorCode::AuthorizationForStatementDenied;
 use rusqlite::ffi::SQLITE_ERROR;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
@@ -8,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open::{Catalogue, Error};
+
+/// What the refusal of a statement says.
+const ONLY_READS: &str = "only reading is allowed: SELECT, and the PRAGMAs table_info, table_xinfo, table_list, user_version and data_version";
 
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +45,9 @@ impl Catalogue {
         self.told(super::raw::register(&own.connection, self.path()))?;
         let mut run = |connection: &mut rusqlite::Connection| {
             connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
+                AuthAction::Function {
+                    function_name: "load_extension",
+                } => Authorization::Deny,
                 AuthAction::Select
                 | AuthAction::Read { .. }
                 | AuthAction::Function { .. }
@@ -60,6 +67,17 @@ impl Catalogue {
                 _ => Authorization::Deny,
             }))?;
             let mut statement = match connection.prepare(query) {
+                Err(SqliteFailure(code, _)) if code.code == AuthorizationForStatementDenied => {
+                    return Ok(Err(not_a_query(ONLY_READS, query, -1)));
+                }
+                // Rows of several answers would have the columns of one.
+                Err(MultipleStatement) => {
+                    return Ok(Err(not_a_query(
+                        "there is more than one statement in it",
+                        query,
+                        -1,
+                    )));
+                }
                 Err(SqlInputError { msg, offset, .. }) => {
                     return Ok(Err(not_a_query(&msg, query, offset)));
                 }
@@ -69,6 +87,10 @@ impl Catalogue {
                 }
                 prepared => prepared?,
             };
+            // What no authorizer is asked about, as VACUUM.
+            if !statement.readonly() {
+                return Ok(Err(not_a_query(ONLY_READS, query, -1)));
+            }
             if statement.column_count() == 0 {
                 return Ok(Err(not_a_query(
                     "there is nothing in it that could be answered",

@@ -22,7 +22,7 @@ use crate::command::{
     sessionary show last               read the newest session of this directory back\n  \
     sessionary resume last             go on with it\n\n\
     Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
-    Exit codes: 0 found or done, 1 nothing found or `verify` differs, 2 error.")]
+    Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.")]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,

@@ -30,7 +30,7 @@ const TOO_MANY_OPEN: i32 = 24;
 pub enum Outcome {
     /// Found, or done.
     Found,
-    /// Nothing found, or stores that differ from the files.
+    /// Nothing found, a question answered with no, or stores that differ from the files.
     Nothing,
 }
 

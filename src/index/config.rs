@@ -101,11 +101,12 @@ impl Config {
 
     /// Where links below a root of this agent may lead.
     pub(crate) fn links(&self, agent: &str) -> Links {
-        if self.follow_links {
-            return Links::default();
-        }
         let roots = self.roots.iter().filter(|root| root.agent == agent);
-        Links::within(roots.map(|root| root.path.clone()).collect())
+        let roots = roots.map(|root| root.path.clone()).collect();
+        match self.follow_links {
+            true => Links::anywhere(roots),
+            false => Links::within(roots),
+        }
     }
 
     /// What tells other rules of what is left out from these; `None` when they are the default ones.

@@ -14,7 +14,7 @@ use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
 use crate::source::discover::{Discovery, Stray, discover_at, outermost};
 use crate::source::identity::{Identity, now_ns};
-use crate::source::links::NOT_FOLLOWED;
+use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 
 /// Paths below one root at which something may have changed.
 #[derive(Debug)]
@@ -136,9 +136,11 @@ fn sync_open(
     let mut stale: Stale<'_> = Stale::new();
     for looked in &all {
         if let Some(old) = &looked.old_strays {
-            let is_new = |stray: &&Stray| stray.reason == NOT_FOLLOWED && !old.contains(stray);
-            let links = looked.strays.iter().filter(is_new).count();
-            report.notes.extend(links_note(looked.spec, links));
+            for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
+                let is_new = |stray: &&Stray| stray.reason == reason && !old.contains(stray);
+                let links = looked.strays.iter().filter(is_new).count();
+                report.notes.extend(links_note(looked.spec, reason, links));
+            }
             catalogue.replace_strays(looked.root, old, &looked.strays)?;
         }
         catalogue.doubt_folders_at(looked.root, &looked.paths)?;

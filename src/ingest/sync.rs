@@ -20,7 +20,7 @@ use crate::model::Report;
 use crate::source::discover::{Discovery, Stray};
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
-use crate::source::links::NOT_FOLLOWED;
+use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 
 /// How far a sync has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,9 +172,11 @@ pub fn sync_catalogue(
             strays.extend(look.discovery.unreadable.iter().cloned());
             strays.sort();
             strays.dedup_by(|a, b| a.relative == b.relative);
-            let links = strays.iter().filter(|s| s.reason == NOT_FOLLOWED).count();
-            if links as u64 != catalogue.links_not_followed(*root)? {
-                report.notes.extend(links_note(spec, links));
+            for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
+                let links = strays.iter().filter(|s| s.reason == reason).count();
+                if links as u64 != catalogue.links_not_followed(*root, reason)? {
+                    report.notes.extend(links_note(spec, reason, links));
+                }
             }
             catalogue.note_root(
                 *root,
@@ -242,10 +244,16 @@ fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
 }
 
 /// What is said of links below a root that are not followed, when they are met for the first time.
-pub(super) fn links_note(spec: &RootSpec, links: usize) -> Option<String> {
+pub(super) fn links_note(spec: &RootSpec, reason: &str, links: usize) -> Option<String> {
     let path = spec.path.display();
     match links {
         0 => None,
+        1 if reason == ABOVE_A_ROOT => Some(format!(
+            "{path}: a link leads to a folder that a root lies in and is not followed"
+        )),
+        _ if reason == ABOVE_A_ROOT => Some(format!(
+            "{path}: {links} links lead to folders that a root lies in and are not followed"
+        )),
         1 => Some(format!(
             "{path}: a link leads out of the roots and is not followed; --follow-links follows it"
         )),

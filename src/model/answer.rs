@@ -458,7 +458,7 @@ pub struct RootStatus {
     /// Files that are there and excluded.
     #[serde(default)]
     pub excluded: u64,
-    /// Symbolic links that are there and not followed, as they lead out of the roots.
+    /// Symbolic links that are there and not followed: they lead out of the roots, or to folders that a root lies in.
     #[serde(default)]
     pub links_not_followed: u64,
     /// Newest session's `modified`.

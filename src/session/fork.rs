@@ -157,7 +157,8 @@ impl SessionManager {
     /// # Errors
     /// [`Error::NoBackups`] where [`Setup::backups`] names no folder. [`Error::Replaced`] where another program changed the
     /// file since it was opened, up to the rename: it stays as that program left it. What an agent appends in the moment of
-    /// the rename is carried over; should the disk fail just then, it is lacking in the new file.
+    /// the rename is carried over; should the disk fail just then, it is lacking in the new file: [`Error::Unfinished`]. Where
+    /// the file stays as it was, so does the folder of backups.
     pub fn migrate(&mut self) -> Result<(), Error> {
         if self.read_only {
             return Err(Error::ReadOnly);

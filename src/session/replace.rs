@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::disk::{Locked, append_lines};
 use super::error::Error;
@@ -25,26 +25,45 @@ impl Locked<'_> {
             .seek(SeekFrom::Start(0))
             .and_then(|_| self.file.read_to_end(&mut old))
             .map_err(Error::io(&path))?;
-        let mut copy = back_up(backups, name, &old)?;
-        // A symbolic link stays one: what it names is replaced.
-        let real = path.canonicalize().map_err(Error::io(&path))?;
         let bytes = change(&old);
-        let new = self.beside(&real, &bytes).map_err(Error::io(&real))?;
-        if !self.disk.is_as_seen(&self.file).map_err(Error::io(&path))? {
-            self.disk.distrust();
-            return Err(Error::Replaced { path });
-        }
-        let new = new.persist(&real).map_err(|error| error.error);
-        let mut new = new.map_err(Error::io(&real))?;
+        let (mut copy, backup) = back_up(backups, name, &old)?;
+        let (mut new, real) = match self.exchange(&bytes) {
+            Ok(exchanged) => exchanged,
+            Err(error) => {
+                // The file is as it was: nobody would ever look for the copy.
+                let _ = fs::remove_file(&backup);
+                return Err(error);
+            }
+        };
         // What is carried over counts as appended by others: the next lock finds it.
         let carried = self
             .disk
             .see(&mut new, bytes.len() as u64)
             .and_then(|()| carry(&mut self.file, old.len() as u64, &mut copy, &mut new));
-        if carried.is_err() {
+        carried.map_err(|error| {
             self.disk.distrust();
+            Error::Unfinished {
+                path: real,
+                backup,
+                error,
+            }
+        })
+    }
+
+    /// Puts a new file into the place of the locked one, unless that was changed meanwhile; the new one, and where it is.
+    fn exchange(&mut self, bytes: &[u8]) -> Result<(File, PathBuf), Error> {
+        let path = self.path().to_path_buf();
+        // A symbolic link stays one: what it names is replaced.
+        let real = path.canonicalize().map_err(Error::io(&path))?;
+        let new = self.beside(&real, bytes).map_err(Error::io(&real))?;
+        if !self.disk.is_as_seen(&self.file).map_err(Error::io(&path))? {
+            self.disk.distrust();
+            return Err(Error::Replaced { path });
         }
-        carried.map_err(Error::io(&real))
+        match new.persist(&real) {
+            Ok(new) => Ok((new, real)),
+            Err(refusal) => Err(Error::io(&real)(refusal.error)),
+        }
     }
 
     /// A locked file with these bytes in the same folder, under a name that ends in no way that an agent looks for.
@@ -77,8 +96,8 @@ fn carry(old: &mut File, from: u64, copy: &mut File, new: &mut File) -> io::Resu
     append_lines(new, &late, true).map(drop)
 }
 
-/// A private copy of a file's bytes that outlasts a crash.
-fn back_up(folder: &Path, name: &str, bytes: &[u8]) -> Result<File, Error> {
+/// A private copy of a file's bytes that outlasts a crash, and where it is.
+fn back_up(folder: &Path, name: &str, bytes: &[u8]) -> Result<(File, PathBuf), Error> {
     let make = || {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
@@ -89,20 +108,23 @@ fn back_up(folder: &Path, name: &str, bytes: &[u8]) -> Result<File, Error> {
         let mut copy = tempfile::NamedTempFile::new_in(folder)?;
         copy.write_all(bytes)?;
         copy.as_file().sync_all()?;
-        copy.persist(folder.join(name)).map_err(|error| error.error)
+        let path = folder.join(name);
+        let copy = copy.persist(&path).map_err(|error| error.error)?;
+        Ok((copy, path))
     };
     make().map_err(Error::io(folder))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::disk::Disk;
     use super::*;
 
     #[test]
     fn what_comes_late_to_a_replaced_file_is_carried_over() {
         let folder = tempfile::tempdir().expect("a folder");
         let place = |name: &str| folder.path().join(name);
-        let mut copy = back_up(folder.path(), "copy", b"old\n").expect("a copy");
+        let (mut copy, _) = back_up(folder.path(), "copy", b"old\n").expect("a copy");
         fs::write(place("old"), b"old\n\xfflate\n").expect("written");
         fs::write(place("new"), "new\n").expect("written");
         let mut old = File::open(place("old")).expect("the old one");
@@ -117,5 +139,33 @@ mod tests {
         let read = |name| fs::read(place(name)).expect("read");
         assert_eq!(read("new"), b"new\nnext\n\xfflate\n");
         assert_eq!(read("copy"), read("old"));
+    }
+    #[test]
+    fn of_a_file_that_stays_as_it_is_no_copy_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("session");
+        let backups = folder.path().join("backups");
+        fs::write(&path, "{}\n").expect("written");
+        let replace = |agent: &dyn Fn()| {
+            let (mut disk, _) = Disk::open(path.clone()).expect("read").expect("there");
+            let (locked, _) = disk.lock().expect("locked");
+            locked.replace(&backups, "copy", |old| {
+                agent();
+                [old, b"new\n"].concat()
+            })
+        };
+        let copies = || fs::read_dir(&backups).expect("the folder").count();
+        // An agent appends meanwhile.
+        let error = replace(&|| fs::write(&path, "{}\n{}\n").expect("written"));
+        assert!(matches!(error, Err(Error::Replaced { .. })), "{error:?}");
+        assert_eq!(fs::read(&path).expect("read"), b"{}\n{}\n");
+        assert_eq!(copies(), 0);
+        // The file is gone meanwhile.
+        let error = replace(&|| fs::remove_file(&path).expect("removed"));
+        assert!(matches!(error, Err(Error::Io { .. })), "{error:?}");
+        assert_eq!(copies(), 0);
+        fs::write(&path, "{}\n").expect("written");
+        replace(&|| ()).expect("replaced");
+        assert_eq!(copies(), 1);
     }
 }

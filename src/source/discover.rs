@@ -4,14 +4,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, available_parallelism};
 use std::{fs, io};
 
 use super::ahead::Listings;
 use super::folders::{Folder, Folders, Seal};
 use super::identity::{Identity, now_ns};
-use super::links::{Links, NOT_FOLLOWED};
+use super::links::Links;
 use super::listing::{Kind, Listed, Listing};
 use crate::format::{Format, WriteMode};
 use crate::model::{Part, Placement};
@@ -198,6 +198,7 @@ pub fn discover_changes(
         below: PathBuf::new(),
         identity,
         above: vec![(identity.device, identity.inode)],
+        behind: None,
     }];
     let walk = Walk {
         started_ns,
@@ -251,6 +252,41 @@ struct Directory {
     identity: Identity,
     /// Device and inode of every directory on the way here, so that links cannot lead in circles.
     above: Vec<(i64, i64)>,
+    /// The first link on the way here.
+    behind: Option<Arc<Behind>>,
+}
+
+/// Files and folders without any session among them that are looked at behind one link: a disk of other things, or links
+/// that lead to one another, would never end.
+const MOST_BEHIND: usize = if cfg!(test) { 500 } else { 200_000 };
+
+/// What was met behind a link that holds no sessions.
+struct Behind {
+    link: PathBuf,
+    others: AtomicUsize,
+}
+
+impl Behind {
+    fn new(link: PathBuf) -> Arc<Behind> {
+        let others = AtomicUsize::new(0);
+        Arc::new(Behind { link, others })
+    }
+
+    /// Add what lies in one directory, itself among it. That it goes too far is told once.
+    fn add(&self, others: usize, here: &mut Discovery) {
+        let before = self.others.fetch_add(others, Ordering::Relaxed);
+        if before <= MOST_BEHIND && before + others > MOST_BEHIND {
+            let what = "files and folders of other things: not all of it is looked at";
+            here.unread(
+                &self.link,
+                &format!("link to more than {MOST_BEHIND} {what}"),
+            );
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.others.load(Ordering::Relaxed) > MOST_BEHIND
+    }
 }
 
 /// A name in a directory; of a link, what it leads to.
@@ -327,6 +363,13 @@ impl Walk<'_> {
 
     /// Look at one directory; the directories in it are given back.
     fn directory(&self, directory: &Directory, here: &mut Discovery) -> Vec<Directory> {
+        if directory
+            .behind
+            .as_ref()
+            .is_some_and(|behind| behind.is_over())
+        {
+            return Vec::new();
+        }
         let below = &directory.below;
         let path = below.to_str().map(slashed);
         let kept = |seal: Seal| {
@@ -337,7 +380,9 @@ impl Walk<'_> {
             && let Some(folder) = kept(Seal::of_directory(&directory.identity))
         {
             here.folders.push(folder.clone());
-            return self.inside(directory, self.before.known.inside(&folder.relative), here);
+            let inside = self.before.known.inside(&folder.relative);
+            directory.note_others(folder.files, 1 + inside.len(), here);
+            return self.inside(directory, inside, here);
         }
         let mut settled = !self.vouches || !directory.identity.is_racy(self.started_ns);
         let names = match self.names(below, here, &mut settled) {
@@ -354,6 +399,8 @@ impl Walk<'_> {
         };
         let folder = kept(seal).filter(|_| settled && !self.vouches);
         let files_before = here.found.len();
+        // The directory itself, and what is in it.
+        let listed = 1 + names.len();
         let mut deeper = Vec::new();
         for found in names {
             let path = || below.join(&found.name);
@@ -368,7 +415,11 @@ impl Walk<'_> {
                             here.stray(&path(), "link to a folder above it");
                         }
                     } else {
-                        deeper.push(directory.with(path(), found.identity));
+                        let mut inside = directory.with(path(), found.identity);
+                        if found.is_link && inside.behind.is_none() {
+                            inside.behind = Some(Behind::new(path()));
+                        }
+                        deeper.push(inside);
                     }
                 }
                 Kind::File if folder.is_none() => {
@@ -378,6 +429,11 @@ impl Walk<'_> {
                 Kind::File | Kind::Link | Kind::Other => {}
             }
         }
+        let files = match folder {
+            Some(folder) => folder.files,
+            None => (here.found.len() - files_before) as u64,
+        };
+        directory.note_others(files, listed, here);
         if let Some(folder) = folder {
             here.folders.push(folder.clone());
         } else if let Some(path) = path {
@@ -387,7 +443,7 @@ impl Walk<'_> {
             here.folders.push(Folder {
                 relative: path.clone(),
                 seal: Some(seal).filter(|_| settled),
-                files: (here.found.len() - files_before) as u64,
+                files,
             });
             here.read.push((path, names));
         }
@@ -449,11 +505,10 @@ impl Walk<'_> {
     /// What the link at a path leads to, or why it is not followed.
     fn target(&self, below: &Path) -> Result<fs::Metadata, String> {
         let link = self.root.join(below);
-        match fs::metadata(&link) {
-            Ok(_) if !self.links.follow(&link) => Err(NOT_FOLLOWED.to_owned()),
-            Ok(target) => Ok(target),
-            Err(error) => Err(format!("link that leads nowhere: {error}")),
-        }
+        let target =
+            fs::metadata(&link).map_err(|error| format!("link that leads nowhere: {error}"))?;
+        self.links.follow(&link)?;
+        Ok(target)
     }
 
     /// The directories that were in a directory, which is as it was.
@@ -483,6 +538,13 @@ impl Walk<'_> {
 }
 
 impl Directory {
+    /// Behind a link so much counts as other things where none of it is a session's file.
+    fn note_others(&self, files: u64, listed: usize, here: &mut Discovery) {
+        if let Some(behind) = self.behind.as_ref().filter(|_| files == 0) {
+            behind.add(listed, here);
+        }
+    }
+
     /// A directory in this one.
     fn with(&self, below: PathBuf, identity: Identity) -> Directory {
         let mut above = self.above.clone();
@@ -491,6 +553,7 @@ impl Directory {
             below,
             identity,
             above,
+            behind: self.behind.clone(),
         }
     }
 }
@@ -514,4 +577,57 @@ fn in_words(path: &Path) -> String {
         }
     }
     slashed(text)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn look(root: &Path) -> Discovery {
+        let links = Links::anywhere(vec![root.to_path_buf()]);
+        discover(root, false, crate::format::FORMATS[0], &links)
+    }
+
+    #[test]
+    fn what_lies_behind_a_link_has_an_end_unless_it_is_sessions() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::create_dir(at("root")).unwrap();
+        fs::write(at("root/own.jsonl"), "{}\n").unwrap();
+        for (folder, kind) in [("sessions", "jsonl"), ("others", "txt")] {
+            symlink(at(folder), at("root").join(folder)).unwrap();
+            for folder in (0..25).map(|number| at(&format!("{folder}/{number}"))) {
+                fs::create_dir_all(&folder).unwrap();
+                for number in 0..25 {
+                    fs::write(folder.join(format!("{number}.{kind}")), "{}\n").unwrap();
+                }
+            }
+        }
+        let found = look(&at("root"));
+        assert_eq!(found.found.len(), 1 + 25 * 25);
+        let [unread] = &found.unreadable[..] else {
+            panic!("{:?}", found.unreadable)
+        };
+        assert_eq!(unread.relative, "others");
+        assert!(found.hides("others/1/1.txt") && !found.hides("sessions/1/1.jsonl"));
+        assert!((1..=MOST_BEHIND).contains(&found.strays.len()));
+    }
+
+    #[test]
+    fn links_that_lead_to_one_another_have_an_end() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: String| place.path().join(name);
+        fs::create_dir(at("root".to_owned())).unwrap();
+        // There are more ways through them than anybody could go.
+        for from in 0..14 {
+            fs::create_dir(at(format!("{from}"))).unwrap();
+            for to in 0..14 {
+                symlink(at(format!("{to}")), at(format!("{from}/{to}"))).unwrap();
+            }
+        }
+        symlink(at("0".to_owned()), at("root/link".to_owned())).unwrap();
+        let found = look(&at("root".to_owned()));
+        assert_eq!(found.unreadable[0].relative, "link");
+    }
 }

@@ -20,6 +20,9 @@ use super::links::Links;
 /// Paths that are kept until they are asked for; beyond that everything is looked at.
 const MOST_PATHS: usize = 20_000;
 
+/// Links that are followed below one directory; what lies behind others is looked at by the full scan alone.
+const MOST_LINKS: usize = 10_000;
+
 /// Whether the system watches whole trees. Elsewhere each directory is watched for itself.
 const WATCHES_TREES: bool = cfg!(any(windows, target_os = "macos"));
 
@@ -238,7 +241,8 @@ fn look_into(
             // Without inodes a link to a folder above cannot be told; it is not followed.
             let leads_on =
                 !is_directory || cfg!(unix) && own(&name).is_some_and(|own| !above.contains(&own));
-            let follows = leads_on && links.follow(&name);
+            // Links that lead to one another have more ways through them than there are directories.
+            let follows = leads_on && links.follow(&name).is_ok() && met.links.len() < MOST_LINKS;
             let end = fs::canonicalize(&name).ok().filter(|_| follows);
             met.links.insert(name.clone(), end);
             if is_directory && follows {

@@ -6,12 +6,15 @@ use std::sync::OnceLock;
 
 /// Why a link is no source and leads to none.
 pub const NOT_FOLLOWED: &str = "link that leads out of the roots: not followed";
+/// The same of one that is followed by nobody: a look at all of a disk has no end that somebody would wait for.
+pub const ABOVE_A_ROOT: &str = "link to a folder that a root lies in: not followed";
 
 /// Where links below a root may lead.
 #[derive(Debug, Default)]
 pub struct Links {
-    /// `None`: anywhere.
-    roots: Option<Vec<PathBuf>>,
+    roots: Vec<PathBuf>,
+    /// Only to what lies below the roots.
+    within: bool,
     /// Those that are there, by their real paths; asked for at the first link.
     real: OnceLock<Vec<PathBuf>>,
 }
@@ -20,21 +23,37 @@ impl Links {
     /// To what lies below one of these directories.
     pub fn within(roots: Vec<PathBuf>) -> Links {
         Links {
-            roots: Some(roots),
+            within: true,
+            ..Links::anywhere(roots)
+        }
+    }
+
+    /// Anywhere but to the folders that these directories lie in.
+    pub fn anywhere(roots: Vec<PathBuf>) -> Links {
+        Links {
+            roots,
+            within: false,
             real: OnceLock::new(),
         }
     }
 
-    /// Whether the link at this path is followed. One that leads nowhere leads out of nothing, but is not.
-    pub fn follow(&self, link: &Path) -> bool {
-        let Some(roots) = &self.roots else {
-            return true;
-        };
+    /// Whether the link at this path is followed, or why not. One that leads nowhere leads out of nothing, but is not.
+    pub fn follow(&self, link: &Path) -> Result<(), &'static str> {
         let real = self.real.get_or_init(|| {
-            let real = roots.iter().map(fs::canonicalize);
+            let real = self.roots.iter().map(fs::canonicalize);
             real.flatten().collect()
         });
-        fs::canonicalize(link).is_ok_and(|target| real.iter().any(|root| target.starts_with(root)))
+        let target = fs::canonicalize(link);
+        let is_below = |target: &PathBuf| real.iter().any(|root| target.starts_with(root));
+        let is_above = |target: &PathBuf| {
+            let mut roots = real.iter();
+            roots.any(|root| root.starts_with(target) && root != target)
+        };
+        match (self.within, target) {
+            (true, target) if !target.as_ref().is_ok_and(is_below) => Err(NOT_FOLLOWED),
+            (false, Ok(target)) if is_above(&target) => Err(ABOVE_A_ROOT),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -66,7 +85,7 @@ mod tests {
         }
         // A root may be a link itself, and may be missing.
         let links = Links::within(vec![at("root"), at("other"), at("gone")]);
-        let follows = |name: &str| links.follow(&at("root").join(name));
+        let follows = |name: &str| links.follow(&at("root").join(name)).is_ok();
         for (name, followed) in [
             ("a/here", true),
             ("beside", true),
@@ -77,7 +96,15 @@ mod tests {
             ("begins-alike", false),
         ] {
             assert_eq!(follows(name), followed, "{name}");
-            assert!(Links::default().follow(&at("root").join(name)), "{name}");
+            let anywhere = Links::anywhere(vec![at("root")]);
+            assert_eq!(anywhere.follow(&at("root").join(name)), Ok(()), "{name}");
+        }
+        // To the folder of the root, and to that of everything.
+        for (target, link) in [("..", "real/up"), ("/", "real/all")] {
+            symlink(target, at(link)).unwrap();
+            let anywhere = Links::anywhere(vec![at("root")]);
+            assert_eq!(anywhere.follow(&at(link)), Err(ABOVE_A_ROOT));
+            assert_eq!(links.follow(&at(link)), Err(NOT_FOLLOWED));
         }
     }
 }

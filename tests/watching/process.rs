@@ -3,9 +3,13 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+#[cfg(target_os = "linux")]
+use super::number;
 use super::watcher::until;
 use super::{append, message, session};
 use crate::sandbox::Sandbox;
+#[cfg(target_os = "linux")]
+use sessionary::Config;
 
 struct Process {
     child: Child,
@@ -80,6 +84,53 @@ fn changes_are_lines_of_json_until_a_signal() {
     watch.signal("-TERM");
     assert_eq!(watch.child.wait().unwrap().code(), Some(0));
     assert!(home.json(&["status", "--json"])["watcher"].is_null());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reader_that_does_not_read_holds_nothing_up() {
+    let home = Sandbox::new();
+    let mut watch = Process::start(&home, &["--json"]);
+    let index = Config::new(home.home.join(".cache/sessionary"), Vec::new());
+    // Far more than a pipe and what is kept for a reader hold together.
+    let folder = vec!["long".repeat(50); 8].join("/");
+    let file = |number| format!(".pi/agent/sessions/{folder}/{number}.jsonl");
+    for number in 0..1500 {
+        home.write(&file(number), &session(number, "one"));
+    }
+    let entries = "SELECT coalesce(sum(entries), 0) FROM sessions";
+    let mut expected = 0;
+    let mut until_there = |more| {
+        expected += more;
+        until("all is there though nobody reads", || {
+            number(&index, entries) == expected
+        });
+    };
+    until_there(1500 * 2);
+    // What is there now was told after what was there before.
+    for number in 0..1500 {
+        append(&home.home.join(file(number)), &message(1, "two"));
+    }
+    until_there(1500);
+    // Who reads again learns that there is more than was told, and of all that comes.
+    let mut told = 0;
+    while watch.line() != "{\"missed\":true}\n" {
+        told += 1;
+        assert!(told < 3000, "all was told");
+    }
+    assert!(told > 0);
+    append(&home.home.join(file(7)), &message(2, "three"));
+    while !watch.line().contains("/7.jsonl") {}
+    // Nor is it waited for by who ends it.
+    for number in 0..1500 {
+        append(&home.home.join(file(number)), &message(3, "four"));
+    }
+    until_there(1500 + 1);
+    watch.signal("-TERM");
+    until("it ends though nobody reads", || {
+        watch.child.try_wait().unwrap().is_some()
+    });
+    assert_eq!(watch.child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

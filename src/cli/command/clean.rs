@@ -78,8 +78,9 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
             "Remove these, {} in all? Sessions are not touched. [y/N] ",
             bytes(found.bytes)
         );
-        if !super::consents(&question)? {
-            return Err(Failure::usage("nothing was removed").hint("--yes removes without asking"));
+        let hint = "--yes removes without asking";
+        if let Some(ended) = super::declined(&question, "nothing was removed", hint, screen)? {
+            return Ok(ended);
         }
     }
     if unit.is_some() {

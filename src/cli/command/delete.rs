@@ -124,8 +124,9 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         let all = doomed.iter().map(|one| one.bytes).sum();
         let sessions = count(sessions as u64, "session");
         let question = format!("Move {sessions}, {}, to the trash? [y/N] ", bytes(all));
-        if !super::consents(&question)? {
-            return Err(Failure::usage("nothing was moved").hint("--yes moves without asking"));
+        let hint = "--yes moves without asking";
+        if let Some(ended) = super::declined(&question, "nothing was moved", hint, screen)? {
+            return Ok(ended);
         }
     }
     let mut failed = None;

@@ -24,8 +24,8 @@ use crate::output::{Screen, html, markdown};
     sessionary export last --out talk.html                a page that loads and runs nothing\n  \
     sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte\n  \
     sessionary export last --out talk.html --dry-run      what would be written\n\n\
-    The format is told by the name after --out, else it is Markdown. In a page and in Markdown HTML of\n\
-    the session, images, control characters and marks that turn text around are shown as text, and do\n\
+    The format is told by the name after --out, else it is Markdown. In a page and in Markdown the HTML,\n\
+    links and images of the session, control characters and marks that turn text around are text, and do\n\
     nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);\n\
     JSONL is exact.")]
 pub struct Export {
@@ -80,6 +80,9 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             "--json tells what was written, so it needs --out FILE",
         ));
     }
+    if let Some(out) = &out {
+        may_lie_at(out, config, screen)?;
+    }
     let replaced = out
         .as_ref()
         .is_some_and(|out| out.symlink_metadata().is_ok());
@@ -89,9 +92,6 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
             Failure::usage(format!("{} is there already", path.display()))
                 .hint("--force replaces it"),
         );
-    }
-    if let Some(out) = &out {
-        may_lie_at(out, config, screen)?;
     }
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
@@ -173,13 +173,12 @@ fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failur
         ))
         .hint("name a place outside"));
     }
-    match out.symlink_metadata() {
-        Ok(metadata) if !metadata.is_file() => Err(Failure::usage(format!(
-            "{} is no file that could be replaced",
-            screen.path(out)
-        ))),
-        _ => Ok(()),
-    }
+    let why = match out.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => "is a directory",
+        Ok(metadata) if !metadata.is_file() => "is no file that could be replaced",
+        _ => return Ok(()),
+    };
+    Err(Failure::usage(format!("{} {why}", screen.path(out))))
 }
 
 /// What was written.
@@ -271,6 +270,7 @@ fn to_file(path: &Path, force: bool, spool: Spool) -> Result<(), Failure> {
         true => file.persist(path).map(drop),
         false => file.persist_noclobber(path).map(drop),
     }
+    .map_err(|refusal| refusal.error)
     .with_context(told)?;
     Ok(())
 }

@@ -256,15 +256,42 @@ fn cannot_print(error: std::io::Error) -> Error {
     }
 }
 
-/// Asks on a terminal; anything but yes is no, and so is having nobody to ask.
-fn consents(question: &str) -> std::io::Result<bool> {
+/// What becomes of a question.
+enum Reply {
+    Yes,
+    No,
+    /// There is no terminal at which somebody could be asked.
+    Nobody,
+}
+
+/// Asks on a terminal; anything but yes is no.
+fn ask(question: &str) -> std::io::Result<Reply> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return Ok(false);
+        return Ok(Reply::Nobody);
     }
     write!(std::io::stderr(), "{question}")?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+    let is_yes = ["y", "yes"].contains(&answer.trim().to_lowercase().as_str());
+    Ok(if is_yes { Reply::Yes } else { Reply::No })
+}
+
+/// Asks before something is done. `Some`: it is not, and how the command ends. A no is an answer, and no error; without
+/// anybody to ask it is one, and `hint` says what helps.
+fn declined(
+    question: &str,
+    nothing: &str,
+    hint: &str,
+    screen: &Screen,
+) -> Result<Option<Outcome>, Failure> {
+    match ask(question)? {
+        Reply::Yes => Ok(None),
+        Reply::No => {
+            screen.say(&format!("No: {nothing}."));
+            Ok(Some(Outcome::Nothing))
+        }
+        Reply::Nobody => Err(Failure::usage(nothing).hint(hint)),
+    }
 }
 
 /// The current directory.

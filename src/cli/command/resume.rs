@@ -1,7 +1,7 @@
 //! How does a session go on? Its agent takes it up again, in its directory.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process;
 
 use clap::Args;
@@ -9,6 +9,7 @@ use serde::Serialize;
 use sessionary::Config;
 use sessionary::model::{Resume, SCHEMA_VERSION, SessionRow};
 
+use super::Reply;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::quote;
@@ -120,7 +121,29 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
     };
     let mut command = process::Command::new(program);
     command.args(arguments);
-    if let Some(cwd) = directory(resume.cwd.as_deref(), screen)? {
+    let cwd = match resume.cwd.as_deref() {
+        None => {
+            screen.say("The session names no directory: it goes on in this one.");
+            None
+        }
+        Some(cwd) if cwd.is_dir() => Some(cwd),
+        Some(cwd) => {
+            let shown = screen.path(cwd);
+            match super::ask(&format!("{shown} is gone. Go on in this directory? [y/N] "))? {
+                Reply::Yes => None,
+                Reply::No => {
+                    screen.say("No: nothing was started.");
+                    return Ok(Outcome::Nothing);
+                }
+                Reply::Nobody => {
+                    let gone = anyhow::anyhow!("{shown}: the session's directory is gone");
+                    return Err(Failure::from(gone)
+                        .hint("--in DIR starts it in another directory, for example --in ."));
+                }
+            }
+        }
+    };
+    if let Some(cwd) = cwd {
         // Shells believe it rather than ask the system.
         command.env("PWD", &cwd);
         command.current_dir(cwd);
@@ -132,27 +155,6 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
     };
     Err(Failure::from(anyhow::anyhow!("{program}: {what}"))
         .hint("--print prints the command instead"))
-}
-
-/// Where to start: the session's directory, or with consent the current one when that is gone.
-fn directory(cwd: Option<&Path>, screen: &Screen) -> Result<Option<PathBuf>, Failure> {
-    match cwd {
-        None => {
-            screen.say("The session names no directory: it goes on in this one.");
-            Ok(None)
-        }
-        Some(cwd) if cwd.is_dir() => Ok(Some(cwd.to_path_buf())),
-        Some(cwd) => {
-            let shown = screen.path(cwd);
-            if super::consents(&format!("{shown} is gone. Go on in this directory? [y/N] "))? {
-                return Ok(None);
-            }
-            Err(
-                Failure::from(anyhow::anyhow!("{shown}: the session's directory is gone"))
-                    .hint("--in DIR starts it in another directory, for example --in ."),
-            )
-        }
-    }
 }
 
 /// This process becomes the agent; only a failure comes back.

@@ -46,7 +46,7 @@ pub fn run(args: &StatusArgs, config: &Config, screen: &Screen) -> Result<Outcom
     } else {
         screen.print(&printed(&status, screen))?;
     }
-    say_links(&status.roots, screen);
+    say_links(&status.roots, config, screen);
     Ok(Outcome::Found)
 }
 
@@ -62,7 +62,7 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.print(&roots(&status.roots, screen))?;
     }
-    say_links(&status.roots, screen);
+    say_links(&status.roots, config, screen);
     super::say_pending(screen, &index, index.is_complete(), None);
     if status.sessions == 0 && index.is_complete() {
         screen.say(WHAT_TO_DO);
@@ -72,9 +72,13 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 /// How links are followed, where some are not.
-fn say_links(roots: &[RootStatus], screen: &Screen) {
+fn say_links(roots: &[RootStatus], config: &Config, screen: &Screen) {
     if roots.iter().any(|root| root.links_not_followed > 0) {
-        screen.say("Links that lead out of these places are not followed; with --follow-links, or follow_links = true in the configuration file, they are.");
+        screen.say(if config.follow_links {
+            "Links to folders that one of these places lies in are not followed."
+        } else {
+            "Links that lead out of these places are not followed; with --follow-links, or follow_links = true in the configuration file, they are."
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Can the index follow the files while they are written? One process watches, until something ends it.
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,7 +14,9 @@ use crate::args::Global;
 use crate::autostart::{self, Autostart};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::text::plain_line;
+use crate::output::answer::Answer;
+use crate::output::printer::Printer;
+use crate::output::text::{plain_line, terminal_safe_json};
 use crate::output::time::count;
 
 /// Keep the index up to date while sessions are written, until Ctrl-C
@@ -21,7 +24,8 @@ use crate::output::time::count;
 #[command(
     after_help = "The system tells of changes; each leads to a sync of the file it names, and nothing is read while nothing changes.\n\
     Where it does not tell (network file systems, its limits) all files are looked at again and again, which is said.\n\
-    Changed sessions are printed, with --json as lines of JSON: the rows of the view `changes`.\n\n\
+    Changed sessions are printed, with --json as lines of JSON: the rows of the view `changes`. A reader that does not\n\
+    read holds nothing up: {\"missed\":true} stands for what was not kept for it.\n\n\
     Examples:\n  \
     sessionary watch\n  \
     sessionary watch --json | jq -r .path\n  \
@@ -46,11 +50,10 @@ pub struct WatchArgs {
     yes: bool,
 }
 
-/// What `watch --json` prints where changes are not known any more.
-#[derive(Serialize)]
-struct Missed {
-    missed: bool,
-}
+/// What `watch --json` prints where changes are not known any more, or were not read.
+const MISSED: &str = r#"{"missed":true}"#;
+/// The same for people.
+const MISSED_LINE: &str = "missed   other changes: `sessionary list` has all sessions";
 
 /// What `watch --install --json` and `watch --uninstall --json` print.
 #[derive(Serialize)]
@@ -81,36 +84,67 @@ pub fn run(
         executable: autostart::program().ok(),
         ..WatchOptions::default()
     };
-    let (mut closed, mut known) = (None, BTreeSet::new());
-    let ended = Indexer::open(config)?.watch(&options, &mut |watched| {
-        let said = match watched {
-            Watched::Changed(changes, missed) => print(changes, missed, screen),
-            other => {
-                say(&other, &mut known, screen);
-                Ok(())
+    let missed_line = if screen.json { MISSED } else { MISSED_LINE };
+    let closed = config.cancel.clone();
+    // Whoever reads our output may stop to read, or go; what is indexed waits for neither.
+    let changed = Printer::start(missed_line, to_stdout, move || closed.cancel())?;
+    let talk = Printer::start("And more, which nobody read.", to_stderr, || ())?;
+    let (mut failed, mut known) = (None, BTreeSet::new());
+    let ended = Indexer::open(config).and_then(|indexer| {
+        indexer.watch(&options, &mut |watched| match watched {
+            Watched::Changed(changes, missed) => {
+                if missed {
+                    changed.line(missed_line);
+                }
+                for change in changes {
+                    match line(change, screen) {
+                        Ok(line) => changed.line(&line),
+                        Err(failure) => {
+                            failed.get_or_insert(failure);
+                            config.cancel.cancel();
+                        }
+                    }
+                }
             }
-        };
-        if let Err(failure) = said {
-            // Whoever read our output has gone.
-            closed.get_or_insert(failure);
-            config.cancel.cancel();
-        }
-    })?;
-    if let Some(failure) = closed {
+            other => say(&other, &mut known, screen, &talk),
+        })
+    });
+    if let Some(why) = ended.as_ref().ok().and_then(why) {
+        talk.line(why);
+    }
+    let printed = changed.end();
+    talk.end()?;
+    if let Some(failure) = failed {
         return Err(failure);
     }
-    match ended {
-        Ended::Cancelled => {}
-        Ended::Replaced => {
-            screen.say("Another program stands in this one's place: the watching ends.")
-        }
-        Ended::Removed => screen.say("The index was removed: the watching ends."),
-        Ended::Reconfigured => screen.say(
-            "`exclude` or `follow_links` is another one now than when the watching began: it ends.",
-        ),
-        _ => screen.say("Another version of sessionary writes the index now: the watching ends."),
-    }
+    ended?;
+    printed?;
     Ok(Outcome::Found)
+}
+
+/// Why the watching ended, where nobody asked for that.
+fn why(ended: &Ended) -> Option<&'static str> {
+    Some(match ended {
+        Ended::Cancelled => return None,
+        Ended::Replaced => "Another program stands in this one's place: the watching ends.",
+        Ended::Removed => "The index was removed: the watching ends.",
+        Ended::Reconfigured => {
+            "`exclude` or `follow_links` is another one now than when the watching began: it ends."
+        }
+        _ => "Another version of sessionary writes the index now: the watching ends.",
+    })
+}
+
+fn to_stdout(text: &str) -> io::Result<()> {
+    let mut out = Answer::new()?;
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+fn to_stderr(text: &str) -> io::Result<()> {
+    // When nobody listens there, there is nobody to tell.
+    let _ = io::stderr().write_all(text.as_bytes());
+    Ok(())
 }
 
 fn install(
@@ -138,9 +172,10 @@ fn install(
         file.content
             .lines()
             .for_each(|line| screen.say(&plain_line(line)));
-        if !super::consents("\nWrite this file, and start the watcher? [y/N] ")? {
-            return Err(Failure::usage("nothing was installed")
-                .hint("--yes installs without asking, --print only shows the file"));
+        let question = "\nWrite this file, and start the watcher? [y/N] ";
+        let hint = "--yes installs without asking, --print only shows the file";
+        if let Some(ended) = super::declined(question, "nothing was installed", hint, screen)? {
+            return Ok(ended);
         }
     }
     if args.yes && file.replaces_another() {
@@ -183,37 +218,30 @@ fn uninstall(screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 /// Changes are data.
-fn print(changes: &[Change], missed: bool, screen: &Screen) -> Result<(), Failure> {
-    if missed && screen.json {
-        screen.json(&Missed { missed })?;
+fn line(change: &Change, screen: &Screen) -> Result<String, Failure> {
+    if screen.json {
+        return Ok(terminal_safe_json(&serde_json::to_string(change)?).into_owned());
     }
-    for change in changes {
-        if screen.json {
-            screen.json(change)?;
-            continue;
-        }
-        let what = match change.what {
-            ChangeKind::Changed => "changed",
-            ChangeKind::Gone => "gone   ",
-        };
-        let line = format!("{what}  {}  {}", change.id, screen.path(&change.path));
-        screen.print(&(plain_line(&line) + "\n"))?;
-    }
-    Ok(())
+    let what = match change.what {
+        ChangeKind::Changed => "changed",
+        ChangeKind::Gone => "gone   ",
+    };
+    let line = format!("{what}  {}  {}", change.id, screen.path(&change.path));
+    Ok(plain_line(&line))
 }
 
 /// Everything else is talk; `known` are the notes that were made since the last look at everything, or at it.
-fn say(watched: &Watched<'_>, known: &mut BTreeSet<String>, screen: &Screen) {
+fn say(watched: &Watched<'_>, known: &mut BTreeSet<String>, screen: &Screen, talk: &Printer) {
     match watched {
         Watched::Watching(directories) => {
             let directories = count(*directories, "directory");
-            screen.say(&format!("Watching {directories}; Ctrl-C ends it."));
+            talk.line(&format!("Watching {directories}; Ctrl-C ends it."));
         }
-        Watched::Polling(why) => screen.say(&format!(
+        Watched::Polling(why) => talk.line(&format!(
             "Polling, because {}; Ctrl-C ends it.",
             screen.with_paths(why)
         )),
-        Watched::Delayed(error) => screen.say(&format!(
+        Watched::Delayed(error) => talk.line(&format!(
             "Nothing can be written now, it is tried again: {}",
             screen.with_paths(&error.to_string())
         )),
@@ -222,7 +250,7 @@ fn say(watched: &Watched<'_>, known: &mut BTreeSet<String>, screen: &Screen) {
         | Watched::Indexed(report)
         | Watched::Proven(report) => {
             for note in report.notes.iter().filter(|note| !known.contains(*note)) {
-                screen.say(&plain_line(note));
+                talk.line(&plain_line(note));
             }
             if matches!(watched, Watched::Checked(..)) {
                 known.clear();

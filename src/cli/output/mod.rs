@@ -5,6 +5,7 @@ pub mod csv;
 pub mod hits;
 pub mod html;
 pub mod markdown;
+pub mod printer;
 pub mod progress;
 pub mod provisional;
 pub mod quote;

@@ -70,23 +70,11 @@ impl Progress {
         if !self.wanted || (self.bar.is_none() && self.started.elapsed() < PATIENCE) {
             return;
         }
-        if self.bar.as_ref().is_some_and(|bar| bar.length().is_none()) {
-            // It was waited before.
+        if self.bar.as_ref().is_none_or(|bar| bar.length() != Some(of)) {
+            // Another stage, or it was waited before: rate and remaining time begin anew.
             self.clear();
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::stderr());
-            let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-            match ProgressStyle::with_template(template) {
-                Ok(style) => bar.with_style(style),
-                Err(_) => bar,
-            }
-        });
-        if bar.length() != Some(of) {
-            // Another stage: rate and remaining time begin anew.
-            bar.set_length(of);
-            bar.reset();
-        }
+        let bar = self.bar.get_or_insert_with(|| begun(done, of));
         bar.set_message(message.to_owned());
         bar.set_position(done);
     }
@@ -98,8 +86,56 @@ impl Progress {
     }
 }
 
+/// A bar that appears when so much is done already. That is no part of its rate.
+fn begun(done: u64, of: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(of), ProgressDrawTarget::hidden());
+    let template = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let bar = match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    };
+    bar.set_position(done);
+    bar.tick();
+    bar.reset_eta();
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    bar
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_counts_from_when_its_bar_appeared() {
+        let mut progress = Progress::new();
+        progress.wanted = true;
+        progress.started = Instant::now().checked_sub(2 * PATIENCE).unwrap();
+        let half = 1 << 50;
+        progress.event(Event::Discovered {
+            files: 2,
+            bytes: 2 * half,
+        });
+        for event in [
+            Event::Catalogued {
+                files: 1,
+                bytes: half,
+            },
+            Event::Indexed {
+                bytes: half,
+                of: 3 * half,
+            },
+        ] {
+            progress.event(event);
+            let bar = progress.bar.as_ref().unwrap();
+            assert_eq!(bar.position(), half);
+            // Nothing was done since.
+            assert!(bar.per_sec() < 1.0, "{} bytes a second", bar.per_sec());
+        }
     }
 }

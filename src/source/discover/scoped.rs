@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{Before, Directory, Discovery, Walk, slashed};
+use super::{Before, Behind, Directory, Discovery, Walk, slashed};
 use crate::format::Format;
 use crate::source::ahead::Listings;
 use crate::source::folders::Folders;
@@ -109,6 +109,7 @@ impl Walk<'_> {
                     below: PathBuf::from(below),
                     identity,
                     above,
+                    behind: is_link.then(|| Behind::new(PathBuf::from(below))),
                 })
             }
             _ => None,
