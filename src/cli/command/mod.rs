@@ -207,7 +207,7 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64
 
 /// Asks, and once more where files turned out to have changed and were read again meanwhile.
 /// Nothing of the first answer is printed then.
-fn ask<T>(
+fn answer<T>(
     mut question: impl FnMut() -> Result<(T, Streamed), Failure>,
 ) -> Result<(T, Streamed), Failure> {
     match question() {

@@ -74,7 +74,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         mask: screen.mask(),
     };
     let full = args.full || screen.width.is_none();
-    let ((out, shown), streamed) = super::ask(|| {
+    let ((out, shown), streamed) = super::answer(|| {
         let (mut out, mut shown, mut head) = (Stream::default(), 0, None);
         let streamed = index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
             match part {

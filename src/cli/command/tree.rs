@@ -72,7 +72,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         filter: args.filter.into(),
         mask: screen.mask(),
     };
-    let ((out, shown), streamed) = super::ask(|| {
+    let ((out, shown), streamed) = super::answer(|| {
         let mut out = Stream::default();
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
         let streamed = index.tree_each(&session, scope, &mut |part| -> Result<(), Failure> {

@@ -14,8 +14,8 @@ use crate::args::Global;
 use crate::autostart::{self, Autostart};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
-use crate::output::answer::Answer;
 use crate::output::printer::Printer;
+use crate::output::spool::Spool;
 use crate::output::text::{plain_line, terminal_safe_json};
 use crate::output::time::count;
 
@@ -136,9 +136,9 @@ fn why(ended: &Ended) -> Option<&'static str> {
 }
 
 fn to_stdout(text: &str) -> io::Result<()> {
-    let mut out = Answer::new()?;
+    let mut out = Spool::default();
     out.write_all(text.as_bytes())?;
-    out.flush()
+    out.print()
 }
 
 fn to_stderr(text: &str) -> io::Result<()> {
