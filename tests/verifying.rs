@@ -1,5 +1,5 @@
-//! Does `verify` tell the truth while agents write and others sync: nothing that is none is a difference, and what is one is
-//! found?
+//! Does `verify` tell the truth while agents write and others sync: nothing that is none is a
+//! difference, and what is one is found?
 //!
 //! 200 of them by default; more, and with other moments:
 //!
@@ -147,7 +147,8 @@ const SESSIONS: [&str; 6] = [
     "rests_too.jsonl",
 ];
 
-/// Write and sync on threads of their own while `ask` asks. `syncs`: by how many ways the index is brought up to the files.
+/// Write and sync on threads of their own while `ask` asks. `syncs`: by how many ways the index is
+/// brought up to the files.
 fn beside_writers(place: &Place, seed: u64, syncs: u32, ask: impl FnOnce()) -> (u64, u64) {
     let (over, written, synced) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     /// Ends the threads, also when `ask` has failed.
@@ -243,7 +244,8 @@ fn real_differences_are_found_beside_writers() {
             .query_row(key, [relative], |row| row.get(0))
             .unwrap()
     };
-    // Rows of a file that rests, and of one that grows all the time; and the words of another that rests.
+    // Rows of a file that rests, and of one that grows all the time; and the words of another that
+    // rests.
     for session in ["rests.jsonl", "grows.jsonl"] {
         let planted = "UPDATE _entries SET stop_reason = 'planted' WHERE key = ?1";
         catalogue.execute(planted, [key(session)]).unwrap();
@@ -322,7 +324,8 @@ fn what_was_written_since_it_was_catalogued_is_behind() {
     append(&place.path("new.jsonl"), &some_lines(&mut rng, 1..3));
     append(&place.path("notes.txt"), b"no session");
     fs::remove_file(place.path("rests_too.jsonl")).unwrap();
-    // Other bytes of the same length at the same place, and the file is made to look older than it is.
+    // Other bytes of the same length at the same place, and the file is made to look older than it
+    // is.
     let cut = place.path("cut.jsonl");
     let before = fs::metadata(&cut).unwrap().modified().unwrap();
     let text = fs::read_to_string(&cut).unwrap();

@@ -161,7 +161,8 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// The entries of one source one after the other, in the order they were told in, which is that of the file.
+    /// The entries of one source one after the other, in the order they were told in, which is that
+    /// of the file.
     pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {
         let run = || -> rusqlite::Result<Vec<i64>> {
             self.connection

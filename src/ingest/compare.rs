@@ -1,8 +1,9 @@
 //! One source read anew, as if never seen, and held against its rows.
 //!
-//! The bytes that were catalogued are told by their proof. While it holds, whatever was written behind them, the rows must say
-//! what these bytes say. No transaction is open while the file is read: that none of the rows was replaced meanwhile is told by the
-//! state of the source before and after, and what differs is looked at again.
+//! The bytes that were catalogued are told by their proof. While it holds, whatever was written
+//! behind them, the rows must say what these bytes say. No transaction is open while the file is
+//! read: that none of the rows was replaced meanwhile is told by the state of the source before and
+//! after, and what differs is looked at again.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -61,7 +62,8 @@ pub struct Comparison {
     pub entries: u64,
     /// The passages that the words must have, by key.
     pub passages: Vec<Expected>,
-    /// Keys of entries whose bytes could not be read: nobody can say what the words must have of them.
+    /// Keys of entries whose bytes could not be read: nobody can say what the words must have of
+    /// them.
     pub untold: Vec<u64>,
 }
 
@@ -95,8 +97,8 @@ fn keys_of_source(catalogue: &Catalogue, source: i64) -> Result<Vec<u64>, Error>
     Ok(keys)
 }
 
-/// Read `path` and compare it with what is stored of it: chunk by chunk, so that memory does not grow with the file. `read` is told
-/// of how many bytes the chunks of one look were.
+/// Read `path` and compare it with what is stored of it: chunk by chunk, so that memory does not
+/// grow with the file. `read` is told of how many bytes the chunks of one look were.
 pub fn compare_source(
     catalogue: &Catalogue,
     root: i64,
@@ -262,7 +264,8 @@ struct Look<'c> {
     path: &'c Path,
     state: &'c SourceState,
     format: &'c dyn Format,
-    /// The file is as long as it was; otherwise it has grown, and no more of it is read than its whole lines then.
+    /// The file is as long as it was; otherwise it has grown, and no more of it is read than its
+    /// whole lines then.
     is_whole: bool,
     rows: EntriesOfSource<'c>,
     /// Rows of whole lines, and entries.
@@ -487,8 +490,8 @@ impl Look<'_> {
         if was_left_alone && let Some(unaccounted) = self.unaccounted.take() {
             self.differences.add(|| unaccounted);
         }
-        // Of a file that is read in parts the row is made when all of it is in. What follows the last whole line is in the row, and
-        // not read of a file that has grown since.
+        // Of a file that is read in parts the row is made when all of it is in. What follows the
+        // last whole line is in the row, and not read of a file that has grown since.
         let is_read = stored.identity.mtime_ns != 0 || stored.identity.ctime_ns != 0;
         let has_row = is_read && (self.is_whole || !has_tail);
         let (catalogue, state, format) = (self.catalogue, self.state, self.format);

@@ -537,7 +537,8 @@ pub enum Verdict {
     Equal,
     /// The file could not be read: nothing of it is compared.
     Unread,
-    /// The file was written since it was catalogued, or while it was compared. The next sync reads it.
+    /// The file was written since it was catalogued, or while it was compared. The next sync reads
+    /// it.
     Behind,
     /// The stores say something else than the bytes that they were made of.
     Differs,
@@ -579,11 +580,12 @@ pub struct Verification {
     /// What is on disk and could not be read: nothing of it is compared.
     #[serde(default)]
     pub unread: Vec<Unread>,
-    /// Each file once, sorted by path: sources, and what else lies below the roots where it is not as it is stored.
+    /// Each file once, sorted by path: sources, and what else lies below the roots where it is not
+    /// as it is stored.
     #[serde(default)]
     pub files: Vec<FileVerdict>,
-    /// Numbers of the sources whose files hold other bytes than were catalogued: they are to be read again from the beginning,
-    /// for nothing else may tell the next sync so.
+    /// Numbers of the sources whose files hold other bytes than were catalogued: they are to be
+    /// read again from the beginning, for nothing else may tell the next sync so.
     #[serde(skip)]
     pub condemned: Vec<i64>,
 }

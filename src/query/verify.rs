@@ -1,7 +1,8 @@
 //! Do the stores equal the files? Every file is read again and compared with both stores.
 //!
-//! Agents write meanwhile, and so may a sync. What a file holds beyond its catalogued end, and what nobody has catalogued yet, is
-//! *behind*: the next sync reads it. Only what the stores say of bytes that are still there can *differ*.
+//! Agents write meanwhile, and so may a sync. What a file holds beyond its catalogued end, and what
+//! nobody has catalogued yet, is *behind*: the next sync reads it. Only what the stores say of
+//! bytes that are still there can *differ*.
 
 mod roots;
 mod words;
@@ -19,11 +20,13 @@ use crate::model::{Difference, FileVerdict, SCHEMA_VERSION, Unread, Verdict, Ver
 use self::words::Passages;
 
 impl Index {
-    /// Read every file again and compare: bytes tiled by entries and problems, rows, session values, passages. `progress` is
-    /// told of the files and bytes to be compared, then again and again how many were.
+    /// Read every file again and compare: bytes tiled by entries and problems, rows, session
+    /// values, passages. `progress` is told of the files and bytes to be compared, then again and
+    /// again how many were.
     ///
-    /// It may run beside writers: each file is compared up to its catalogued end, and what seems to differ is looked at again in
-    /// a newer state of both stores. No transaction stays open while files are read.
+    /// It may run beside writers: each file is compared up to its catalogued end, and what seems to
+    /// differ is looked at again in a newer state of both stores. No transaction stays open while
+    /// files are read.
     ///
     /// Nothing is changed, but for a mark on a store that is damaged: searches pass such words over from then on, and the
     /// next sync builds it anew.

@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
 use rusqlite::types::Value;
+use sessionary::model::Verification;
 use sessionary::{Config, Freshness, GENERATION, Index, Indexer};
 use tantivy::Term;
 use tantivy::query::RangeQuery;
@@ -380,7 +381,13 @@ fn plant(seed: u64) -> Vec<String> {
             };
             let found = Index::open(&config, Freshness::AsCommitted)
                 .and_then(|index| index.verify(&mut |_| {}));
-            if found.is_ok_and(|found| found.differences.is_empty()) {
+            // A root that is asked for and not known is read by the next look.
+            let is_other_root = what.starts_with("UPDATE _roots.");
+            let is_silent = |found: Verification| {
+                let is_behind = is_other_root && !found.behind.is_empty();
+                found.differences.is_empty() && !is_behind
+            };
+            if found.is_ok_and(is_silent) {
                 missed.push(format!("SESSIONARY_SEED={seed}: {what}"));
             }
         }

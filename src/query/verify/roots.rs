@@ -1,7 +1,8 @@
 //! Is every file below a root a source, or told as a stray with its reason?
 //!
-//! Files come and go. A directory that has the seal it is stored with is the one that the index says it knows, and the next look
-//! passes it over: what is stored of its files must hold. Of any other directory the next look takes in what is there.
+//! Files come and go. A directory that has the seal it is stored with is the one that the index
+//! says it knows, and the next look passes it over: what is stored of its files must hold. Of any
+//! other directory the next look takes in what is there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,7 +29,8 @@ struct Stored {
 }
 
 impl<'i> Inspection<'i> {
-    /// Hold what lies below a root against what is stored of it; its sources are left to be compared.
+    /// Hold what lies below a root against what is stored of it; its sources are left to be
+    /// compared.
     pub(super) fn root(
         &mut self,
         spec: &RootSpec,
@@ -106,8 +108,8 @@ impl<'i> Inspection<'i> {
         })
     }
 
-    /// Compare what lies below a root with what is stored of it. Gives back the sources of which it is told here that they are
-    /// not there.
+    /// Compare what lies below a root with what is stored of it. Gives back the sources of which it
+    /// is told here that they are not there.
     fn contents(
         &mut self,
         spec: &RootSpec,

@@ -1,9 +1,10 @@
 //! Do the words hold the passages that the files have, and no others?
 //!
-//! All that they hold is read once, in one state. Each source claims what is its own. What is lacking then, and what nobody has
-//! claimed, may have come or gone since: these entries alone are looked at again, in a state of both stores whose batches agree.
+//! All that they hold is read once, in one state. Each source claims what is its own. What is
+//! lacking then, and what nobody has claimed, may have come or gone since: these entries alone are
+//! looked at again, in a state of both stores whose batches agree.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -18,9 +19,10 @@ use crate::ingest::{Comparison, Found, entry_bytes, passages};
 use crate::model::Class;
 use crate::words::{Words, condemn};
 
-/// How often the words are opened that do not go with the catalogue.
-const TRIES: usize = 5;
-/// For whoever makes them anew, or has just committed.
+/// How often the words are asked for that do not go with the catalogue, or are damaged: while nobody
+/// writes, and while somebody does, who may be making them anew.
+const TRIES: (usize, usize) = (3, 50);
+/// Between two of them, for whoever writes.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Entries that are looked at again in one state.
 const AT_ONCE: usize = 1 << 16;
@@ -43,11 +45,18 @@ impl Passages {
     /// All that the words hold; `None` when they cannot be read, and that is told.
     pub(super) fn open(inspection: &mut Inspection<'_>) -> Result<Option<Passages>, Error> {
         let catalogue = inspection.catalogue;
-        let (found, owed, dead) = inspection.with_words(&mut |found| {
-            let done = found.done;
-            let (owed, dead) = (catalogue.owed(done)?, catalogue.dead(done)?);
-            Ok((found, owed, dead))
-        })?;
+        let mut tries = Tries::default();
+        let (found, owed, dead, damaged) = loop {
+            let (found, owed, dead) = inspection.with_words(&mut |found| {
+                let (owed, dead) = (catalogue.owed(found.done)?, catalogue.dead(found.done)?);
+                Ok((found, owed, dead))
+            })?;
+            let damaged = found.words.as_deref().map_or_else(Vec::new, damage_of);
+            // Files are not there either while the words are thrown away.
+            if damaged.is_empty() || !tries.once_more(inspection) {
+                break (found, owed, dead, damaged);
+            }
+        };
         if let Some(why) = &found.damage {
             inspection.differs("words", None, why.clone());
             return Ok(None);
@@ -62,7 +71,8 @@ impl Passages {
         let Some(words) = &found.words else {
             return Ok(Some(passages));
         };
-        if inspection.has_damage(words)? {
+        if !damaged.is_empty() {
+            inspection.condemn_words(damaged);
             return Ok(None);
         }
         passages.held = match words.keys() {
@@ -132,6 +142,39 @@ fn is_dead(dead: &[Dead], key: u64) -> bool {
     dead.iter().any(holds)
 }
 
+/// What is damaged of the words.
+fn damage_of(words: &Words) -> Vec<String> {
+    match words.damaged_files() {
+        Ok(names) => names
+            .iter()
+            .map(|name| format!("{name} is damaged"))
+            .collect(),
+        // Files that cannot even be listed are as damaged.
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+/// How often something was tried.
+#[derive(Default)]
+struct Tries(usize);
+
+impl Tries {
+    /// Whether to try again; whoever writes is given some time.
+    fn once_more(&mut self, inspection: &Inspection<'_>) -> bool {
+        self.0 += 1;
+        let is_written = inspection.index.has_writer();
+        let most = match is_written {
+            true => TRIES.1,
+            false => TRIES.0,
+        };
+        let again = self.0 < most;
+        if again && is_written {
+            std::thread::sleep(PAUSE);
+        }
+        again
+    }
+}
+
 /// An entry in doubt, in one state of both stores.
 struct Doubt {
     entry: Option<StoredEntry>,
@@ -142,52 +185,38 @@ struct Doubt {
 }
 
 impl Inspection<'_> {
-    /// Ask of both stores, on one snapshot. Words that are just made anew are waited for, and in the end it is asked without
-    /// them.
+    /// Ask of both stores, on one snapshot. Words that are just made anew are waited for, and in the
+    /// end it is asked without them.
     fn with_words<T>(
         &self,
         ask: &mut dyn FnMut(Rc<Found>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut tries = 0;
+        let mut tries = Tries::default();
         loop {
-            tries += 1;
-            let asked = self.index.ask(|snapshot| {
+            let found = self.index.ask(|snapshot| {
                 let found = snapshot.words()?;
-                match found.words.is_none() && tries < TRIES {
-                    true => Ok(None),
-                    false => ask(found).map(Some),
+                match found.words.is_some() {
+                    true => ask(found).map(Ok),
+                    false => Ok(Err(found)),
                 }
             })?;
-            if let Some(asked) = asked {
-                return Ok(asked);
-            }
-            if self.index.has_writer() {
-                std::thread::sleep(PAUSE);
+            match found {
+                Ok(asked) => return Ok(asked),
+                Err(_) if tries.once_more(self) => {}
+                Err(found) => return self.catalogue.at_one_moment(|| ask(found)),
             }
         }
     }
 
-    /// Whether files of the words are damaged, which is told, and marked.
-    fn has_damage(&mut self, words: &Words) -> Result<bool, Error> {
-        let damaged = match words.damaged_files() {
-            Ok(names) => names
-                .iter()
-                .map(|name| format!("{name} is damaged"))
-                .collect(),
-            // Files that cannot even be listed are as damaged.
-            Err(error) => vec![error.to_string()],
-        };
-        if damaged.is_empty() {
-            return Ok(false);
-        }
-        // Reading on in files that lie about their own shape makes tantivy panic, and the next search would find what they
-        // say now.
+    /// Files of the words are damaged: that is told, and marked.
+    fn condemn_words(&mut self, damaged: Vec<String>) {
+        // Reading on in files that lie about their own shape makes tantivy panic, and the next
+        // search would find what they say now.
         let why = format!("the words cannot be read: {}", damaged.join(", "));
         condemn(&self.index.config.words_dir(), &why);
         for what in damaged {
             self.differs("words", None, what);
         }
-        Ok(true)
     }
 
     /// Look at these entries again, ascending, in a newer state of both stores.
@@ -227,7 +256,7 @@ impl Inspection<'_> {
             Ok((doubts, found.words.is_some()))
         })?;
         // The transaction has ended: now the files may be read.
-        let mut told: HashMap<i64, (String, u64)> = HashMap::new();
+        let mut told: BTreeMap<i64, (String, u64)> = BTreeMap::new();
         let (mut nowhere, mut open): (u64, Option<(i64, Option<File>)>) = (0, None);
         for mut doubt in doubts {
             if doubt.is_dead {
