@@ -374,6 +374,89 @@ fn reads_beside_writers_while_the_index_is_removed() {
     );
 }
 
+/// What a process answers in JSON.
+fn told(question: &str, answer: &serde_json::Value) -> Told {
+    if answer["complete"] != true {
+        return Told::Incomplete;
+    }
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let entries = answer["entries"].as_array();
+    match question {
+        "list" => Told::Messages(answer["sessions"][0]["messageCount"].as_u64().unwrap()),
+        "search" => {
+            let groups = answer["sessions"].as_array().unwrap();
+            let hits = groups
+                .iter()
+                .flat_map(|group| group["hits"].as_array().unwrap());
+            let mut hits: Vec<String> = hits.map(|hit| text(&hit["entry"])).collect();
+            hits.sort();
+            Told::Hits(hits)
+        }
+        "tree" => {
+            let rows = entries.unwrap().iter();
+            Told::Entries(
+                rows.map(|row| (text(&row["id"]), text(&row["text"])))
+                    .collect(),
+            )
+        }
+        _ => {
+            let said = |entry: &serde_json::Value| -> String {
+                let passages = entry["text"].as_array().unwrap().iter();
+                let pieces = passages.flat_map(|passage| passage[1].as_array().unwrap());
+                pieces.map(text).collect()
+            };
+            let entries = entries.unwrap().iter();
+            Told::Entries(entries.map(|e| (text(&e["id"]), said(e))).collect())
+        }
+    }
+}
+
+/// As processes, and beside processes that rebuild the index and remove it.
+#[test]
+fn processes_read_beside_writers() {
+    let (home, path, _) = sandbox();
+    let (log, ends) = (Log::default(), AtomicBool::new(false));
+    let questions: [&[&str]; 4] = [
+        &["list", "--all", "--json"],
+        &["show", "s", "--json", "--reveal"],
+        &["tree", "s", "--filter", "all", "--json", "--reveal"],
+        &["search", "common", "--exact", "--limit", "0", "--json"],
+    ];
+    std::thread::scope(|threads| {
+        threads.spawn(|| write(&path, &log, &ends, 4));
+        while log.now() == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        threads.spawn(|| {
+            while !ends.load(Ordering::SeqCst) {
+                for disturbance in [&["rebuild"][..], &["clean", "--yes"], &["sync"]] {
+                    let _ = home.output(disturbance);
+                    std::thread::sleep(Duration::from_millis(150));
+                }
+            }
+        });
+        let _end = scopeguard(&ends);
+        for number in 0..reads() / 3 {
+            for arguments in questions {
+                let (question, from) = (arguments[0], log.now());
+                let output = home.output(arguments);
+                let said = String::from_utf8_lossy(&output.stderr);
+                let what = format!("{question} {number}: {:?} {said}", output.status);
+                assert!(!said.contains("panicked"), "{what}");
+                let lacks = said.contains("not read yet") || said.contains("has changed");
+                let Ok(answer) = serde_json::from_slice(&output.stdout) else {
+                    // The session's row is not there while somebody else makes the index.
+                    assert!(lacks || output.status.code() == Some(1), "{what}");
+                    continue;
+                };
+                let told = told(question, &answer);
+                let is_told = log.holds(from, |state| is_of(state, question, &told));
+                assert!(is_told, "of no state since {from}: {what}");
+            }
+        }
+    });
+}
+
 /// A reader who does not read keeps nobody from writing: nothing is held while it is printed.
 #[cfg(unix)]
 #[test]
