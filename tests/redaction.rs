@@ -54,7 +54,7 @@ fn leaks(text: &str) -> bool {
 }
 
 /// Everything that prints what was said.
-const PRINTING: [&[&str]; 18] = [
+const PRINTING: [&[&str]; 19] = [
     &["search", "walrus"],
     &["search", "walrus", "--context", "2"],
     &["search", "walrus", "--json", "--context", "2"],
@@ -70,6 +70,7 @@ const PRINTING: [&[&str]; 18] = [
     &["list", "--jsonl"],
     &["resume", "0a", "--json"],
     &["fork", "0a", "--dry-run"],
+    &["delete", "0a", "--dry-run"],
     &["fork", "0a", "--dry-run", "--json"],
     &["export", "0a"],
     &["export", "0a", "--format", "html"],

@@ -1,7 +1,6 @@
 //! Where does the command run in tests? In a home of its own, with nothing else in its environment.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
@@ -99,6 +98,7 @@ impl Sandbox {
 
     /// Runs the command on a terminal at which this is typed: what is seen there and the exit code as one text, paths
     /// normalised. `None` where there is no `script` to make a terminal.
+    #[cfg(target_os = "linux")]
     pub fn on_terminal(&self, arguments: &[&str], typed: &str) -> Option<String> {
         let command = self.command(arguments);
         let words: Vec<String> = std::iter::once(command.get_program())
@@ -120,7 +120,7 @@ impl Sandbox {
             .ok()?;
         let mut terminal = script.stdin.take().expect("its input");
         // What is typed beyond the end of the command is read by nobody.
-        let _ = terminal.write_all(typed.as_bytes());
+        let _ = std::io::Write::write_all(&mut terminal, typed.as_bytes());
         let output = script.wait_with_output().expect("it ends");
         let seen = self.normal(&output.stdout).replace('\r', "");
         Some(match output.status.code() {

@@ -106,6 +106,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
                 false => screen.say(shown.trim_end()),
             }
         }
+        screen.say_redacted();
     }
     if let Some(used) = doomed
         .iter()
@@ -223,7 +224,7 @@ impl Doomed {
     fn shown(&self, screen: &Screen) -> String {
         let mut out = String::new();
         let mut add = |path: &Path, row: &SessionRow, more: &str| {
-            let (path, title) = (screen.path(path), super::title(row).1);
+            let (path, title) = (screen.path(path), screen.masked(super::title(row).1));
             out.push_str(&format!(
                 "{path}\n  {} · {title} · {more}\n",
                 plain_line(&row.agent)

@@ -145,7 +145,7 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
     };
     if let Some(cwd) = cwd {
         // Shells believe it rather than ask the system.
-        command.env("PWD", &cwd);
+        command.env("PWD", cwd);
         command.current_dir(cwd);
     }
     let error = become_it(command);

@@ -17,6 +17,7 @@ struct Shared {
     queue: Mutex<Queue>,
     /// Something was added, or printed.
     turned: Condvar,
+    patience: Duration,
 }
 
 #[derive(Default)]
@@ -38,12 +39,22 @@ impl Printer {
     /// No thread can be started.
     pub fn start(
         gap: &str,
+        print: impl FnMut(&str) -> io::Result<()> + Send + 'static,
+        failed: impl FnOnce() + Send + 'static,
+    ) -> io::Result<Self> {
+        Self::patient(PATIENCE, gap, print, failed)
+    }
+
+    fn patient(
+        patience: Duration,
+        gap: &str,
         mut print: impl FnMut(&str) -> io::Result<()> + Send + 'static,
         failed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             queue: Mutex::default(),
             turned: Condvar::new(),
+            patience,
         });
         let (queue, gap) = (Arc::clone(&shared), gap.to_owned());
         Builder::new().spawn(move || {
@@ -68,7 +79,7 @@ impl Printer {
         let waited = self
             .0
             .turned
-            .wait_timeout_while(self.0.lock(), PATIENCE, waits);
+            .wait_timeout_while(self.0.lock(), self.0.patience, waits);
         let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if queue.has_gap || !(has_room(&queue) || queue.text.is_empty()) {
             queue.has_gap = true;
@@ -91,7 +102,10 @@ impl Printer {
             queue.failure.is_none()
                 && (queue.is_printing || queue.has_gap || !queue.text.is_empty())
         };
-        let waited = self.0.turned.wait_timeout_while(queue, PATIENCE, is_busy);
+        let waited = self
+            .0
+            .turned
+            .wait_timeout_while(queue, self.0.patience, is_busy);
         let (mut queue, _) = waited.unwrap_or_else(PoisonError::into_inner);
         queue.failure.take().map_or(Ok(()), Err)
     }
@@ -127,6 +141,9 @@ mod tests {
 
     use super::*;
 
+    /// Longer than anything takes.
+    const LONG: Duration = Duration::from_secs(600);
+
     #[test]
     fn what_nobody_reads_becomes_a_gap_in_its_place() {
         let (sender, reader) = channel::<()>();
@@ -138,7 +155,7 @@ mod tests {
             paper.lock().unwrap().push_str(text);
             Ok(())
         };
-        let printer = Printer::start("GAP", print, || ()).unwrap();
+        let printer = Printer::patient(Duration::ZERO, "GAP", print, || ()).unwrap();
         let long = "x".repeat(MOST_BYTES / 4);
         for number in 0..20 {
             printer.line(&format!("{number} {long}"));
@@ -151,6 +168,9 @@ mod tests {
         }
         printer.line("behind");
         sender.send(()).unwrap();
+        while !printed.lock().unwrap().contains("behind") {
+            std::thread::yield_now();
+        }
         printer.end().unwrap();
         let printed = printed.lock().unwrap().replace(&long, "");
         let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
@@ -170,7 +190,7 @@ mod tests {
             paper.lock().unwrap().push_str(text);
             Ok(())
         };
-        let printer = Printer::start("GAP", print, || ()).unwrap();
+        let printer = Printer::patient(LONG, "GAP", print, || ()).unwrap();
         let line = "y".repeat(99);
         let lines = 4 * MOST_BYTES / 100;
         for _ in 0..lines {
@@ -182,7 +202,8 @@ mod tests {
 
         let (failed, told) = channel();
         let print = |_: &str| Err(io::ErrorKind::BrokenPipe.into());
-        let printer = Printer::start("GAP", print, move || failed.send(()).unwrap()).unwrap();
+        let printer =
+            Printer::patient(LONG, "GAP", print, move || failed.send(()).unwrap()).unwrap();
         printer.line("lost");
         told.recv().unwrap();
         let error = printer.end().unwrap_err();
