@@ -384,7 +384,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// Give the words what they are owed, for at most `budget`.
+    /// Give the words what they are owed, for at most `budget`. A file whose bytes are others than those that were catalogued is
+    /// read again, as by [`Indexer::heal`].
     pub fn index_words(
         &mut self,
         budget: Option<Duration>,
