@@ -34,9 +34,11 @@ pub mod index;
 mod ingest;
 pub mod locations;
 pub mod model;
+mod process;
 pub mod query;
 pub mod session;
 mod source;
+mod threads;
 pub mod traces;
 mod words;
 

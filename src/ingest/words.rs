@@ -19,6 +19,7 @@ use crate::failpoint::reach;
 use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
+use crate::threads;
 use crate::words::{Added, Adder, Doc, Words, WordsError, WordsWriter};
 
 /// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see [`words_batch`].
@@ -240,10 +241,13 @@ fn add_all(
     work: &[Item],
     mut each: impl FnMut(Item, Option<(u64, u64)>),
 ) -> Result<(), WordsStage> {
+    let Some(pool) = threads::pool() else {
+        return add_alone(catalogue, writer, formats, work, each);
+    };
     let adders: Vec<Adder> = (0..adders().min(work.len()))
         .map(|_| writer.adder())
         .collect::<Result<_, _>>()?;
-    let added = rayon::in_place_scope(|scope| {
+    let added = pool.in_place_scope(|scope| {
         let (send, jobs) = sync_channel::<Job>(WAITING_JOBS);
         let (tell, told) = channel();
         let (finish, finished) = channel();
@@ -258,16 +262,12 @@ fn add_all(
                     let Ok(job) = next else {
                         break adder.finish();
                     };
-                    let ready = Ready::read(&job, formats, &mut bytes);
-                    let added = ready.as_ref().map(|ready| ready.add_to(&mut adder));
-                    let done = match added.transpose() {
-                        Ok(passages) => passages.zip(ready.map(|ready| ready.read)),
+                    match add(&mut adder, &job, formats, &mut bytes) {
+                        Ok(done) => {
+                            let _ = tell.send((job.item, done));
+                        }
                         Err(error) => break Err(error),
-                    };
-                    if bytes.len() > MUCH_READ {
-                        bytes = Vec::new();
                     }
-                    let _ = tell.send((job.item, done));
                 };
                 let _ = finish.send(added);
             });
@@ -302,9 +302,47 @@ fn add_all(
     Ok(())
 }
 
+/// The same where no thread can be made.
+fn add_alone(
+    catalogue: &Catalogue,
+    writer: &mut WordsWriter,
+    formats: &[&'static dyn Format],
+    work: &[Item],
+    mut each: impl FnMut(Item, Option<(u64, u64)>),
+) -> Result<(), WordsStage> {
+    let (mut adder, mut bytes) = (writer.adder()?, Vec::new());
+    for item in work {
+        let done = match job(catalogue, item)? {
+            Some(job) => add(&mut adder, &job, formats, &mut bytes)?,
+            None => None,
+        };
+        each(item.clone(), done);
+    }
+    Ok(writer.take(adder.finish()?)?)
+}
+
+/// Add the passages of a job: how many, and of how many bytes. `None` where its entries are no longer what was catalogued.
+fn add(
+    adder: &mut Adder,
+    job: &Job,
+    formats: &[&'static dyn Format],
+    bytes: &mut Vec<u8>,
+) -> Result<Option<(u64, u64)>, WordsError> {
+    let ready = Ready::read(job, formats, bytes);
+    let added = ready
+        .as_ref()
+        .map(|ready| ready.add_to(adder))
+        .transpose()?;
+    let done = added.zip(ready.map(|ready| ready.read));
+    if bytes.len() > MUCH_READ {
+        *bytes = Vec::new();
+    }
+    Ok(done)
+}
+
 /// Threads that add passages. Each has a part of the memory, so they must not be many.
 fn adders() -> usize {
-    rayon::current_num_threads().clamp(1, MOST_ADDERS)
+    threads::count().clamp(1, MOST_ADDERS)
 }
 
 /// The entries of a job, read and found to be what was catalogued.
