@@ -30,6 +30,8 @@ pub struct Log {
     pub changes: Vec<Change>,
     /// Why everything was looked at.
     pub checked: Vec<String>,
+    /// Why nothing could be written.
+    pub delayed: Vec<String>,
 }
 
 pub struct Watcher {
@@ -71,6 +73,7 @@ impl Watcher {
                         log.read += report.bytes_read + report.proof_bytes;
                     }
                     Watched::Changed(changes, _) => log.changes.extend_from_slice(changes),
+                    Watched::Delayed(error) => log.delayed.push(error.to_string()),
                     other => eprintln!("{other:?}"),
                 }
             };

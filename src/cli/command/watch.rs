@@ -7,12 +7,13 @@ use clap::Args;
 use serde::Serialize;
 use sessionary::index::{Ended, WatchOptions, Watched};
 use sessionary::model::{Change, ChangeKind, SCHEMA_VERSION};
-use sessionary::{Config, Indexer};
+use sessionary::{Config, Error, Indexer};
 
 use crate::args::Global;
 use crate::autostart::{self, Autostart};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
+use crate::output::progress::Progress;
 use crate::output::text::plain_line;
 use crate::output::time::count;
 
@@ -32,6 +33,9 @@ pub struct WatchArgs {
     /// Look at all files again and again instead of being told of changes
     #[arg(long)]
     poll: bool,
+    /// Refuse at once where another process writes the index, instead of waiting for it
+    #[arg(long, conflicts_with_all = ["install", "uninstall"])]
+    no_wait: bool,
     /// Have systemd (macOS: launchd) start it now and at every login; shows the file first and asks
     #[arg(long, conflicts_with = "poll")]
     install: bool,
@@ -82,7 +86,15 @@ pub fn run(
         ..WatchOptions::default()
     };
     let (mut closed, mut known) = (None, BTreeSet::new());
-    let ended = Indexer::open(config)?.watch(&options, &mut |watched| {
+    let mut progress = Progress::new();
+    let opened = Indexer::open_to_watch(config, !args.no_wait, &mut |event| progress.event(event));
+    drop(progress);
+    let indexer = match opened {
+        // By Ctrl-C, while another process was waited for.
+        Err(Error::Cancelled) => return Ok(Outcome::Found),
+        opened => opened?,
+    };
+    let ended = indexer.watch(&options, &mut |watched| {
         let said = match watched {
             Watched::Changed(changes, missed) => print(changes, missed, screen),
             other => {
