@@ -520,7 +520,8 @@ fn help_of_every_command() {
     Usage: sessionary sync [OPTIONS]
 
     Options:
-      -h, --help  Print help
+          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+      -h, --help     Print help
 
     Examples:
       sessionary sync
@@ -533,6 +534,7 @@ fn help_of_every_command() {
 
     Options:
           --poll       Look at all files again and again instead of being told of changes
+          --no-wait    Refuse at once where another process writes the index, instead of waiting for it
           --install    Have systemd (macOS: launchd) start it now and at every login; shows the file
                        first and asks
           --uninstall  Undo --install
@@ -551,7 +553,8 @@ fn help_of_every_command() {
     Usage: sessionary rebuild [OPTIONS]
 
     Options:
-      -h, --help  Print help
+          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+      -h, --help     Print help
 
     Examples:
       sessionary rebuild
@@ -603,9 +606,10 @@ fn help_of_every_command() {
     Usage: sessionary clean [OPTIONS]
 
     Options:
-          --yes     Do not ask
-          --config  The configuration file too
-      -h, --help    Print help
+          --yes      Do not ask
+          --config   The configuration file too
+          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+      -h, --help     Print help
 
     Examples:
       sessionary clean

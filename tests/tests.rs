@@ -22,6 +22,7 @@
 //! - `fuzzing`: mutated files, records and queries
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
+//! - `locked`: locks of other programs, a writer that is waited for, limits of the system
 //! - `oracle`: our list and trees against the real agents'
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
@@ -81,6 +82,8 @@ mod hostile;
 mod links;
 #[cfg(unix)]
 mod listing;
+#[cfg(target_os = "linux")]
+mod locked;
 #[cfg(unix)]
 mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
