@@ -20,8 +20,9 @@ mod feed;
 mod heal;
 mod indexer;
 mod merging;
+mod progress;
 mod snapshot;
-mod turns;
+pub(crate) mod turns;
 mod watch;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
@@ -33,7 +34,7 @@ use self::indexer::Looked;
 pub use self::snapshot::{Snapshot, Streamed};
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
-pub use crate::catalogue::{Rows, SqlPart};
+pub use crate::catalogue::{Cause, Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
 pub use crate::query::{
     ListPage, ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart,
@@ -248,15 +249,17 @@ impl Index {
     /// After answering: some words work, if there is [more than a little](Index::words_debt) and nobody else is at it.
     pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
         // A watcher does it when nothing has changed for a while.
-        let rests = !self.config.background || self.is_watched();
+        // Who could not write before the answer cannot after it.
+        let rests = !self.config.background || self.obstacle.is_some() || self.is_watched();
         if rests || self.words_debt()? == Debt::Little {
             return Ok(());
         }
-        match Indexer::open(&self.config) {
+        match Indexer::try_open(&self.config) {
             Ok(mut indexer) => {
                 indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())
             }
             Err(Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }) => Ok(()),
+            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => Ok(()),
             Err(error) => Err(error),
         }
     }

@@ -35,9 +35,11 @@ mod ingest;
 pub mod locations;
 pub mod model;
 mod private;
+mod process;
 pub mod query;
 pub mod session;
 mod source;
+mod threads;
 pub mod traces;
 mod words;
 

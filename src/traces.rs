@@ -1,21 +1,22 @@
 //! What did this program, in any version, ever write into an index directory? And how is all of it removed, and
 //! nothing else?
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::APPLICATION_ID;
+use crate::index::turns::{self, Patience};
 use crate::index::{CACHE_TAG, Error, is_file_of_watcher};
 use crate::words;
 
-/// Names of what lies in the directory of a generation, beside the words and what a watcher says.
+/// Names of what lies in the directory of a generation, beside the lock, the words and what a watcher says.
 const FILES: [&str; 5] = [
     "catalogue.sqlite",
     "catalogue.sqlite-wal",
     "catalogue.sqlite-shm",
     "catalogue.sqlite-damaged",
-    "lock",
+    "writer",
 ];
 
 /// What lies in an index directory.
@@ -27,15 +28,24 @@ pub struct Traces {
     pub bytes: u64,
     /// What is not ours: it stays.
     pub foreign: Vec<PathBuf>,
+    index_dir: PathBuf,
+    /// Those of `ours` that were found.
+    found: Vec<PathBuf>,
     locks: Vec<PathBuf>,
 }
+
+/// How often an index is removed that somebody makes anew meanwhile.
+const TRIES: u32 = 3;
 
 /// Look what is in an index directory. One that is not there holds nothing.
 ///
 /// # Errors
 /// [`Error::Io`] when it cannot be read.
 pub fn traces(index_dir: &Path) -> Result<Traces, Error> {
-    let mut traces = Traces::default();
+    let mut traces = Traces {
+        index_dir: index_dir.to_path_buf(),
+        ..Traces::default()
+    };
     let entries = match fs::read_dir(index_dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(traces),
@@ -65,44 +75,69 @@ pub fn traces(index_dir: &Path) -> Result<Traces, Error> {
     if traces.foreign.is_empty() && !traces.ours.is_empty() {
         traces.ours.push(index_dir.to_path_buf());
     }
+    traces.found.clone_from(&traces.ours);
     Ok(traces)
 }
 
 impl Traces {
-    /// Remove what is ours.
+    /// Remove what is ours. A process that writes an index is waited for: a minute, or as long as it gets on.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when an index is being written and that does not get on: then nothing was removed.
+    pub fn remove(&self) -> Result<(), Error> {
+        self.remove_within(turns::WHILE)
+    }
+
+    /// The same where nobody is waited for.
     ///
     /// # Errors
     /// [`Error::Busy`] when an index is being written: then nothing was removed.
-    pub fn remove(&self) -> Result<(), Error> {
+    pub fn try_remove(&self) -> Result<(), Error> {
+        self.remove_within(turns::AT_ONCE)
+    }
+
+    fn remove_within(&self, patience: Patience) -> Result<(), Error> {
+        let mut tried = 0;
+        loop {
+            let held = self.lock(patience)?;
+            // Whoever was waited for has written more, and other files.
+            let now = traces(&self.index_dir)?;
+            let removed = now.ours.iter().try_for_each(|path| remove(path));
+            drop(held);
+            match removed {
+                Ok(()) => break,
+                // A reader has begun another index in this one's place.
+                Err(error) if error.is_not_empty() && tried < TRIES => tried += 1,
+                Err(error) => return Err(error),
+            }
+        }
+        // And what was added to what was found. What was found may be another one's by now.
+        for path in self.ours.iter().filter(|path| !self.found.contains(path)) {
+            match remove(path) {
+                // What is not ours stays.
+                Err(error) if error.is_not_empty() => {}
+                removed => removed?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Keep all who write from doing so.
+    fn lock(&self, patience: Patience) -> Result<Vec<File>, Error> {
         let mut held = Vec::new();
         for path in &self.locks {
             // A directory that cannot be written has no writer; removing will tell.
             let Ok(lock) = File::options().write(true).open(path) else {
                 continue;
             };
-            match lock.try_lock() {
-                Err(TryLockError::WouldBlock) => {
-                    let index_dir = path.parent().and_then(Path::parent).unwrap_or(path);
-                    return Err(Error::Busy {
-                        index_dir: index_dir.to_path_buf(),
-                    });
-                }
-                _ => held.push(lock),
+            let generation = path.parent().unwrap_or(path);
+            let locked = turns::lock_within(generation, &lock, patience, &mut || true);
+            if matches!(locked, Ok(false)) {
+                return Err(patience.refusal(&self.index_dir, generation));
             }
+            held.push(lock);
         }
-        for path in &self.ours {
-            let gone = match is_directory(path) {
-                true => fs::remove_dir(path),
-                false => fs::remove_file(path),
-            };
-            match gone {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io(path, error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        Ok(held)
     }
 
     fn take(&mut self, path: PathBuf) {
@@ -111,7 +146,7 @@ impl Traces {
     }
 
     fn generation(&mut self, directory: PathBuf) -> io::Result<()> {
-        let foreign = self.foreign.len();
+        let (foreign, mut lock) = (self.foreign.len(), None);
         for entry in fs::read_dir(&directory)? {
             let path = entry?.path();
             let name = path
@@ -123,14 +158,18 @@ impl Traces {
                 self.folder(path, words::is_ours)?;
             } else if name == "watch" && is_directory(&path) {
                 self.folder(path, is_file_of_watcher)?;
+            } else if name == "lock" && !is_directory(&path) {
+                self.locks.push(path.clone());
+                lock = Some(path);
             } else if FILES.contains(&name.as_str()) && !is_directory(&path) {
-                if name == "lock" {
-                    self.locks.push(path.clone());
-                }
                 self.take(path);
             } else {
                 self.foreign.push(path);
             }
+        }
+        // As long as it is there the directory is known for one of ours, and is locked.
+        if let Some(lock) = lock {
+            self.take(lock);
         }
         if self.foreign.len() == foreign {
             self.ours.push(directory);
@@ -158,6 +197,25 @@ impl Traces {
             self.ours.push(directory);
         }
         Ok(())
+    }
+}
+
+/// Remove a file, or a directory that is empty. One that is gone is no error.
+fn remove(path: &Path) -> Result<(), Error> {
+    let gone = match is_directory(path) {
+        true => fs::remove_dir(path),
+        false => fs::remove_file(path),
+    };
+    match gone {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io(path, error)),
+        _ => Ok(()),
+    }
+}
+
+impl Error {
+    /// A directory could not be removed for what is in it.
+    fn is_not_empty(&self) -> bool {
+        matches!(self, Error::Io { error, .. } if error.kind() == io::ErrorKind::DirectoryNotEmpty)
     }
 }
 

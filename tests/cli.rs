@@ -664,7 +664,7 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     hint: it may be in a file that is not read yet: another sessionary is at work
     --- exit Some(1)
     "#);
-    assert_snapshot!(home.run(&["sync"]), @r#"
+    assert_snapshot!(home.run(&["sync", "--no-wait"]), @r#"
     --- stderr
     error: another process is writing the index in $HOME/.cache/sessionary
     hint: another sessionary is writing the index; list and search work meanwhile

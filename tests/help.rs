@@ -520,8 +520,9 @@ fn help_of_every_command() {
     Usage: sessionary sync [OPTIONS]
 
     Options:
-          --purge  Leave nothing in the index's files of text that is gone from the sessions
-      -h, --help   Print help
+          --purge    Leave nothing in the index's files of text that is gone from the sessions
+          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+      -h, --help     Print help
 
     Examples:
       sessionary sync
@@ -535,6 +536,7 @@ fn help_of_every_command() {
 
     Options:
           --poll       Look at all files again and again instead of being told of changes
+          --no-wait    Refuse at once where another process writes the index, instead of waiting for it
           --install    Have systemd (macOS: launchd) start it now and at every login; shows the file
                        first and asks
           --uninstall  Undo --install
@@ -553,7 +555,8 @@ fn help_of_every_command() {
     Usage: sessionary rebuild [OPTIONS]
 
     Options:
-      -h, --help  Print help
+          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+      -h, --help     Print help
 
     Examples:
       sessionary rebuild
@@ -605,9 +608,10 @@ fn help_of_every_command() {
     Usage: sessionary clean [OPTIONS]
 
     Options:
-          --yes     Do not ask
-          --config  The configuration file too
-      -h, --help    Print help
+          --yes      Do not ask
+          --config   The configuration file too
+          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+      -h, --help     Print help
 
     Examples:
       sessionary clean

@@ -23,6 +23,7 @@
 //! - `fuzzing`: mutated files, records and queries
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
+//! - `locked`: locks of other programs, a writer that is waited for, limits of the system
 //! - `oracle`: our list and trees against the real agents'
 //! - `reads`: every answer is of one state of the files, whoever writes meanwhile
 //! - `redaction`: keys and tokens left out of what others read
@@ -87,6 +88,8 @@ mod hostile;
 mod links;
 #[cfg(unix)]
 mod listing;
+#[cfg(target_os = "linux")]
+mod locked;
 #[cfg(unix)]
 mod reports;
 // The real agents need a newer Node than most machines have; the one installed beside them is for this platform.

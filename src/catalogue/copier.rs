@@ -66,13 +66,13 @@ impl Drop for Copier {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use crate::catalogue::Catalogue;
+    use crate::catalogue::{Catalogue, PATIENCE};
 
     #[test]
     fn it_copies_what_the_writer_does_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("catalogue.sqlite");
-        let catalogue = Catalogue::open_writable(&path, 1 << 30).unwrap();
+        let catalogue = Catalogue::open_writable(&path, 1 << 30, PATIENCE).unwrap();
         let c = &catalogue.connection;
         c.execute_batch("CREATE TABLE much (bytes BLOB)").unwrap();
         catalogue.checkpoint_beside(true).unwrap();
@@ -94,7 +94,7 @@ mod tests {
     fn what_is_copied_while_more_is_written_is_all_there() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("catalogue.sqlite");
-        let catalogue = Catalogue::open_writable(&path, 1 << 16).unwrap();
+        let catalogue = Catalogue::open_writable(&path, 1 << 16, PATIENCE).unwrap();
         let c = &catalogue.connection;
         c.execute_batch("CREATE TABLE much (bytes BLOB)").unwrap();
         catalogue.checkpoint_beside(true).unwrap();

@@ -9,6 +9,7 @@ use rusqlite::{Connection, FileControl, OpenFlags};
 
 use super::chains;
 use super::copier::Copier;
+use super::locks;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
 #[cfg(unix)]
@@ -22,8 +23,11 @@ pub const CONTRACT_VERSION: u32 = 2;
 /// "SESY" in SQLite's application_id.
 pub const APPLICATION_ID: i32 = 0x5345_5359;
 
-/// How long a statement waits for somebody else's lock.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a statement waits for somebody else's lock, where nothing is gained by waiting less.
+pub const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a catalogue is opened again that is made anew meanwhile.
+const TRIES: u32 = 3;
 
 /// One step a file, numbered by `user_version`.
 pub(super) const MIGRATIONS: &[&str] = &[
@@ -43,7 +47,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
 ];
 
 /// The last step after which the rows of lists say something else than before.
-const ROWS_STEP: u32 = 12;
+const ROWS_STEP: u32 = 13;
 
 /// The same of runs.
 const RUNS_STEP: u32 = 10;
@@ -99,6 +103,20 @@ pub enum Error {
         /// Who reads, where the system tells.
         readers: Vec<String>,
     },
+    /// Another program keeps the database locked, as one does that has begun to write and not come to an end.
+    #[error("{} is locked by {}", .path.display(), named(.holders))]
+    Locked {
+        /// The database.
+        path: PathBuf,
+        /// Who holds the lock, where the system tells.
+        holders: Vec<String>,
+    },
+    /// Another process has removed the database or made it anew: opened again, it answers.
+    #[error("{} was made anew by another process meanwhile", .path.display())]
+    Replaced {
+        /// The database.
+        path: PathBuf,
+    },
     /// What was asked is no query, whatever the database holds.
     #[error("{message}")]
     Query {
@@ -121,15 +139,20 @@ impl Error {
         matches!(self, Error::Query { .. })
     }
 
-    /// Somebody else's read transaction has to end first.
-    pub fn waits_for_reader(&self) -> bool {
-        matches!(self, Error::Blocked { .. })
+    /// The file that was opened is not the catalogue any more: open it again.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self, Error::Replaced { .. })
+    }
+
+    /// Somebody else's transaction has to end first.
+    pub fn waits_for_another(&self) -> bool {
+        matches!(self, Error::Blocked { .. } | Error::Locked { .. })
     }
 
     /// The file or its directory cannot be written, or not now; if it cannot be read either, reading it tells.
     pub fn is_refusal_to_write(&self) -> bool {
         match self {
-            Error::Io { .. } | Error::Blocked { .. } => true,
+            Error::Io { .. } | Error::Blocked { .. } | Error::Locked { .. } => true,
             Error::Sqlite {
                 error: rusqlite::Error::SqliteFailure(failure, _),
                 ..
@@ -148,10 +171,14 @@ impl Error {
 }
 
 fn whose(readers: &[String]) -> String {
-    match readers {
-        [] => "another process is".to_owned(),
-        [one] => format!("{one} is"),
-        several => format!("{} are", several.join(", ")),
+    let verb = if readers.len() > 1 { "are" } else { "is" };
+    format!("{} {verb}", named(readers))
+}
+
+fn named(processes: &[String]) -> String {
+    match processes {
+        [] => "another process".to_owned(),
+        known => known.join(", "),
     }
 }
 
@@ -162,6 +189,8 @@ pub struct Catalogue {
     pub(super) connection: Connection,
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
+    /// How long a statement waits for somebody else's lock.
+    pub(super) patience: Duration,
     path: PathBuf,
     file: Option<FileId>,
 }
@@ -227,8 +256,12 @@ impl Catalogue {
     }
 
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock. `wal_bytes` is how
-    /// long the WAL may become while somebody reads.
-    pub fn open_writable(path: &Path, wal_bytes: u64) -> Result<Catalogue, Error> {
+    /// long the WAL may become while somebody reads, `patience` how long a statement waits for another program's lock.
+    pub fn open_writable(
+        path: &Path,
+        wal_bytes: u64,
+        patience: Duration,
+    ) -> Result<Catalogue, Error> {
         let make = || -> std::io::Result<()> {
             #[cfg(unix)]
             {
@@ -270,6 +303,7 @@ impl Catalogue {
         let mut catalogue = Catalogue {
             connection,
             wal_bytes,
+            patience,
             copier: RefCell::default(),
             path: path.to_path_buf(),
             file: None,
@@ -283,7 +317,7 @@ impl Catalogue {
         let path = self.path.clone();
         let err = |error| at(&path, error);
         let c = &mut self.connection;
-        c.busy_timeout(PATIENCE).map_err(err)?;
+        c.busy_timeout(self.patience).map_err(err)?;
         let version: u32 = c
             .pragma_query_value(None, "user_version", |r| r.get(0))
             .map_err(err)?;
@@ -362,6 +396,7 @@ impl Catalogue {
         let catalogue = Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
+            patience: PATIENCE,
             copier: RefCell::default(),
             path,
             file: None,
@@ -409,9 +444,22 @@ impl Catalogue {
 
     /// Open for reading. `Ok(None)` when there is no catalogue yet.
     pub fn open_readable(path: &Path) -> Result<Option<Catalogue>, Error> {
-        if !path.exists() {
-            return Ok(None);
+        let mut tried = 0;
+        loop {
+            let Some(file) = file_at(path) else {
+                return Ok(None);
+            };
+            let opened = Catalogue::open_file(path, file);
+            // Else one may have been opened with the WAL of another. Whoever makes it anew does so once.
+            if file_at(path) == Some(file) || tried == TRIES {
+                return opened;
+            }
+            tried += 1;
         }
+    }
+
+    /// The same of a `file` that is there.
+    fn open_file(path: &Path, file: FileId) -> Result<Option<Catalogue>, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
@@ -423,11 +471,14 @@ impl Catalogue {
                 connection.pragma_query_value(None, "application_id", |r| r.get(0))?;
             Ok((connection, version, application))
         };
-        // Before it is opened: what takes its place in between is another file than this one.
-        let mut file = file_at(path);
+        let mut file = Some(file);
         let opened = Connection::open_with_flags(path, flags)
             .and_then(looks_open)
             .or_else(|first| {
+                // Who keeps all others out may be in the middle of writing it.
+                if is_locked(&first) {
+                    return Err(first);
+                }
                 // Whoever writes meanwhile makes it look damaged.
                 file = None;
                 // A directory that cannot be written has no room for the -shm file: read the file alone.
@@ -461,6 +512,7 @@ impl Catalogue {
         Ok(Some(Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
+            patience: PATIENCE,
             copier: RefCell::default(),
             path: path.to_path_buf(),
             file,
@@ -486,6 +538,28 @@ impl Catalogue {
         self.file
     }
 
+    /// Whether another file stands at the path by now, or none.
+    pub fn is_replaced(&self) -> bool {
+        self.file.is_some() && file_at(&self.path) != self.file
+    }
+
+    /// From now on a statement waits so long for another program's lock.
+    pub fn set_patience(&mut self, patience: Duration) -> Result<(), Error> {
+        self.patience = patience;
+        self.told(self.connection.busy_timeout(patience))
+    }
+
+    /// Have `step` called whenever something is committed.
+    pub fn on_commit(&mut self, step: impl Fn() + Send + 'static) -> Result<(), Error> {
+        let hook = move || {
+            step();
+            // It is not to be undone.
+            false
+        };
+        let set = self.connection.commit_hook(Some(hook));
+        self.told(set)
+    }
+
     /// As if SQLite had met an error of the disk at that step: see [`failpoint`].
     pub(super) fn step(&self, name: &str) -> Result<(), Error> {
         self.told(step(name))
@@ -497,6 +571,10 @@ impl Catalogue {
             // Where another process empties it meanwhile a row may be missing.
             let is_absence = matches!(error, rusqlite::Error::QueryReturnedNoRows);
             let error = at(&self.path, error);
+            if matches!(error, Error::Sqlite { .. }) && self.is_replaced() {
+                let path = self.path.clone();
+                return Error::Replaced { path };
+            }
             if error.is_damage() && !is_absence {
                 self.condemn(&error.to_string());
             }
@@ -526,10 +604,22 @@ pub(super) fn step(name: &str) -> rusqlite::Result<()> {
 }
 
 pub(super) fn at(path: &Path, error: rusqlite::Error) -> Error {
-    Error::Sqlite {
-        path: path.to_path_buf(),
-        error,
+    let holders = is_locked(&error).then(|| locks::writers(path));
+    let path = path.to_path_buf();
+    match holders {
+        Some(holders) => Error::Locked { path, holders },
+        None => Error::Sqlite { path, error },
     }
+}
+
+/// Whether somebody else's lock is in the way.
+fn is_locked(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, FileLockingProtocolFailed};
+    let code = error.sqlite_error_code();
+    matches!(
+        code,
+        Some(DatabaseBusy | DatabaseLocked | FileLockingProtocolFailed)
+    )
 }
 
 fn escape_uri(path: &Path) -> String {

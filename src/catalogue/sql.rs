@@ -40,6 +40,10 @@ impl Catalogue {
     ) -> Result<std::io::Result<()>, Error> {
         // A connection of its own: what is forbidden here stays allowed for our own statements.
         let Some(mut own) = Catalogue::open_readable(self.path())? else {
+            if self.is_replaced() {
+                let path = self.path().to_path_buf();
+                return Err(Error::Replaced { path });
+            }
             return Ok(each(SqlPart::Columns(&[])));
         };
         self.told(super::raw::register(&own.connection, self.path()))?;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::copier::Copier;
+use super::locks;
 use super::open::{Catalogue, Error};
 
 /// Bytes of WAL that are always allowed.
@@ -37,7 +38,7 @@ impl Catalogue {
         Err(Error::Blocked {
             path: self.path().to_path_buf(),
             bytes: wal.len(),
-            readers: readers(self.path()),
+            readers: locks::readers(self.path()),
         })
     }
 
@@ -53,7 +54,7 @@ impl Catalogue {
             let emptied = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| {
                 r.get::<_, i64>(0)
             });
-            c.busy_timeout(super::open::PATIENCE)?;
+            c.busy_timeout(self.patience)?;
             Ok(emptied? == 0)
         };
         self.told(run())
@@ -65,46 +66,4 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-/// Processes with a read transaction on the database, as people know them; none where the system does not tell.
-#[cfg(target_os = "linux")]
-fn readers(path: &Path) -> Vec<String> {
-    use std::os::unix::fs::MetadataExt;
-    // A reader holds a shared lock on one of these bytes of the WAL index: see "WAL locks" in SQLite's walformat.html.
-    const READ_LOCKS: std::ops::RangeInclusive<u64> = 123..=127;
-    let Ok(index) = std::fs::metadata(beside(path, "-shm")) else {
-        return Vec::new();
-    };
-    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    let mut processes: Vec<u32> = locks
-        .lines()
-        .filter_map(|line| {
-            // 1: POSIX  ADVISORY  READ 4711 fe:00:131078 123 123
-            let fields: Vec<&str> = line.split_whitespace().collect();
-            let ["POSIX", _, "READ", process, file, first, _] = fields.get(1..)? else {
-                return None;
-            };
-            let inode: u64 = file.rsplit(':').next()?.parse().ok()?;
-            let is_reader = inode == index.ino() && READ_LOCKS.contains(&first.parse().ok()?);
-            process.parse().ok().filter(|_| is_reader)
-        })
-        .collect();
-    processes.sort_unstable();
-    processes.dedup();
-    processes
-        .into_iter()
-        .map(|process| {
-            let name = std::fs::read_to_string(format!("/proc/{process}/comm"));
-            match name {
-                Ok(name) => format!("process {process} ({})", name.trim()),
-                Err(_) => format!("process {process}"),
-            }
-        })
-        .collect()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn readers(_: &Path) -> Vec<String> {
-    Vec::new()
 }

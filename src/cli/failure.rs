@@ -5,26 +5,20 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sessionary::Error;
+use sessionary::index::Cause;
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use crate::output::say;
 use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
 use crate::redact;
 
-/// What helps where the index cannot be written.
-const WRITABLE: &str =
-    "free some space or the rights to write there, or name another directory with --index";
-/// What helps where too many files are open already.
-const OPEN_FILES: &str =
-    "where files may not be opened there are too many open: `ulimit -n 1024` allows more";
+/// What helps where another place for the index does.
+const ELSEWHERE: &str = "name another directory with --index";
 /// What helps where the index is damaged.
 const ANEW: &str = "`sessionary rebuild` makes the index anew from the session files";
 /// What helps where it was met too late to begin once more.
 const AGAIN: &str =
     "do it again: where the index may be written it is built anew from the session files first";
-/// EMFILE on every system.
-const TOO_MANY_OPEN: i32 = 24;
-
 /// How a verb that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -140,6 +134,12 @@ impl Failure {
         matches!(error, Some(Error::Changed { .. }))
     }
 
+    /// Whether another process has made the index anew, or removed it.
+    pub fn is_replaced(&self) -> bool {
+        let error = self.error.downcast_ref::<Error>();
+        error.is_some_and(Error::is_replaced)
+    }
+
     /// The kind.
     pub fn kind(&self) -> Kind {
         self.kind
@@ -235,23 +235,14 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
             (Kind::Closed, Vec::new())
         }
-        Error::Catalogue(error) if error.waits_for_reader() => (
+        Error::Catalogue(error) if error.waits_for_another() => (
             Kind::Busy,
             vec!["list and search answer meanwhile as of the last sync".to_owned()],
-        ),
-        Error::Catalogue(error) if error.is_refusal_to_write() => (
-            Kind::Failed,
-            vec![WRITABLE.to_owned(), OPEN_FILES.to_owned()],
         ),
         Error::Catalogue(error) if error.is_of_query() => (
             Kind::Usage,
             vec!["`sessionary sql --help` has examples".to_owned()],
         ),
-        Error::Unwritable { error, .. } => {
-            let files = error.raw_os_error() == Some(TOO_MANY_OPEN);
-            let hint = if files { OPEN_FILES } else { WRITABLE };
-            (Kind::Failed, vec![hint.to_owned()])
-        }
         Error::Outdated | Error::Changed { .. } => (Kind::Busy, vec!["ask again".to_owned()]),
         Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
         Error::NoIndex => (
@@ -264,8 +255,9 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             );
             (Kind::NotFound, vec![tree])
         }
-        Error::Words(_) => (Kind::Failed, vec![ANEW.to_owned()]),
         error if error.is_damage() => (Kind::Failed, vec![AGAIN.to_owned()]),
+        error if error.is_replaced() => (Kind::Failed, vec!["do it again".to_owned()]),
+        Error::Words(error) if !error.is_full() => (Kind::Failed, vec![ANEW.to_owned()]),
         Error::Query(_) => (
             Kind::Usage,
             vec!["`sessionary search --help` explains queries".to_owned()],
@@ -274,7 +266,22 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         Error::Ambiguous { candidates, .. } => {
             (Kind::Ambiguous, candidates.iter().map(candidate).collect())
         }
-        _ => (Kind::Failed, Vec::new()),
+        error => (
+            Kind::Failed,
+            error.cause().map(remedy).into_iter().collect(),
+        ),
+    }
+}
+
+/// What helps where the system refuses.
+fn remedy(cause: Cause) -> String {
+    match cause {
+        Cause::Full => format!("free some space, raise the quota or `ulimit -f`, or {ELSEWHERE}"),
+        Cause::Rights => format!("get the rights to write there, or {ELSEWHERE}"),
+        Cause::ReadOnly => format!("the file system there is read-only: {ELSEWHERE}"),
+        Cause::OpenFiles => "too many files are open: `ulimit -n 1024` allows more".to_owned(),
+        Cause::Disk => format!("the disk may be failing: {ELSEWHERE}"),
+        _ => ELSEWHERE.to_owned(),
     }
 }
 

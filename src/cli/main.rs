@@ -21,6 +21,7 @@ use output::Screen;
 
 fn main() -> ExitCode {
     keep_quiet_of_caught_panics();
+    survive_limits();
     let cli = match args::parse() {
         Ok(cli) => cli,
         Err(error) => return failure::usage(&error),
@@ -32,6 +33,17 @@ fn main() -> ExitCode {
     match outcome {
         Ok(outcome) => outcome.into(),
         Err(failure) => failure.report(json),
+    }
+}
+
+/// Whoever writes beyond the limit on the length of files is to be told so, as of a full disk; by default that ends the process.
+/// What is started from here has the default again.
+fn survive_limits() {
+    #[cfg(unix)]
+    {
+        let too_long = rustix::process::Signal::XFSZ.as_raw();
+        // Where that is refused it is as it was.
+        let _ = signal_hook::flag::register(too_long, std::sync::Arc::default());
     }
 }
 

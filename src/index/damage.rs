@@ -19,6 +19,11 @@ impl Error {
     pub fn is_damage(&self) -> bool {
         matches!(self, Error::Catalogue(error) if error.is_damage())
     }
+
+    /// Another process has removed the index, or made it anew, since it was opened: open it again and ask once more.
+    pub fn is_replaced(&self) -> bool {
+        matches!(self, Error::Catalogue(error) if error.is_replaced())
+    }
 }
 
 impl Indexer {
@@ -34,7 +39,7 @@ impl Indexer {
         // Windows removes no file that is open.
         self.catalogue = Catalogue::in_memory()?;
         remove_catalogue(&path)?;
-        self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
+        self.catalogue = self.open_catalogue()?;
         match self.config.exclude.is_empty() {
             true => Ok(()),
             false => self.remove_words(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalogue;
+use crate::catalogue::{self, Cause};
 use crate::ingest::WordsStage;
 use crate::model::SessionRow;
 
@@ -11,10 +11,14 @@ use crate::model::SessionRow;
 #[non_exhaustive]
 pub enum Error {
     /// Another process is writing the index.
-    #[error("another process is writing the index in {}", .index_dir.display())]
+    #[error("{} is writing the index in {}{}", writer.as_deref().unwrap_or("another process"), .index_dir.display(), if *.stalled { ", and has not got on for a minute" } else { "" })]
     Busy {
         /// The index directory.
         index_dir: PathBuf,
+        /// The process, where it says so.
+        writer: Option<String>,
+        /// It was waited for, and did not get on.
+        stalled: bool,
     },
     /// Another process watches for this index already.
     #[error("another process keeps the index in {} up to date already", .index_dir.display())]
@@ -127,6 +131,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Why the system refuses to read or write the index; `None` where it is not the system that does.
+    pub fn cause(&self) -> Option<Cause> {
+        match self {
+            Error::Catalogue(error) => error.cause(),
+            Error::Unwritable { error, .. } => Some(Cause::of(error)),
+            Error::Words(error) => error.is_full().then_some(Cause::Full),
+            _ => None,
+        }
+    }
+
     pub(crate) fn unwritable(path: &Path, error: std::io::Error) -> Error {
         Error::Unwritable {
             path: path.to_path_buf(),

@@ -1,13 +1,14 @@
 //! The door for the one writer: the lock, and what is done while it is held.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::damage::{ANEW, remove_catalogue};
 use super::merging::Merging;
-use super::turns::Lock;
+use super::turns::{Lock, Patience};
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{self, Catalogue};
 use crate::failpoint::reach;
 use crate::ingest::{self, Hinted, Seen, Sighted, WordsStage};
 use crate::model::{Expr, Report};
@@ -19,6 +20,8 @@ use crate::words::{Merge, WordsError};
 /// What follows when the words cannot be written: no answer depends on it.
 const POSTPONED: &str =
     "the words are postponed until there is room, and searches read the session files instead";
+/// The same while another program keeps the catalogue locked, or threads are lacking.
+const DELAYED: &str = "the words are postponed, and searches read the session files instead";
 
 /// What follows when it cannot be noted what is proven.
 const UNPROVEN: &str =
@@ -45,6 +48,8 @@ pub struct Indexer {
     pub(super) catalogue: Catalogue,
     pub(super) notes: Vec<String>,
     pub(super) lock: Lock,
+    /// With what patience it was opened.
+    pub(super) patience: Patience,
     /// What lies below the roots, as far as it was listed while the catalogue was opened.
     pub(super) ahead: Ahead,
     /// After the lock, which is given up before this is waited for.
@@ -96,11 +101,11 @@ impl Indexer {
         })
     }
 
-    /// Take the lock and open the index, made when missing. Where a live watcher holds the lock, its turn is waited for: a
-    /// minute, or as long as it gets on.
+    /// Take the lock and open the index, made when missing. Where another process holds the lock it is waited for: a minute, or
+    /// as long as it gets on.
     ///
     /// # Errors
-    /// [`Error::Busy`] when another process holds the lock, or a watcher that hangs; [`Error::NotOurs`] for another user's directory.
+    /// [`Error::Busy`] when another process holds the lock and does not get on; [`Error::NotOurs`] for another user's directory.
     pub fn open(config: &Config) -> Result<Indexer, Error> {
         Indexer::open_with(config, &mut |_| {})
     }
@@ -113,32 +118,41 @@ impl Indexer {
         Indexer::open_within(config, turns::WHILE, progress)
     }
 
+    /// The same where nobody is waited for.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when another process holds the lock; otherwise as [`Indexer::open`].
+    pub fn try_open(config: &Config) -> Result<Indexer, Error> {
+        Indexer::open_within(config, turns::AT_ONCE, &mut |_| {})
+    }
+
     /// Open the index for a look at all files. They are listed meanwhile, but not before nobody else writes: what another
     /// one has stored since would count as gone.
     pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
         let lock = lock(config, turns::MOMENT, &mut |_| {})?;
         let ahead = ingest::list_ahead(config);
-        let indexer = Indexer::open_locked(config, lock)?;
+        let indexer = Indexer::open_locked(config, lock, turns::MOMENT)?;
         Ok(Indexer { ahead, ..indexer })
     }
 
     pub(super) fn open_within(
         config: &Config,
-        patience: turns::Patience,
+        patience: Patience,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Indexer, Error> {
-        Indexer::open_locked(config, lock(config, patience, progress)?)
+        Indexer::open_locked(config, lock(config, patience, progress)?, patience)
     }
 
-    fn open_locked(config: &Config, lock: Lock) -> Result<Indexer, Error> {
+    fn open_locked(config: &Config, lock: Lock, patience: Patience) -> Result<Indexer, Error> {
         let path = config.catalogue_path();
+        let open = || open_catalogue(config, &lock, patience);
         let mut notes = Vec::new();
-        let catalogue = match Catalogue::open_writable(&path, config.wal_bytes) {
+        let catalogue = match open() {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
                 notes.push(format!("{error}; {ANEW}"));
                 remove_catalogue(&path)?;
-                Catalogue::open_writable(&path, config.wal_bytes)?
+                open()?
             }
             Err(error) => return Err(error.into()),
         };
@@ -147,6 +161,7 @@ impl Indexer {
             catalogue,
             notes,
             lock,
+            patience,
             ahead: Ahead::default(),
             merging: Merging::default(),
         })
@@ -159,6 +174,11 @@ impl Indexer {
             true => Indexer::open_within(config, turns::MOMENT, &mut |_| {}).map(Some),
             false => Ok(None),
         }
+    }
+
+    /// Open the catalogue that stands there now.
+    pub(super) fn open_catalogue(&self) -> Result<Catalogue, catalogue::Error> {
+        open_catalogue(&self.config, &self.lock, self.patience)
     }
 
     /// Bring catalogue and words up to the files, and [prove](Indexer::prove) what grew.
@@ -442,23 +462,32 @@ impl Indexer {
             progress,
             report,
         );
-        match indexed {
+        let (why, follows) = match &indexed {
             Err(WordsStage::Words(WordsError::Busy)) => {
                 if budget.is_none() {
                     report.notes.push(format!("{}; {LATER}", WordsError::Busy));
                 }
-                Ok(None)
+                return Ok(None);
             }
-            Err(WordsStage::Words(error)) if error.is_full() => {
-                report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(Some(Vec::new()))
+            Err(WordsStage::Words(error)) if error.is_full() => (error.to_string(), POSTPONED),
+            // Who works in slices tries again later.
+            Err(WordsStage::Words(error)) if error.lacks_threads() && budget.is_none() => {
+                (error.to_string(), DELAYED)
             }
-            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => {
-                report.notes.push(format!("{error}; {POSTPONED}"));
-                Ok(Some(Vec::new()))
+            Err(WordsStage::Catalogue(error)) if error.waits_for_another() && budget.is_none() => {
+                (error.to_string(), DELAYED)
             }
-            indexed => Ok(Some(indexed?.into_iter().collect())),
-        }
+            Err(WordsStage::Catalogue(error))
+                if error.is_refusal_to_write() && !error.waits_for_another() =>
+            {
+                (error.to_string(), POSTPONED)
+            }
+            _ => return Ok(Some(indexed?.into_iter().collect())),
+        };
+        report.notes.push(format!("{why}; {follows}"));
+        let lack = self.catalogue.outstanding(0)?;
+        (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
+        Ok(Some(Vec::new()))
     }
 
     /// Throw both stores away and make them from the files.
@@ -475,26 +504,45 @@ impl Indexer {
     }
 }
 
+/// Open the catalogue for who holds the lock; what it commits is said beside that.
+fn open_catalogue(
+    config: &Config,
+    lock: &Lock,
+    patience: Patience,
+) -> Result<Catalogue, catalogue::Error> {
+    let (path, progress) = (config.catalogue_path(), Arc::clone(&lock.progress));
+    let mut catalogue =
+        Catalogue::open_writable(&path, config.wal_bytes, patience.of_statements())?;
+    catalogue.on_commit(move || progress.step())?;
+    Ok(catalogue)
+}
+
 /// Take the lock, in a directory that is made when missing.
 fn lock(
     config: &Config,
-    patience: turns::Patience,
+    patience: Patience,
     progress: &mut dyn FnMut(Event),
 ) -> Result<Lock, Error> {
     let directory = config.generation_dir();
-    make_private(&config.index_dir, &directory)?;
     let path = directory.join("lock");
-    let mut options = private::options();
-    let options = options.create(true).truncate(false).write(true);
-    let opened = reach("index.lock").and_then(|()| options.open(&path));
-    let lock = opened.map_err(|e| Error::unwritable(&path, e))?;
-    let mut waits = || progress(Event::Waiting);
-    let locked = turns::lock_within(config, &lock, patience, &mut waits);
-    match locked.map_err(|e| Error::io(&path, e))? {
-        true => Ok(Lock(lock)),
-        false => Err(Error::Busy {
-            index_dir: config.index_dir.clone(),
-        }),
+    loop {
+        make_private(&config.index_dir, &directory)?;
+        let mut options = private::options();
+        let options = options.create(true).truncate(false).write(true);
+        let opened = reach("index.lock").and_then(|()| options.open(&path));
+        let lock = opened.map_err(|e| Error::unwritable(&path, e))?;
+        let mut waits = || {
+            progress(Event::Waiting);
+            !config.cancel.is_cancelled()
+        };
+        let locked = turns::lock_within(&directory, &lock, patience, &mut waits);
+        match locked.map_err(|e| Error::io(&path, e))? {
+            // Else the index was removed meanwhile.
+            true if turns::stands_at(&path, &lock) => return Ok(Lock::of(lock, &directory)),
+            true => {}
+            false if config.cancel.is_cancelled() => return Err(Error::Cancelled),
+            false => return Err(patience.refusal(&config.index_dir, &directory)),
+        }
     }
 }
 

@@ -1,14 +1,17 @@
-//! Whose turn is it to write? Who watches gives the lock up between two syncs; who finds a watcher at work waits for it.
+//! Whose turn is it to write? Who watches gives the lock up between two syncs; who finds another at work waits for it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::progress::{self, Progress};
 use super::watch::barrier::Live;
 use super::{Config, Error, Indexer};
-use crate::catalogue::Catalogue;
+use crate::catalogue;
 use crate::model::Report;
 use crate::source::identity::{Identity, file_at};
 use crate::words::Merge;
@@ -16,53 +19,103 @@ use crate::words::Merge;
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
 
-/// How long a turn of a live watcher, or a look of somebody who only asks whether the lock is held, is waited for.
+/// How long another one's turn is waited for, or a look of somebody who only asks whether the lock is held.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
+    awaited: Awaited,
     longest: Duration,
-    /// Nor longer, unless the watcher gets on: its first look may take minutes.
-    while_it_gets_on: bool,
 }
 
-/// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
-pub(super) const MOMENT: Patience = Patience {
+/// Who is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Awaited {
+    Nobody,
+    /// A live watcher, whose turns are short.
+    Watcher,
+    /// Whoever writes, and longer than agreed as long as it gets on: a first look may take minutes.
+    Writer,
+}
+
+/// Nobody's turn is waited for.
+pub(crate) const AT_ONCE: Patience = Patience {
+    awaited: Awaited::Nobody,
     longest: Duration::from_millis(250),
-    while_it_gets_on: false,
 };
-/// How long who writes waits for it: it may be indexing words.
-pub(super) const WHILE: Patience = Patience {
+/// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
+pub(crate) const MOMENT: Patience = Patience {
+    awaited: Awaited::Watcher,
+    longest: Duration::from_millis(250),
+};
+/// How long who writes waits for any other: it may be indexing words.
+pub(crate) const WHILE: Patience = Patience {
+    awaited: Awaited::Writer,
     longest: Duration::from_secs(60),
-    while_it_gets_on: true,
 };
+
+/// How long a statement waits for another program's lock where there is an answer without it.
+const BRIEFLY: Duration = Duration::from_millis(100);
+
+impl Patience {
+    /// How long a statement waits for another program's lock: one of ours would not be held meanwhile.
+    pub fn of_statements(self) -> Duration {
+        match self.awaited {
+            Awaited::Writer => catalogue::PATIENCE,
+            _ => BRIEFLY,
+        }
+    }
+
+    /// Why the lock was not taken.
+    pub fn refusal(self, index_dir: &Path, generation: &Path) -> Error {
+        Error::Busy {
+            index_dir: index_dir.to_path_buf(),
+            writer: progress::writer(generation),
+            stalled: self.awaited == Awaited::Writer,
+        }
+    }
+}
 
 /// The file by which the index is locked. Dropped, it is unlocked, not only closed: a process that is being started holds what
 /// we hold until it becomes another program, a lock too.
-pub(super) struct Lock(pub File);
+pub(super) struct Lock {
+    file: File,
+    /// What is said of who holds it.
+    pub progress: Arc<Progress>,
+}
+
+impl Lock {
+    /// Of a file that is locked, in the directory of a generation.
+    pub fn of(file: File, generation: &Path) -> Self {
+        let progress = Arc::new(Progress::new(generation));
+        progress.step();
+        Self { file, progress }
+    }
+}
 
 impl Deref for Lock {
     type Target = File;
 
     fn deref(&self) -> &File {
-        &self.0
+        &self.file
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
+        self.progress.end();
         // Where that fails, closing it is what is left.
-        let _ = self.0.unlock();
+        let _ = self.file.unlock();
     }
 }
 
-/// Take the writer lock; `waits` is told again and again while a turn is waited for. `false`: somebody else is at work.
-pub(super) fn lock_within(
-    config: &Config,
+/// Take the writer lock of a generation; `waits` is told again and again while a turn is waited for, and says whether to go
+/// on. `false`: somebody else is at work.
+pub(crate) fn lock_within(
+    generation: &Path,
     lock: &File,
     patience: Patience,
-    waits: &mut dyn FnMut(),
+    waits: &mut dyn FnMut() -> bool,
 ) -> io::Result<bool> {
-    let mut began = Instant::now();
-    let mut written = None;
+    let (mut began, mut state) = (Instant::now(), None);
     let mut is_watched = None;
     loop {
         match lock.try_lock() {
@@ -70,20 +123,30 @@ pub(super) fn lock_within(
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) => {
                 let waited = began.elapsed();
-                let before = *written.get_or_insert_with(|| last_written(config));
+                let gets_on = patience.awaited == Awaited::Writer;
                 let mut is_watched =
-                    || *is_watched.get_or_insert_with(|| Live::find(config).is_some());
-                if !is_only_asked_for(lock)? && !is_watched() {
+                    || *is_watched.get_or_insert_with(|| Live::find_in(generation).is_some());
+                let is_awaited = match patience.awaited {
+                    Awaited::Nobody => false,
+                    Awaited::Watcher => is_watched(),
+                    Awaited::Writer => true,
+                };
+                if !is_awaited && !is_only_asked_for(lock)? {
                     return Ok(false);
                 }
+                if gets_on && state.is_none() {
+                    state = Some(progress::state(generation));
+                }
                 if waited >= patience.longest {
-                    let now = last_written(config);
-                    if !patience.while_it_gets_on || before == now {
+                    let now = gets_on.then(|| progress::state(generation));
+                    if now == state {
                         return Ok(false);
                     }
-                    (began, written) = (Instant::now(), Some(now));
+                    (began, state) = (Instant::now(), now);
                 }
-                waits();
+                if !waits() {
+                    return Ok(false);
+                }
                 let pause = waited / 4;
                 sleep(pause.clamp(Duration::from_micros(100), Duration::from_millis(10)));
             }
@@ -91,10 +154,12 @@ pub(super) fn lock_within(
     }
 }
 
-/// What tells whether somebody gets on with writing the index: when each of the stores was written last.
-fn last_written(config: &Config) -> [Option<Identity>; 2] {
-    let catalogue = config.generation_dir().join("catalogue.sqlite-wal");
-    [catalogue, config.words_dir()].map(|path| fs::metadata(path).ok().map(|m| Identity::of(&m)))
+/// Whether the lock is still that of the index: whoever removes an index removes it too.
+pub(super) fn stands_at(path: &Path, lock: &File) -> bool {
+    match (file_at(path), lock.metadata()) {
+        (Some(at_path), Ok(held)) => at_path == Identity::of(&held).file(),
+        _ => false,
+    }
 }
 
 /// Whether nobody holds the lock for writing: [`super::Index::has_writer`] shares it for a moment.
@@ -110,6 +175,7 @@ impl Indexer {
     /// Give the lock up, and keep the catalogue open.
     pub(super) fn give_way(&self) -> Result<(), Error> {
         let path = self.config.generation_dir().join("lock");
+        self.lock.progress.end();
         self.lock.unlock().map_err(|e| Error::io(&path, e))
     }
 
@@ -126,18 +192,16 @@ impl Indexer {
         }
         // Somebody may have made a damaged catalogue anew.
         if self.catalogue.file() != file_at(&path) {
-            self.catalogue = Catalogue::open_writable(&path, self.config.wal_bytes)?;
+            self.catalogue = self.open_catalogue()?;
         }
+        self.lock.progress.step();
         Ok(true)
     }
 
     /// Whether the index was removed: the lock that is held is nobody's any more.
     pub(super) fn is_removed(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
-        match (file_at(&path), self.lock.metadata()) {
-            (Some(at_path), Ok(held)) => at_path != Identity::of(&held).file(),
-            _ => true,
-        }
+        !stands_at(&path, &self.lock)
     }
 
     /// Give the words what they are owed, for about so long, and begin to merge them where that is due. `false`: they
@@ -189,40 +253,103 @@ mod tests {
             assert!(matches!(writer.join(), Ok(Ok(()))));
         });
         lock.lock().unwrap();
-        let refused = Indexer::open(&config).map(drop);
+        let refused = Indexer::try_open(&config).map(drop);
         assert!(matches!(refused, Err(Error::Busy { .. })), "{refused:?}");
     }
 
     #[test]
-    fn who_writes_waits_for_a_watcher_as_long_as_it_gets_on() {
+    fn who_writes_waits_for_another_as_long_as_it_gets_on() {
+        let place = tempfile::tempdir().unwrap();
+        let config = Config::new(place.path().join("index"), Vec::new());
+        drop(Indexer::open(&config).unwrap());
+        let generation = config.generation_dir();
+        let path = generation.join("lock");
+        let (held, lock) = (File::open(&path).unwrap(), File::open(&path).unwrap());
+        let longest = Duration::from_millis(30);
+        let patience = |awaited| Patience { awaited, longest };
+        for by_commits in [true, false] {
+            held.lock().unwrap();
+            let writer = Progress::new(&generation);
+            writer.step();
+            let began = Instant::now();
+            // It writes whenever it is waited for, and has done so for longer than anybody waits for one that hangs.
+            let mut gets_on = || {
+                match by_commits {
+                    true => writer.step(),
+                    false => {
+                        let run = generation.join(began.elapsed().as_nanos().to_string());
+                        std::fs::write(run, "of the words").unwrap();
+                    }
+                }
+                if began.elapsed() > longest * 10 {
+                    held.unlock().unwrap();
+                }
+                true
+            };
+            for awaited in [Awaited::Nobody, Awaited::Watcher] {
+                let waited = lock_within(&generation, &lock, patience(awaited), &mut gets_on);
+                assert!(!waited.unwrap(), "{awaited:?}");
+            }
+            let patience = patience(Awaited::Writer);
+            let waited = lock_within(&generation, &lock, patience, &mut gets_on);
+            assert!(waited.unwrap());
+            lock.unlock().unwrap();
+            held.lock().unwrap();
+            let waited = lock_within(&generation, &lock, patience, &mut || true);
+            assert!(!waited.unwrap(), "it hangs");
+            let refusal = patience.refusal(&config.index_dir, &generation).to_string();
+            let us = std::process::id().to_string();
+            let named = refusal.contains(&us) && refusal.contains("has not got on");
+            assert!(named, "{refusal}");
+            let waited = lock_within(&generation, &lock, WHILE, &mut || false);
+            assert!(!waited.unwrap(), "it was called off");
+            writer.end();
+            let refusal = patience.refusal(&config.index_dir, &generation).to_string();
+            assert!(refusal.starts_with("another process"), "{refusal}");
+            held.unlock().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_reader_waits_for_a_watcher_and_no_longer_than_agreed() {
         let place = tempfile::tempdir().unwrap();
         let config = Config::new(place.path().join("index"), Vec::new());
         drop(Indexer::open(&config).unwrap());
         let mut presence = Presence::new(&config).unwrap();
         presence.say(&State::new(0));
-        let path = config.generation_dir().join("lock");
+        let generation = config.generation_dir();
+        let path = generation.join("lock");
         let (held, lock) = (File::open(&path).unwrap(), File::open(&path).unwrap());
         held.lock().unwrap();
-        let longest = Duration::from_millis(30);
-        let patience = |while_it_gets_on| Patience {
-            longest,
-            while_it_gets_on,
+        let patience = Patience {
+            awaited: Awaited::Watcher,
+            longest: Duration::from_millis(30),
         };
-        let began = Instant::now();
-        // It writes whenever it is waited for, and has done so for longer than anybody waits for one that hangs.
-        let mut gets_on = || {
-            let words = config.words_dir();
-            fs::create_dir_all(words.join(began.elapsed().as_nanos().to_string())).unwrap();
-            if began.elapsed() > longest * 10 {
-                held.unlock().unwrap();
+        let mut waits = 0;
+        let mut hangs = || {
+            waits += 1;
+            true
+        };
+        assert!(!lock_within(&generation, &lock, patience, &mut hangs).unwrap());
+        assert!(waits > 0);
+        let mut ends = || held.unlock().is_ok();
+        assert!(lock_within(&generation, &lock, patience, &mut ends).unwrap());
+    }
+
+    // Windows removes no file that is open.
+    #[cfg(unix)]
+    #[test]
+    fn a_lock_that_was_removed_while_it_was_waited_for_is_taken_anew() {
+        let place = tempfile::tempdir().unwrap();
+        let config = Config::new(place.path().join("index"), Vec::new());
+        let first = Indexer::open(&config).unwrap();
+        let mut removed = Some(first);
+        let second = Indexer::open_with(&config, &mut |_| {
+            if let Some(first) = removed.take() {
+                std::fs::remove_dir_all(&config.index_dir).unwrap();
+                drop(first);
             }
-        };
-        let is_ours = lock_within(&config, &lock, patience(false), &mut gets_on).unwrap();
-        assert!(!is_ours, "a reader does not");
-        assert!(lock_within(&config, &lock, patience(true), &mut gets_on).unwrap());
-        lock.unlock().unwrap();
-        held.lock().unwrap();
-        let is_ours = lock_within(&config, &lock, patience(true), &mut || {}).unwrap();
-        assert!(!is_ours, "it hangs");
+        });
+        assert!(!second.unwrap().is_removed());
     }
 }

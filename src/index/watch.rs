@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::feed::Position;
-use super::{Config, Error, Index, Indexer};
+use super::{Config, Error, Event, Index, Indexer, turns};
 use crate::catalogue::Catalogue;
 use crate::ingest::Audits;
 use crate::model::{Change, Report, WatcherStatus, iso};
@@ -99,16 +99,39 @@ pub enum Ended {
 }
 
 impl Indexer {
+    /// [`Indexer::open_with`], or [`Indexer::try_open`] where it is not to `wait`, for who is to watch.
+    ///
+    /// # Errors
+    /// [`Error::Watched`] at once when another process watches for this index; otherwise as these.
+    pub fn open_to_watch(
+        config: &Config,
+        wait: bool,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Indexer, Error> {
+        if Live::find(config).is_some() {
+            return Err(Error::Watched {
+                index_dir: config.index_dir.clone(),
+            });
+        }
+        match wait {
+            true => Indexer::open_with(config, progress),
+            false => Indexer::try_open(config),
+        }
+    }
+
     /// Keep the index up to date until something ends it. The lock is held only while something is written.
     ///
     /// # Errors
     /// [`Error::Watched`] when another process watches for this index, or what a sync fails with, but for what passes.
     pub fn watch(
-        self,
+        mut self,
         options: &WatchOptions,
         told: &mut dyn FnMut(Watched<'_>),
     ) -> Result<Ended, Error> {
         let presence = Presence::new(&self.config)?;
+        // What cannot be written at once is tried again, and nobody is kept from the index meanwhile.
+        self.patience = turns::AT_ONCE;
+        self.catalogue.set_patience(self.patience.of_statements())?;
         let mut watch = Watch::new(self, options, presence, told)?;
         match watch.run() {
             Ok(ended) => Ok(ended),

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
+use std::thread::Builder;
 
 use super::exclude::{LeftOut, leave_out};
 use crate::catalogue::{Catalogue, Error, read::Known};
@@ -138,9 +139,13 @@ pub fn look(
         None => match (root, folders(catalogue, config, format, root, now_ms)?) {
             // What is there and what is known of all of it take about as long: at the same time.
             (Some(root), folders) if folders.is_empty() => std::thread::scope(|scope| {
-                let seen = scope.spawn(|| see(folders));
+                let seeing = Builder::new().spawn_scoped(scope, || see(Folders::default()));
                 let known = catalogue.known_sources(root)?;
-                let seen = seen.join().unwrap_or_else(|panic| resume_unwind(panic));
+                let seen = match seeing {
+                    Ok(seeing) => seeing.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                    // Or without a thread for it one after the other.
+                    Err(_) => see(folders),
+                };
                 Ok::<_, Error>((seen, known))
             })?,
             (_, folders) => {

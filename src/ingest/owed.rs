@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::thread::Builder;
 use std::time::Duration;
 
 use super::sought::{Sighted, is_sampled, sample_step};
@@ -20,6 +21,7 @@ use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::{Class, Standing};
+use crate::threads;
 use crate::words::{Facts, Owed, Part, Scan, Scope};
 
 mod reader;
@@ -77,47 +79,71 @@ pub fn scan_owed<'a>(
     let step = sighted.map_or_else(|| sample_step(of), Sighted::step);
     let entries = |number: usize| entries(catalogue, &ranges[number], step, scope);
     // To ask for their number already starts the threads.
-    if of <= LITTLE_BYTES {
-        let (mut error, large) = (None, Mutex::new(()));
-        let entries = |number| entries(number).map_err(|e| error = Some(e)).ok();
-        let mut reader = Reader::new(scan.part(), entries, &large);
-        for (number, range) in ranges.iter().enumerate() {
-            if !reader.read(number, range) {
-                failed.insert(range.source);
-            }
+    if of > LITTLE_BYTES {
+        // One more than there are cores, for one may wait for the catalogue.
+        let threads = (threads::count() + 1).min(ranges.len());
+        let tell = |bytes| progress(Event::Scanned { bytes, of });
+        if read_together(
+            &ranges,
+            threads,
+            scan,
+            entries,
+            tell,
+            &mut parts,
+            &mut failed,
+        )? {
+            return Ok((parts, failed));
         }
-        parts.push(reader.part);
-        return error.map_or(Ok((parts, failed)), Err);
     }
-    // One more than there are cores, for one may wait for the catalogue.
-    let threads = (rayon::current_num_threads() + 1).min(ranges.len());
+    let (mut error, large) = (None, Mutex::new(()));
+    let entries = |number| entries(number).map_err(|e| error = Some(e)).ok();
+    let mut reader = Reader::new(scan.part(), entries, &large);
+    for (number, range) in ranges.iter().enumerate() {
+        if !reader.read(number, range) {
+            failed.insert(range.source);
+        }
+    }
+    parts.push(reader.part);
+    error.map_or(Ok((parts, failed)), Err)
+}
+
+/// Read all ranges by so many `threads`, fewer where the system gives no more. `false`: it gives none at all.
+fn read_together<'a>(
+    ranges: &[Range],
+    threads: usize,
+    scan: &'a Scan,
+    entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
+    mut tell: impl FnMut(u64),
+    parts: &mut Vec<Part<'a>>,
+    failed: &mut BTreeSet<i64>,
+) -> Result<bool, catalogue::Error> {
     let (next, read, large) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(()));
-    std::thread::scope(|threads_of| {
+    std::thread::scope(|scope| {
         let (ask, asked) = channel();
-        let readers: Vec<_> = (0..threads)
-            .map(|_| {
-                let mut reader = Reader::new(scan.part(), asking(ask.clone()), &large);
-                let (ranges, next, read) = (&ranges, &next, &read);
-                threads_of.spawn(move || {
-                    let mut failed = BTreeSet::new();
-                    loop {
-                        let number = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(range) = ranges.get(number) else {
-                            return (reader.part, failed);
-                        };
-                        if !reader.read(number, range) {
-                            failed.insert(range.source);
-                        }
-                        read.fetch_add(range.bytes, Ordering::Relaxed);
+        let start = |_| {
+            let mut reader = Reader::new(scan.part(), asking(ask.clone()), &large);
+            let (next, read) = (&next, &read);
+            let read_on = move || {
+                let mut failed = BTreeSet::new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(range) = ranges.get(number) else {
+                        return (reader.part, failed);
+                    };
+                    if !reader.read(number, range) {
+                        failed.insert(range.source);
                     }
-                })
-            })
-            .collect();
+                    read.fetch_add(range.bytes, Ordering::Relaxed);
+                }
+            };
+            Builder::new().spawn_scoped(scope, read_on).ok()
+        };
+        let readers: Vec<_> = (0..threads).map_while(start).collect();
+        if readers.is_empty() {
+            return Ok(false);
+        }
         drop(ask);
-        let served = serve(asked, entries, || {
-            let bytes = read.load(Ordering::Relaxed);
-            progress(Event::Scanned { bytes, of });
-        });
+        let served = serve(asked, entries, || tell(read.load(Ordering::Relaxed)));
         for reader in readers {
             match reader.join() {
                 Ok((part, changed)) => {
@@ -127,7 +153,7 @@ pub fn scan_owed<'a>(
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        served.map(|()| (parts, failed))
+        served.map(|()| true)
     })
 }
 

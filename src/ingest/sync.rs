@@ -21,12 +21,13 @@ use crate::source::discover::{Discovery, Stray};
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
+use crate::threads;
 
 /// How far a sync has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Event {
-    /// Another process keeps the index up to date, and is at it: its turn is waited for. Told again and again.
+    /// Another process writes the index: its turn is waited for. Told again and again.
     Waiting,
     /// So many files must be looked into.
     Discovered { files: u64, bytes: u64 },
@@ -58,7 +59,7 @@ const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
 /// than a chunk: an open transaction, the chunks that wait for it, and one that each thread is reading.
 pub fn catalogue_batch() -> u64 {
     // One that a thread is reading, and one that it sent when there was hardly room.
-    let by_thread = 2 * rayon::current_num_threads() as u64 * CHUNK_BYTES;
+    let by_thread = 2 * threads::count() as u64 * CHUNK_BYTES;
     BYTES_A_TRANSACTION + BYTES_IN_FLIGHT + by_thread
 }
 
@@ -311,23 +312,28 @@ pub(super) fn read_all(
         doubtful: BTreeSet::new(),
     };
     // For one file, and above all for none, no thread is worth starting.
-    if plans.len() < 2 {
-        if let Some(plan) = plans.first() {
+    let pool = (plans.len() > 1).then(threads::pool).flatten();
+    let Some(pool) = pool else {
+        let mut buffer = Vec::new();
+        for (at, plan) in plans.iter().enumerate() {
             let (mut written, mut cost) = (Ok(()), Cost::default());
             let emit = &mut |chunk, spans| {
                 if written.is_ok() {
-                    written = writer.take(Message::Chunk(0, Box::new(chunk), spans));
+                    written = writer.take(Message::Chunk(at, Box::new(chunk), spans));
                 }
             };
-            let outcome = read_source(plan, sought, &mut Vec::new(), &mut cost, emit);
+            let outcome = read_source(plan, sought, &mut buffer, &mut cost, emit);
             written?;
-            writer.take(Message::Done(0, outcome, cost))?;
+            writer.take(Message::Done(at, outcome, cost))?;
+            if cancel.is_cancelled() {
+                break;
+            }
         }
         writer.settle()?;
         return Ok(writer.doubtful);
-    }
+    };
     let flight = &Flight::of(BYTES_IN_FLIGHT);
-    rayon::in_place_scope(|scope| {
+    pool.in_place_scope(|scope| {
         let (send, receive) = channel();
         let _end = flight.until_dropped();
         scope.spawn(move |_| {

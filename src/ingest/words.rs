@@ -18,6 +18,7 @@ use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
+use crate::threads;
 use crate::words::{self, Added, Adder, Doc, Words, WordsError, WordsLock, WordsWriter};
 
 /// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see [`words_batch`].
@@ -271,10 +272,13 @@ fn add_all(
     work: &[Item],
     mut each: impl FnMut(Item, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
+    let Some(pool) = threads::pool() else {
+        return add_alone(catalogue, writer, formats, work, each);
+    };
     let adders: Vec<Adder> = (0..adders().min(work.len()))
         .map(|_| writer.adder())
         .collect::<Result<_, _>>()?;
-    let added = rayon::in_place_scope(|scope| {
+    let added = pool.in_place_scope(|scope| {
         let (send, jobs) = sync_channel::<Job>(WAITING_JOBS);
         let (tell, told) = channel();
         let (finish, finished) = channel();
@@ -289,17 +293,12 @@ fn add_all(
                     let Ok(job) = next else {
                         break adder.finish();
                     };
-                    let done = match Ready::read(&job, formats, &mut bytes) {
-                        Ok(ready) => match ready.add_to(&mut adder) {
-                            Ok(passages) => Ok((passages, ready.read)),
-                            Err(error) => break Err(error),
-                        },
-                        Err(error) => Err(error),
-                    };
-                    if bytes.len() > MUCH_READ {
-                        bytes = Vec::new();
+                    match add(&mut adder, &job, formats, &mut bytes) {
+                        Ok(done) => {
+                            let _ = tell.send((job.item, done));
+                        }
+                        Err(error) => break Err(error),
                     }
-                    let _ = tell.send((job.item, done));
                 };
                 let _ = finish.send(added);
             });
@@ -334,9 +333,47 @@ fn add_all(
     Ok(())
 }
 
+/// The same where no thread can be made.
+fn add_alone(
+    catalogue: &Catalogue,
+    writer: &mut WordsWriter,
+    formats: &[&'static dyn Format],
+    work: &[Item],
+    mut each: impl FnMut(Item, io::Result<(u64, u64)>),
+) -> Result<(), WordsStage> {
+    let (mut adder, mut bytes) = (writer.adder()?, Vec::new());
+    for item in work {
+        let done = match job(catalogue, item)? {
+            Some(job) => add(&mut adder, &job, formats, &mut bytes)?,
+            // Of a source that is in no catalogue: a damaged row.
+            None => Err(ErrorKind::Unsupported.into()),
+        };
+        each(item.clone(), done);
+    }
+    Ok(writer.take(adder.finish()?)?)
+}
+
+/// Add the passages of a job: how many, and of how many bytes. An error where it cannot be read, or is no longer what was
+/// catalogued.
+fn add(
+    adder: &mut Adder,
+    job: &Job,
+    formats: &[&'static dyn Format],
+    bytes: &mut Vec<u8>,
+) -> Result<io::Result<(u64, u64)>, WordsError> {
+    let done = match Ready::read(job, formats, bytes) {
+        Ok(ready) => Ok((ready.add_to(adder)?, ready.read)),
+        Err(error) => Err(error),
+    };
+    if bytes.len() > MUCH_READ {
+        *bytes = Vec::new();
+    }
+    Ok(done)
+}
+
 /// Threads that add passages. Each has a part of the memory, so they must not be many.
 fn adders() -> usize {
-    rayon::current_num_threads().clamp(1, MOST_ADDERS)
+    threads::count().clamp(1, MOST_ADDERS)
 }
 
 /// The entries of a job, read and found to be what was catalogued.

@@ -15,6 +15,7 @@ use crate::format::{Format, SourceFacts, pi::Pi};
 use crate::model::{Facts, Fold, Part};
 use crate::source::identity::Identity;
 use crate::source::lines::Lines;
+use crate::threads;
 
 /// One row of the agent's list (pi: `SessionInfo`). Where there is an index,
 /// [`Index::agent_list`](crate::Index::agent_list) has the same ones.
@@ -138,21 +139,22 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 fn read_all(files: Vec<PathBuf>, progress: Progress<'_>) -> Result<Vec<SessionInfo>, Error> {
     let (done, given_up) = (AtomicUsize::new(0), AtomicBool::new(false));
     let all = files.len();
-    let read: Vec<Option<SessionInfo>> = files
-        .into_par_iter()
-        .map(|path| {
-            if given_up.load(Ordering::Relaxed) {
-                return None;
-            }
-            // A file that cannot be read is left out, as the agent leaves it out.
-            let info = info(path).ok().flatten();
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if progress(done, all).is_break() {
-                given_up.store(true, Ordering::Relaxed);
-            }
-            info
-        })
-        .collect();
+    let read = |path| {
+        if given_up.load(Ordering::Relaxed) {
+            return None;
+        }
+        // A file that cannot be read is left out, as the agent leaves it out.
+        let info = info(path).ok().flatten();
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        if progress(done, all).is_break() {
+            given_up.store(true, Ordering::Relaxed);
+        }
+        info
+    };
+    let read: Vec<Option<SessionInfo>> = match threads::pool() {
+        Some(pool) => pool.install(|| files.into_par_iter().map(read).collect()),
+        None => files.into_iter().map(read).collect(),
+    };
     if given_up.into_inner() {
         return Err(Error::Cancelled);
     }

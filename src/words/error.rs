@@ -23,6 +23,9 @@ pub enum WordsError {
     /// Somebody else writes, merges or wipes the index.
     #[error("another process is writing the words")]
     Busy,
+    /// The system gives no thread.
+    #[error("word index: no thread can be made: {0}")]
+    NoThread(String),
     /// The file system refused.
     #[error("word index: {0}")]
     Io(#[from] std::io::Error),
@@ -42,7 +45,19 @@ impl WordsError {
 
     /// Whether writing has failed on what the files hold, or nobody knows on what: not because the system refused.
     pub fn is_failure(&self) -> bool {
-        self.asks_for_rebuild() || matches!(self, Self::Engine(_)) && !self.is_full()
+        self.asks_for_rebuild()
+            || matches!(self, Self::Engine(_)) && !self.is_full() && !self.lacks_threads()
+    }
+
+    /// Whether a thread is lacking, for which the system may have room later.
+    pub fn lacks_threads(&self) -> bool {
+        let refuses = |error: &std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
+        match self {
+            Self::NoThread(_) => true,
+            Self::Io(error) => refuses(error),
+            Self::Engine(TantivyError::IoError(error)) => refuses(error),
+            _ => false,
+        }
     }
 
     /// As an error of the system's, for whoever tells where it happened.
@@ -71,6 +86,11 @@ impl WordsError {
             }
             TantivyError::LockFailure(tantivy::directory::error::LockError::IoError(source), _) => {
                 Self::Io(std::io::Error::new(source.kind(), source.to_string()))
+            }
+            // All that tantivy calls so are threads.
+            TantivyError::SystemError(error) => Self::NoThread(error),
+            TantivyError::IoError(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                Self::NoThread(error.to_string())
             }
             TantivyError::IncompatibleIndex(reason) => Self::Foreign(format!("{reason:?}")),
             TantivyError::OpenReadError(OpenReadError::IoError { io_error, filepath })
@@ -103,13 +123,26 @@ fn said(error: &TantivyError) -> String {
     }
 }
 
+/// ENOSPC, EFBIG, and EDQUOT as Linux and the BSDs number it.
+const FULL: [i32; 4] = [28, 27, 122, 69];
+
+fn said_of(code: i32) -> String {
+    std::io::Error::from_raw_os_error(code).to_string()
+}
+
+/// Whether a file cannot become longer: the disk is full, or a limit is met.
+fn refuses_more(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
+}
+
 /// An error of the system's may be wrapped in tantivy's, and that in the system's again.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(io) = error.downcast_ref::<std::io::Error>() {
-        return io.kind() == std::io::ErrorKind::StorageFull
+        return refuses_more(io)
             || io.get_ref().is_some_and(|inner| is_full(inner))
-            // A thread's error that came as text: the system's own words for ENOSPC.
-            || cfg!(unix) && io.to_string() == std::io::Error::from_raw_os_error(28).to_string();
+            // A thread's error that came as text: the system's own words.
+            || cfg!(unix) && FULL.iter().any(|code| io.to_string() == said_of(*code));
     }
     match error.downcast_ref::<TantivyError>() {
         Some(

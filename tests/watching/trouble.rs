@@ -13,7 +13,6 @@ use std::time::Duration;
 use sessionary::index::Event;
 use sessionary::index::{Ended, WatchOptions, Watched, caught_up};
 use sessionary::{Config, Exclude, Indexer};
-#[cfg(unix)]
 use sessionary::{Freshness, Index};
 
 use super::watcher::{Watcher, until};
@@ -341,6 +340,32 @@ fn a_link_to_a_folder_above_makes_no_ghosts() {
     until("the other root is read", || number(&config, ENTRIES) == 2);
     append(&path, &message(5, "more"));
     until("and watched", || number(&config, ENTRIES) == 3);
+    watcher.stop();
+    equals_fresh(&config, place.path());
+}
+
+#[test]
+fn a_watcher_outlives_another_programs_transaction() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path());
+    let path = place.path().join("pi/--w--/one.jsonl");
+    write(&path, &session(1, "walrus"));
+    let watcher = Watcher::start(&config);
+    let owed = "SELECT count(*) FROM _outbox";
+    until("all is quiet", || number(&config, owed) == 0);
+    let other = rusqlite::Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    append(&path, &message(1, "again"));
+    until("that is told", || !watcher.log().delayed.is_empty());
+    let told = watcher.log().delayed.concat();
+    assert!(told.contains("is locked by "), "{told}");
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    assert!(!index.is_complete(), "one line is not read yet");
+    assert_eq!(number(&config, ENTRIES), 2);
+    other.execute_batch("ROLLBACK").unwrap();
+    until("it goes on", || number(&config, ENTRIES) == 3);
+    // The same while words are owed.
+    until("all is quiet", || number(&config, owed) == 0);
     watcher.stop();
     equals_fresh(&config, place.path());
 }

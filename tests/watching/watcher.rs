@@ -32,6 +32,8 @@ pub struct Log {
     pub changes: Vec<Change>,
     /// Why everything was looked at.
     pub checked: Vec<String>,
+    /// Why nothing could be written.
+    pub delayed: Vec<String>,
 }
 
 pub struct Watcher {
@@ -76,6 +78,7 @@ impl Watcher {
                         log.proven += report.bytes_read + report.proof_bytes;
                     }
                     Watched::Changed(changes, _) => log.changes.extend_from_slice(changes),
+                    Watched::Delayed(error) => log.delayed.push(error.to_string()),
                     other => eprintln!("{other:?}"),
                 }
             };

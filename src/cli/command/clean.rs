@@ -30,6 +30,9 @@ pub struct Clean {
     /// The configuration file too
     #[arg(long)]
     config: bool,
+    /// Refuse at once where another process writes the index, instead of waiting for it
+    #[arg(long)]
+    no_wait: bool,
 }
 
 /// What `clean --json` prints.
@@ -86,7 +89,10 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     if unit.is_some() {
         autostart::remove()?;
     }
-    found.remove()?;
+    match args.no_wait {
+        true => found.try_remove()?,
+        false => found.remove()?,
+    }
     if screen.json {
         screen.json(&Cleaned {
             schema_version: SCHEMA_VERSION,

@@ -33,7 +33,7 @@ use std::path::PathBuf;
 
 use sessionary::index::Streamed;
 use sessionary::model::SessionRow;
-use sessionary::{Config, Error, Freshness, Index};
+use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::args::{Cli, Command, Global};
 use crate::failure::{Failure, Outcome};
@@ -54,18 +54,18 @@ const LAST: &str = "last";
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
 
-/// Runs what was typed: once more where the catalogue turned out to be damaged. No verb changes a session before the index
+/// Runs what was typed: once more where the catalogue turned out to be damaged, or was made anew by another process. No verb changes a session before the index
 /// has answered all that the verb asks of it.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let Cli { global, command } = cli;
     match verb(&global, command.as_ref(), screen) {
         // A watcher mends what it meets itself.
         Err(failure)
-            if failure.is_damage()
+            if (failure.is_damage() || failure.is_replaced())
                 && !spool::has_begun()
                 && !matches!(command, Some(Command::Watch(_))) =>
         {
-            // Opened again it is built anew.
+            // Opened again it is built anew, or is another one.
             open(&config(&global, screen)?, screen)?;
             verb(&global, command.as_ref(), screen)
         }
@@ -101,7 +101,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Sql(args)) => sql::run(args, &config()?, screen),
         Some(Command::Sync(args)) => sync::run(args, &config()?, screen),
         Some(Command::Watch(args)) => watch::run(args, global, &config()?, screen),
-        Some(Command::Rebuild(_)) => rebuild::run(&config()?, screen),
+        Some(Command::Rebuild(args)) => rebuild::run(args, &config()?, screen),
         Some(Command::Status(args)) => status::run(args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(args, global, screen),
@@ -117,6 +117,14 @@ fn open(config: &Config, screen: &Screen) -> Result<Index, Failure> {
     let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     drop(progress);
     Ok(opened(index, screen))
+}
+
+/// Opens the index for a verb that writes it: whoever writes it already is waited for, or not.
+fn writer(config: &Config, wait: bool, progress: &mut Progress) -> Result<Indexer, Failure> {
+    Ok(match wait {
+        true => Indexer::open_with(config, &mut |event| progress.event(event))?,
+        false => Indexer::try_open(config)?,
+    })
 }
 
 /// The index again, for a verb that asks all of it; an error where there is none and none can be made.
@@ -241,6 +249,10 @@ fn pending(screen: &Screen, index: &Index) -> String {
     match index.obstacle() {
         None => format!("could not be read: {UNREAD}"),
         Some(Error::Busy { .. }) => "not read yet: another sessionary is at work".to_owned(),
+        Some(Error::Catalogue(error)) if error.waits_for_another() => {
+            let why = screen.with_paths(&error.to_string());
+            format!("not read yet: {why}")
+        }
         Some(error) => format!(
             "not read yet: {}. --index names another place for the index",
             screen.with_paths(&error.to_string())

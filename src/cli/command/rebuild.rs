@@ -1,7 +1,7 @@
 //! What if the index is doubted? Make it anew.
 
 use clap::Args;
-use sessionary::{Config, Indexer};
+use sessionary::Config;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
@@ -15,11 +15,15 @@ use crate::output::progress::Progress;
     sessionary rebuild\n  \
     sessionary rebuild --json"
 )]
-pub struct Rebuild {}
+pub struct Rebuild {
+    /// Refuse at once where another process writes the index, instead of waiting for it
+    #[arg(long)]
+    no_wait: bool,
+}
 
-pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+pub fn run(args: &Rebuild, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
-    let mut indexer = Indexer::open_with(config, &mut |event| progress.event(event))?;
+    let mut indexer = super::writer(config, !args.no_wait, &mut progress)?;
     let report = indexer.rebuild(&mut |event| progress.event(event))?;
     drop(progress);
     super::sync::print(&report, screen)

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use serde::Serialize;
+use sessionary::Config;
 use sessionary::model::{Report, SCHEMA_VERSION};
-use sessionary::{Config, Indexer};
 
 use crate::afterwards::step_back;
 use crate::failure::{Failure, Outcome};
@@ -26,6 +26,9 @@ pub struct Sync {
     /// Leave nothing in the index's files of text that is gone from the sessions
     #[arg(long)]
     purge: bool,
+    /// Refuse at once where another process writes the index, instead of waiting for it
+    #[arg(long)]
+    no_wait: bool,
     /// Nobody waits for it: give way to everybody
     #[arg(long, hide = true)]
     background: bool,
@@ -44,7 +47,8 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         step_back();
     }
     let mut progress = Progress::new();
-    let mut indexer = Indexer::open_with(config, &mut |event| progress.event(event))?;
+    let wait = !(args.no_wait || args.background);
+    let mut indexer = super::writer(config, wait, &mut progress)?;
     let mut tell = |event| progress.event(event);
     let report = match args.purge {
         true => indexer.purge(&mut tell)?,

@@ -8,13 +8,14 @@ use clap::Args;
 use serde::Serialize;
 use sessionary::index::{Ended, WatchOptions, Watched};
 use sessionary::model::{Change, ChangeKind, SCHEMA_VERSION};
-use sessionary::{Config, Indexer};
+use sessionary::{Config, Error, Indexer};
 
 use crate::args::Global;
 use crate::autostart::{self, Autostart};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::printer::Printer;
+use crate::output::progress::Progress;
 use crate::output::spool::Spool;
 use crate::output::text::{plain_line, terminal_safe_json};
 use crate::output::time::count;
@@ -36,6 +37,9 @@ pub struct WatchArgs {
     /// Look at all files again and again instead of being told of changes
     #[arg(long)]
     poll: bool,
+    /// Refuse at once where another process writes the index, instead of waiting for it
+    #[arg(long, conflicts_with_all = ["install", "uninstall"])]
+    no_wait: bool,
     /// Have systemd (macOS: launchd) start it now and at every login; shows the file first and asks
     #[arg(long, conflicts_with = "poll")]
     install: bool,
@@ -84,30 +88,36 @@ pub fn run(
         executable: autostart::program().ok(),
         ..WatchOptions::default()
     };
+    let mut progress = Progress::new();
+    let opened = Indexer::open_to_watch(config, !args.no_wait, &mut |event| progress.event(event));
+    drop(progress);
+    let indexer = match opened {
+        // By Ctrl-C, while another process was waited for.
+        Err(Error::Cancelled) => return Ok(Outcome::Found),
+        opened => opened?,
+    };
     let missed_line = if screen.json { MISSED } else { MISSED_LINE };
     let closed = config.cancel.clone();
     // Whoever reads our output may stop to read, or go; what is indexed waits for neither.
     let changed = Printer::start(missed_line, to_stdout, move || closed.cancel())?;
     let talk = Printer::start("And more, which nobody read.", to_stderr, || ())?;
     let (mut failed, mut known) = (None, BTreeSet::new());
-    let ended = Indexer::open(config).and_then(|indexer| {
-        indexer.watch(&options, &mut |watched| match watched {
-            Watched::Changed(changes, missed) => {
-                if missed {
-                    changed.line(missed_line);
-                }
-                for change in changes {
-                    match line(change, screen) {
-                        Ok(line) => changed.line(&line),
-                        Err(failure) => {
-                            failed.get_or_insert(failure);
-                            config.cancel.cancel();
-                        }
+    let ended = indexer.watch(&options, &mut |watched| match watched {
+        Watched::Changed(changes, missed) => {
+            if missed {
+                changed.line(missed_line);
+            }
+            for change in changes {
+                match line(change, screen) {
+                    Ok(line) => changed.line(&line),
+                    Err(failure) => {
+                        failed.get_or_insert(failure);
+                        config.cancel.cancel();
                     }
                 }
             }
-            other => say(&other, &mut known, screen, &talk),
-        })
+        }
+        other => say(&other, &mut known, screen, &talk),
     });
     if let Some(why) = ended.as_ref().ok().and_then(why) {
         talk.line(why);

@@ -61,7 +61,7 @@ impl Progress {
         }
         let bar = self.bar.get_or_insert_with(|| {
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.with_message("waiting for `sessionary watch`, which is writing the index")
+            bar.with_message("waiting for another process, which is writing the index")
         });
         bar.tick();
     }

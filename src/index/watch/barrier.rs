@@ -110,8 +110,8 @@ fn key(root: &RootSpec, config: &Config) -> u64 {
 }
 
 /// Absolute, as the paths are that are told of.
-fn directory(config: &Config) -> PathBuf {
-    let directory = config.generation_dir().join("watch");
+fn directory(generation: &Path) -> PathBuf {
+    let directory = generation.join("watch");
     std::path::absolute(&directory).unwrap_or(directory)
 }
 
@@ -128,7 +128,7 @@ impl Presence {
     /// # Errors
     /// [`Error::Watched`] when there is one.
     pub fn new(config: &Config) -> Result<Presence, Error> {
-        let directory = directory(config);
+        let directory = directory(&config.generation_dir());
         private::create_dir_all(&directory).map_err(|e| Error::io(&directory, e))?;
         let path = directory.join(LOCK);
         let lock = private::options()
@@ -229,7 +229,12 @@ pub struct Live {
 impl Live {
     /// The live watcher of the index, if there is one.
     pub fn find(config: &Config) -> Option<Live> {
-        let directory = directory(config);
+        Live::find_in(&config.generation_dir())
+    }
+
+    /// The same of the index in the directory of a generation.
+    pub fn find_in(generation: &Path) -> Option<Live> {
+        let directory = directory(generation);
         let lock = File::open(directory.join(LOCK)).ok()?;
         match lock.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {}
@@ -316,6 +321,6 @@ mod tests {
         assert_eq!(Live::find(&config).map(|live| live.state), Some(state));
         drop(presence);
         assert!(Live::find(&config).is_none());
-        assert!(read(&directory(&config)).is_none());
+        assert!(read(&directory(&config.generation_dir())).is_none());
     }
 }

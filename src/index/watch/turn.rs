@@ -198,7 +198,8 @@ impl Watch<'_> {
         }
         match self.indexer.catalogue.changes_kept() {
             Ok(kept) => Ok(self.looked_at != Some(kept.index_id)),
-            Err(error) if error.is_damage() || error.is_refusal_to_write() => Ok(true),
+            Err(error) if error.is_damage() || error.is_replaced() => Ok(true),
+            Err(error) if error.is_refusal_to_write() => Ok(true),
             Err(error) => Err(error.into()),
         }
     }
@@ -206,7 +207,9 @@ impl Watch<'_> {
     fn again(&mut self, why: &str, after: Duration) {
         self.look_at_all(why);
         self.not_before = Instant::now() + after;
-        self.words = self.words.map(|(_, since)| (self.not_before, since));
+        // What could not be indexed now is owed still.
+        let since = self.words.map_or(self.not_before, |(_, since)| since);
+        self.words = Some((self.not_before, since));
         self.proofs = self.proofs.map(|_| self.not_before);
     }
 
@@ -371,7 +374,7 @@ fn looked_for(report: &Report) -> Duration {
 /// Whether it may be possible later: the disk is full or read-only, too many files are open.
 fn passes(error: &Error) -> bool {
     match error {
-        Error::Catalogue(error) => error.is_refusal_to_write(),
+        Error::Catalogue(error) => error.is_refusal_to_write() || error.is_replaced(),
         Error::Io { .. } | Error::Unwritable { .. } => true,
         _ => false,
     }

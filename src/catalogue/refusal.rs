@@ -1,0 +1,151 @@
+//! Why does the system refuse, and what can be done about it?
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use rusqlite::{ErrorCode, ffi};
+
+use super::open::Error;
+
+/// Why the system refuses to read or write the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The disk is full, or a limit on what may be written is met.
+    Full,
+    /// The user lacks the rights.
+    Rights,
+    /// The file system is read-only.
+    ReadOnly,
+    /// Too many files are open.
+    OpenFiles,
+    /// The disk itself fails.
+    Disk,
+    /// Something else.
+    Other,
+}
+
+impl Cause {
+    /// What the error of a system call stands for.
+    pub fn of(error: &io::Error) -> Cause {
+        use io::ErrorKind::{
+            FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+        };
+        // ENFILE and EMFILE on every Unix; Windows says ERROR_TOO_MANY_OPEN_FILES.
+        let too_many = match cfg!(windows) {
+            true => 4..=4,
+            false => 23..=24,
+        };
+        match error.kind() {
+            FileTooLarge | QuotaExceeded | StorageFull => Cause::Full,
+            PermissionDenied => Cause::Rights,
+            ReadOnlyFilesystem => Cause::ReadOnly,
+            _ if error.raw_os_error().is_some_and(|n| too_many.contains(&n)) => Cause::OpenFiles,
+            // EIO.
+            _ if cfg!(unix) && error.raw_os_error() == Some(5) => Cause::Disk,
+            _ => Cause::Other,
+        }
+    }
+}
+
+impl Error {
+    /// Why the system refuses; `None` where it is not the system that does. SQLite tells the kind of a refusal, not the cause:
+    /// the system is asked once more, by a file beside the database that has no name.
+    pub fn cause(&self) -> Option<Cause> {
+        let (path, failure) = match self {
+            Error::Io { error, .. } => return Some(Cause::of(error)),
+            Error::Sqlite {
+                path,
+                error: rusqlite::Error::SqliteFailure(failure, _),
+            } => (path, failure),
+            _ => return None,
+        };
+        let grows = [
+            ffi::SQLITE_IOERR_WRITE,
+            ffi::SQLITE_IOERR_TRUNCATE,
+            ffi::SQLITE_IOERR_SHMSIZE,
+        ];
+        let otherwise = match failure.code {
+            ErrorCode::DiskFull => return Some(Cause::Full),
+            // What was open has been closed since.
+            ErrorCode::CannotOpen => Cause::OpenFiles,
+            ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Cause::Rights,
+            // Of a quota and of a limit the first bytes know nothing.
+            ErrorCode::SystemIoFailure if grows.contains(&failure.extended_code) => Cause::Full,
+            ErrorCode::SystemIoFailure => Cause::Disk,
+            _ => return None,
+        };
+        let refusal = refusal_beside(path).or_else(|| refusal_of(path));
+        Some(refusal.unwrap_or(otherwise))
+    }
+}
+
+/// Why no file can be made beside this one; `None` if one can.
+fn refusal_beside(path: &Path) -> Option<Cause> {
+    let folder = path.parent()?;
+    let made = tempfile::tempfile_in(folder).and_then(|mut file| file.write_all(&[0; 4096]));
+    made.err().map(|error| Cause::of(&error))
+}
+
+/// Why this file may not be read and written. It is not opened for that: to close it again would give up all locks of this
+/// process on it (POSIX).
+fn refusal_of(path: &Path) -> Option<Cause> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, access};
+        if let Err(error) = access(path, Access::READ_OK | Access::WRITE_OK) {
+            return Some(Cause::of(&error.into()));
+        }
+    }
+    (!path.is_file()).then_some(Cause::Other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_an_error_number_stands_for() {
+        for (number, cause) in [
+            (28, Cause::Full),
+            (122, Cause::Full),
+            (27, Cause::Full),
+            (13, Cause::Rights),
+            (1, Cause::Rights),
+            (30, Cause::ReadOnly),
+            (24, Cause::OpenFiles),
+            (23, Cause::OpenFiles),
+            (5, Cause::Disk),
+            (20, Cause::Other),
+        ] {
+            let error = io::Error::from_raw_os_error(number);
+            assert_eq!(Cause::of(&error), cause, "{error}");
+        }
+    }
+
+    #[test]
+    fn what_sqlite_does_not_tell_is_asked_of_the_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let failed = |code, path: &Path| Error::Sqlite {
+            path: path.to_path_buf(),
+            error: rusqlite::Error::SqliteFailure(ffi::Error::new(code), None),
+        };
+        let here = folder.path().join("catalogue.sqlite");
+        std::fs::write(&here, "").unwrap();
+        for (code, cause) in [
+            (ffi::SQLITE_FULL, Some(Cause::Full)),
+            (ffi::SQLITE_IOERR_WRITE, Some(Cause::Full)),
+            (ffi::SQLITE_IOERR_READ, Some(Cause::Disk)),
+            (ffi::SQLITE_CANTOPEN, Some(Cause::OpenFiles)),
+            (ffi::SQLITE_READONLY, Some(Cause::Rights)),
+            (ffi::SQLITE_CORRUPT, None),
+        ] {
+            assert_eq!(failed(code, &here).cause(), cause, "{code}");
+        }
+        // A folder that is gone is no matter of rights.
+        let gone = folder.path().join("gone/catalogue.sqlite");
+        let cause = failed(ffi::SQLITE_CANTOPEN, &gone).cause();
+        assert_eq!(cause, Some(Cause::Other));
+    }
+}

@@ -1,0 +1,82 @@
+//! Who writes the index, and does it get on?
+//!
+//! The lock tells only that somebody does. Who holds it says the rest in a file beside it, for where files are locked for good
+//! a locked one cannot be read.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::path::Path;
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::process::named;
+
+/// The file's name.
+const FILE: &str = "writer";
+
+/// What the holder of the lock says of itself: its process, and how often it has committed.
+pub(super) struct Progress {
+    /// `None` where it cannot be written: nobody depends on it.
+    file: Option<File>,
+    commits: AtomicU64,
+    /// Whether the lock is ours: else it is for another one to say.
+    holds: AtomicBool,
+}
+
+impl Progress {
+    /// To be said in the directory of a generation.
+    pub fn new(generation: &Path) -> Self {
+        let mut options = File::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.create(true).truncate(false).write(true);
+        Self {
+            file: file.open(generation.join(FILE)).ok(),
+            commits: AtomicU64::new(0),
+            holds: AtomicBool::new(false),
+        }
+    }
+
+    /// The lock was taken, or something was committed.
+    pub fn step(&self) {
+        self.holds.store(true, Ordering::Relaxed);
+        let commits = self.commits.fetch_add(1, Ordering::Relaxed);
+        let said = self.file.as_ref().map(|mut file| {
+            file.rewind()?;
+            // As long as any other, so that nothing of that is left.
+            file.write_all(format!("{:>10} {commits:>20}\n", process::id()).as_bytes())
+        });
+        // What cannot be said must not be said wrongly.
+        if let Some(Err(_)) = said {
+            self.end();
+        }
+    }
+
+    /// The lock is given up.
+    pub fn end(&self) {
+        if self.holds.swap(false, Ordering::Relaxed) {
+            // What cannot be taken back names who held the lock last.
+            let _ = self.file.as_ref().map(|file| file.set_len(0));
+        }
+    }
+}
+
+/// The process that holds the lock, as people know it; `None` where it does not say.
+pub(super) fn writer(generation: &Path) -> Option<String> {
+    let said = fs::read_to_string(generation.join(FILE)).ok()?;
+    said.split_whitespace().next()?.parse().ok().map(named)
+}
+
+/// What is another one when the holder of the lock has got on: what it says, or the lengths of what it writes, of which one
+/// commit may take minutes.
+pub(super) fn state(generation: &Path) -> (Option<String>, u64) {
+    let said = fs::read_to_string(generation.join(FILE)).ok();
+    let lengths = |folder: &Path| -> io::Result<u64> {
+        let files = fs::read_dir(folder)?.flatten();
+        Ok(files
+            .filter_map(|file| Some(file.metadata().ok()?.len()))
+            .sum())
+    };
+    let words = lengths(&generation.join("words")).unwrap_or(0);
+    (said, lengths(generation).unwrap_or(0) + words)
+}

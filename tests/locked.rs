@@ -1,0 +1,325 @@
+//! What if somebody else holds a lock, or replaces the index, or the system gives no more? Readers answer from what is there
+//! and say so; who writes waits for who gets on, and names who does not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use sessionary::index::{ListScope, SearchScope};
+use sessionary::{Config, Error, Freshness, Index, Indexer};
+
+use crate::histories::dump::root;
+use crate::sandbox::Sandbox;
+use crate::unread::Bound;
+use crate::watching::watcher::Watcher;
+
+const CATALOGUE: &str = "v1/catalogue.sqlite";
+
+fn session(id: &str, text: &str) -> String {
+    format!(
+        "{}\n{}\n",
+        format_args!(
+            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}}"#
+        ),
+        format_args!(
+            r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{text}","timestamp":1767603601000}}}}"#
+        )
+    )
+}
+
+/// A home with one session, which is indexed.
+fn home() -> (Sandbox, PathBuf) {
+    let home = Sandbox::new();
+    home.write(
+        ".pi/agent/sessions/--w--/one.jsonl",
+        &session("0a", "walrus"),
+    );
+    home.settle();
+    assert!(home.output(&["sync"]).status.success());
+    let index = home.home.join(".cache/sessionary");
+    (home, index)
+}
+
+fn config(home: &Sandbox, index: &Path) -> Config {
+    let sessions = home.home.join(".pi/agent/sessions");
+    Config::new(index.to_path_buf(), vec![root("pi", "pi", &sessions)])
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A program that has begun to write and does not come to an end.
+fn begun(index: &Path, statement: &str) -> Connection {
+    let other = Connection::open(index.join(CATALOGUE)).expect("the catalogue");
+    other.execute_batch(statement).expect("a transaction");
+    other
+}
+
+#[test]
+fn another_programs_transaction_keeps_nobody_from_an_answer() {
+    let (home, index) = home();
+    let journals = [
+        "BEGIN IMMEDIATE; UPDATE _store SET id = id",
+        "PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE",
+    ];
+    for (number, journal) in journals.into_iter().enumerate() {
+        let other = begun(&index, journal);
+        let holder = format!("is locked by process {} (", std::process::id());
+        home.write(
+            &format!(".pi/agent/sessions/--w--/new{number}.jsonl"),
+            &session(&format!("0b{number}"), "walrus too"),
+        );
+        for (arguments, answer) in [
+            (&["list", "--all", "--json"][..], r#""complete":false"#),
+            (&["search", "walrus", "--json"], r#""complete":false"#),
+            (&["list", "--all"], "0a"),
+            (&["search", "walrus"], "walrus"),
+            (&["show", "0a"], "walrus"),
+            (&["sql", "SELECT id FROM sessions"], "0a"),
+        ] {
+            let output = home.output(arguments);
+            let (told, said) = (String::from_utf8_lossy(&output.stdout), said(&output));
+            assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
+            assert!(told.contains(answer), "{arguments:?}: {told}");
+            let says = answer.starts_with('"') || arguments[0] == "show";
+            let names = said.contains(" not read yet: ") && said.contains(&holder);
+            assert!(says || names, "{arguments:?}: {said}");
+        }
+        // Who asks for no more than a moment.
+        let refused = home.output(&["sync", "--no-wait", "--json"]);
+        let told = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        let names = told.contains(&holder) && told.contains(r#""kind":"busy""#);
+        assert!(names && !told.contains("space"), "{told}");
+        drop(other);
+        let list = home.json(&["list", "--all", "--json"]);
+        assert_eq!(
+            (&list["complete"], &list["total"]),
+            (&true.into(), &(number + 2).into())
+        );
+    }
+}
+
+#[test]
+fn who_keeps_readers_out_is_named() {
+    let (home, index) = home();
+    let other = begun(&index, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    let output = home.output(&["list", "--all"]);
+    let holder = format!("is locked by process {} (", std::process::id());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains(&holder), "{}", said(&output));
+    drop(other);
+    assert!(home.output(&["list", "--all"]).status.success());
+}
+
+/// Starts the command.
+fn start(home: &Sandbox, arguments: &[&str]) -> Child {
+    let mut command = home.command(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("it runs")
+}
+
+#[test]
+fn who_writes_waits_for_any_writer_that_gets_on() {
+    let (home, index) = home();
+    let config = config(&home, &index);
+    for (arguments, is_removed) in [
+        (&["sync"][..], false),
+        (&["rebuild"], false),
+        (&["clean", "--yes"], true),
+    ] {
+        let mut writer = Indexer::open(&config).expect("the index");
+        let no_wait = home.output(&[arguments, &["--no-wait"]].concat());
+        let told = said(&no_wait);
+        assert_eq!(no_wait.status.code(), Some(2), "{arguments:?}: {told}");
+        let named = format!("process {} (", std::process::id());
+        assert!(told.contains(&named), "{arguments:?}: {told}");
+        let mut child = start(&home, arguments);
+        sleep(Duration::from_millis(200));
+        // Other files than before, while it waits.
+        writer.rebuild(&mut |_| {}).expect("it gets on");
+        let waits = child.try_wait().expect("its state").is_none();
+        assert!(waits, "{arguments:?}");
+        drop(writer);
+        let output = child.wait_with_output().expect("its end");
+        let told = said(&output);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
+        assert_eq!(!index.exists(), is_removed, "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn a_second_watcher_ends_at_once_though_the_first_is_at_work() {
+    let (home, index) = home();
+    let config = config(&home, &index);
+    let watcher = Watcher::start(&config);
+    let turn = Indexer::open(&config).expect("the lock");
+    let mut second = start(&home, &["watch"]);
+    let began = Instant::now();
+    // Less than a watcher that does not get on is waited for.
+    while second.try_wait().expect("its state").is_none() {
+        if began.elapsed() > Duration::from_secs(40) {
+            second.kill().expect("ended");
+            panic!("it waits");
+        }
+        sleep(Duration::from_millis(10));
+    }
+    let output = second.wait_with_output().expect("its end");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        said(&output).contains("up to date already"),
+        "{}",
+        said(&output)
+    );
+    drop(turn);
+    watcher.stop();
+}
+
+#[test]
+fn a_reader_across_anothers_rebuild_or_clean_answers_or_says_to_ask_again() {
+    let (home, index) = home();
+    let config = config(&home, &index);
+    let ask = |index: &Index| -> Result<(usize, u64, usize), Error> {
+        let listed = index.list(&ListScope::default())?.sessions.len();
+        let found = index.search("walrus", &SearchScope::default())?.total;
+        let rows = index.sql("SELECT id FROM sessions")?.rows.len();
+        Ok((listed, found, rows))
+    };
+    for verb in [&["rebuild"][..], &["clean", "--yes"]] {
+        for asked_before in [false, true] {
+            let reader = Index::open(&config, Freshness::Check).expect("the index");
+            if asked_before {
+                assert_eq!(ask(&reader).expect("an answer"), (1, 1, 1));
+            }
+            fs::write(index.join("v1/catalogue.sqlite-damaged"), "it is").expect("a mark");
+            assert!(home.output(verb).status.success());
+            match ask(&reader) {
+                Ok(answer) => assert_eq!(answer, (1, 1, 1), "{verb:?}"),
+                Err(error) => assert!(error.is_replaced(), "{verb:?}: {error}"),
+            }
+            let again = Index::open(&config, Freshness::Check).expect("the index");
+            assert_eq!(ask(&again).expect("an answer"), (1, 1, 1));
+        }
+    }
+}
+
+/// Runs the command with a limit of `prlimit`, as a user whom limits bind.
+fn limited(bound: &Bound, limit: &str, arguments: &[&str]) -> Output {
+    let command = bound.home.command(arguments);
+    let mut limited = Command::new("prlimit");
+    limited
+        .arg(limit)
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .env("HOME", &bound.home.home)
+        .current_dir(&bound.home.cwd);
+    bound.by_user(&mut limited).output().expect("prlimit runs")
+}
+
+/// Runs it as the same user.
+fn unlimited(bound: &Bound, arguments: &[&str]) -> Output {
+    let mut command = bound.home.command(arguments);
+    bound.by_user(&mut command).output().expect("it runs")
+}
+
+fn has_prlimit() -> bool {
+    let has = Command::new("prlimit").arg("--version").output().is_ok();
+    if !has {
+        println!("SKIPPED: there is no prlimit");
+    }
+    has
+}
+
+#[test]
+fn without_threads_there_are_answers() {
+    let home = Sandbox::new();
+    for number in 0..20 {
+        home.write(
+            &format!(".pi/agent/sessions/--w{number}--/one.jsonl"),
+            &session(&format!("{number}a"), &"walrus ".repeat(1_000)),
+        );
+    }
+    home.settle();
+    let Some(bound) = Bound::new(home).filter(|_| has_prlimit()) else {
+        return;
+    };
+    let index = bound.home.home.join(".cache/sessionary");
+    let (mut postponed, mut indexed) = (0, 0);
+    // Other processes of that user count too.
+    for threads in [1, 2, 3, 4, 5, 6, 7, 8, 10, 16, 64] {
+        let limit = format!("--nproc={threads}");
+        let _ = fs::remove_dir_all(&index);
+        for arguments in [
+            &["search", "walrus", "--json"][..],
+            &["sync", "--json"],
+            &["list", "--all", "--json"],
+            &["search", "walrus", "--json"],
+        ] {
+            let output = limited(&bound, &limit, arguments);
+            let told = said(&output);
+            let code = output.status.code();
+            assert_eq!(code, Some(0), "{threads}: {arguments:?}: {told}");
+            assert!(!told.contains("panicked"), "{threads}: {told}");
+            let answer: serde_json::Value =
+                serde_json::from_slice(&output.stdout).expect("an answer");
+            match arguments[0] {
+                "sync" if answer["complete"] == true => indexed += 1,
+                "sync" => {
+                    let why = answer["report"]["notes"].to_string();
+                    assert!(why.contains("no thread can be made"), "{threads}: {why}");
+                    postponed += 1;
+                }
+                _ => assert_eq!(answer["total"], 20, "{threads}: {arguments:?}"),
+            }
+        }
+        let verified = unlimited(&bound, &["verify"]);
+        assert!(verified.status.success(), "{threads}: {}", said(&verified));
+    }
+    assert!(postponed > 0 && indexed > 0, "{postponed} {indexed}");
+}
+
+#[test]
+fn a_limit_on_the_length_of_files_is_a_full_disk() {
+    let home = Sandbox::new();
+    for number in 0..20 {
+        home.write(
+            &format!(".pi/agent/sessions/--w{number}--/one.jsonl"),
+            &session(
+                &format!("{number}a"),
+                &format!("walrus {number} ").repeat(1_000),
+            ),
+        );
+    }
+    home.settle();
+    let Some(bound) = Bound::new(home).filter(|_| has_prlimit()) else {
+        return;
+    };
+    let index = bound.home.home.join(".cache/sessionary");
+    let (mut refused, mut done) = (0, 0);
+    for bytes in [0, 100, 5_000, 40_000, 150_000, 200_000, 300_000, 10_000_000] {
+        let _ = fs::remove_dir_all(&index);
+        let limit = format!("--fsize={bytes}");
+        for arguments in [&["sync"][..], &["list", "--all"], &["search", "walrus"]] {
+            let output = limited(&bound, &limit, arguments);
+            let told = said(&output);
+            match output.status.code() {
+                Some(0 | 1) => done += 1,
+                Some(2) => {
+                    refused += 1;
+                    assert!(told.contains("free some space"), "{bytes}: {told}");
+                }
+                code => panic!("{bytes}: {arguments:?}: {code:?} {told}"),
+            }
+        }
+        for arguments in [&["sync"][..], &["verify"]] {
+            let healed = unlimited(&bound, arguments);
+            assert!(healed.status.success(), "{bytes}: {}", said(&healed));
+        }
+    }
+    assert!(refused > 0 && done > 0, "{refused} {done}");
+}
