@@ -9,7 +9,7 @@ use super::turns::Lock;
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::Catalogue;
 use crate::failpoint::reach;
-use crate::ingest::{self, Hinted, Seen, Sighted, WordsStage};
+use crate::ingest::{self, Hinted, Pace, Seen, Sighted, WordsStage};
 use crate::model::{Expr, Report};
 use crate::private;
 use crate::source::ahead::Ahead;
@@ -321,8 +321,12 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
-        let batch = budget.map(|_| ingest::SMALL_WORDS_BATCH);
-        self.words_stage(budget, batch, progress, report)?;
+        let pace = Pace {
+            budget,
+            batch: budget.map(|_| ingest::SMALL_WORDS_BATCH),
+            leaves_merging: false,
+        };
+        self.words_stage(pace, progress, report)?;
         let which = budget.map_or(Merge::All, |_| Merge::Small);
         self.merging.start(&self.config, which);
         Ok(())
@@ -331,8 +335,7 @@ impl Indexer {
     /// The same without merging anything. `false`: somebody merges, and it is to be tried again.
     pub(super) fn words_stage(
         &mut self,
-        budget: Option<Duration>,
-        batch: Option<u64>,
+        pace: Pace,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<bool, Error> {
@@ -341,13 +344,13 @@ impl Indexer {
             &self.catalogue,
             &directory,
             &self.config.formats,
-            (budget, batch),
+            pace,
             progress,
             report,
         );
         match indexed {
             Err(WordsStage::Words(WordsError::Busy)) => {
-                if budget.is_none() {
+                if pace.budget.is_none() {
                     report.notes.push(format!("{}; {LATER}", WordsError::Busy));
                 }
                 Ok(false)
@@ -404,9 +407,11 @@ fn lock(
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
-    let above = index_dir.parent().unwrap_or(index_dir);
+    // The folders above are not ours to close. Where they cannot be made, those in them cannot either.
+    if let Some(above) = index_dir.parent() {
+        let _ = std::fs::create_dir_all(above);
+    }
     reach("index.create")
-        .and_then(|()| std::fs::create_dir_all(above))
         .and_then(|()| private::create_dir_all(generation))
         .map_err(|e| Error::unwritable(generation, e))?;
     #[cfg(unix)]

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::watch::barrier::Live;
 use super::{Config, Error, Indexer};
 use crate::catalogue::Catalogue;
+use crate::ingest::Pace;
 use crate::model::Report;
 use crate::source::identity::{Identity, file_at};
 use crate::words::Merge;
@@ -147,7 +148,12 @@ impl Indexer {
         slice: Duration,
         report: &mut Report,
     ) -> Result<bool, Error> {
-        let written = self.words_stage(Some(slice), Some(SLICE_BYTES), &mut |_| {}, report)?;
+        let pace = Pace {
+            budget: Some(slice),
+            batch: Some(SLICE_BYTES),
+            leaves_merging: true,
+        };
+        let written = self.words_stage(pace, &mut |_| {}, report)?;
         self.merging.start(&self.config, Merge::All);
         Ok(written && !self.merging.is_going_on())
     }
