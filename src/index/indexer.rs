@@ -27,8 +27,8 @@ const LATER: &str =
 /// What follows when what was removed cannot be wiped.
 const UNWIPED: &str = "what was removed is found no more, but can be read from the index's files until a later sync has wiped it";
 
-/// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside it; when it is dropped
-/// the lock is given up, and the merge at work is waited for.
+/// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside
+/// it; when it is dropped the lock is given up, and the merge at work is waited for.
 pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
@@ -122,9 +122,10 @@ impl Indexer {
         Ok(report)
     }
 
-    /// The same, and nothing is left in the index's files of text that is gone from the session files: segments of the
-    /// words are written anew without it, and the catalogue too. What cannot be wiped now, because somebody reads it, is
-    /// said in the notes of the report, and the next sync does it.
+    /// The same, and nothing is left in the index's files of text that is gone from the session
+    /// files: segments of the words are written anew without it, and the catalogue too. What cannot
+    /// be wiped now, because somebody reads it, is said in the notes of the report, and the next
+    /// sync does it.
     pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync(progress)?;
         self.catalogue.owe_wipe()?;
@@ -297,7 +298,8 @@ impl Indexer {
         self.wipe(report)
     }
 
-    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not done yet. Where it cannot be done now the next sync
+    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not
+    /// done yet. Where it cannot be done now the next sync
     /// does it: no answer depends on it.
     fn wipe(&self, report: &mut Report) -> Result<(), Error> {
         if !self.catalogue.owes_wipe()? {
@@ -407,7 +409,8 @@ fn lock(
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
-    // The folders above are not ours to close. Where they cannot be made, those in them cannot either.
+    // The folders above are not ours to close. Where they cannot be made, those in them cannot
+    // either.
     if let Some(above) = index_dir.parent() {
         let _ = std::fs::create_dir_all(above);
     }

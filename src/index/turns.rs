@@ -141,8 +141,8 @@ impl Indexer {
         }
     }
 
-    /// Give the words what they are owed, for about so long, and begin to merge them where that is due. `false`: they
-    /// cannot be written while they are merged, by us or somebody else.
+    /// Give the words what they are owed, for about so long, and begin to merge them where that is
+    /// due. `false`: they cannot be written while they are merged, by us or somebody else.
     pub(super) fn index_words_in_slices(
         &mut self,
         slice: Duration,

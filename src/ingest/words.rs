@@ -67,12 +67,14 @@ pub struct Pace {
     pub budget: Option<Duration>,
     /// Bytes of a batch; `None`: [`words_batch`].
     pub batch: Option<u64>,
-    /// Before there are too many segments it ends, and the caller merges; else what must be is merged on the way.
+    /// Before there are too many segments it ends, and the caller merges; else what must be is
+    /// merged on the way.
     pub leaves_merging: bool,
 }
 
 impl Pace {
-    /// How long somebody who merges is waited for: when time is short not at all. Searches read what is owed.
+    /// How long somebody who merges is waited for: when time is short not at all. Searches read
+    /// what is owed.
     fn patience(self) -> Duration {
         match self.budget {
             Some(_) => Duration::ZERO,
@@ -81,7 +83,8 @@ impl Pace {
     }
 }
 
-/// Bring the words up to the catalogue. The caller holds the index's lock; that of the words is taken here.
+/// Bring the words up to the catalogue. The caller holds the index's lock; that of the words is
+/// taken here.
 ///
 /// # Errors
 /// [`WordsError::Busy`] when somebody merges the words. Without a budget that is waited for.
