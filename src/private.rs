@@ -1,4 +1,5 @@
-//! How is a file or a folder made that nobody else may read? With its mode from the first moment on, whatever the umask.
+//! How is a file or a folder made that nobody else may read? With its mode from the first moment
+//! on, whatever the umask.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};

@@ -177,7 +177,8 @@ impl Traces {
         Ok(())
     }
 
-    /// Files of segments, of tantivy, and marks of ours; a watcher's state: all that has a name of ours.
+    /// Files of segments, of tantivy, and marks of ours; a watcher's state: all that has a name of
+    /// ours.
     fn folder(&mut self, directory: PathBuf, is_ours: fn(&str) -> bool) -> io::Result<()> {
         let foreign = self.foreign.len();
         for entry in fs::read_dir(&directory)? {

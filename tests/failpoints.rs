@@ -1,7 +1,8 @@
 //! Does the index survive a process that ends, or a disk that fails, at every step of the commit protocol?
 //!
-//! The steps are the names in the source (`failpoint::reach`, `step`). A child process of this test binary does one of
-//! the stages of an index's life and is ended at a step, or has it fail with an error number, at its first and at its last visit. Then
+//! The steps are the names in the source (`failpoint::reach`, `step`). A child process of this test
+//! binary does one of the stages of an index's life and is ended at a step, or has it fail with an
+//! error number, at its first and at its last visit. Then
 //! reads must answer, the next sync must heal, and what it makes must equal an index made from scratch, row by row and term by
 //! term. Only with `cargo test --features failpoints failpoints`.
 

@@ -329,8 +329,8 @@ fn the_index_is_private() {
     }
 }
 
-/// While the process is at work, and when it is done, all that lies below the folder is its owner's alone. How many files
-/// were looked at.
+/// While the process is at work, and when it is done, all that lies below the folder is its owner's
+/// alone. How many files were looked at.
 fn is_private_while(child: &mut std::process::Child, index: &Path) -> usize {
     use std::os::unix::fs::PermissionsExt;
     let mut looked = 0;

@@ -199,7 +199,8 @@ fn until_merged(home: &Path, config: &Config, name: &str) {
     }
 }
 
-/// A session in which a secret is said and named. Its segment is one with those of others: it stays when the secret is gone.
+/// A session in which a secret is said and named. Its segment is one with those of others: it stays
+/// when the secret is gone.
 fn session_with_a_secret(home: &Path, config: &Config) -> PathBuf {
     let path = session(home, "one", &[&format!("the key is {SECRET}"), "a walrus"]);
     let name = format!(r#"{{"type":"session_info","id":"i","name":"{SECRET}"}}"#);

@@ -10,7 +10,7 @@ use super::turns::{Lock, Patience};
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::{self, Catalogue};
 use crate::failpoint::reach;
-use crate::ingest::{self, Hinted, Seen, Sighted, WordsStage};
+use crate::ingest::{self, Hinted, Pace, Seen, Sighted, WordsStage};
 use crate::model::{Expr, Report};
 use crate::private;
 use crate::source::ahead::Ahead;
@@ -41,8 +41,8 @@ pub(super) struct Looked {
     pub sighted: Option<Sighted>,
 }
 
-/// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside it; when it is dropped
-/// the lock is given up, and the merge at work is waited for.
+/// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside
+/// it; when it is dropped the lock is given up, and the merge at work is waited for.
 pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
@@ -212,9 +212,10 @@ impl Indexer {
         self.index_words(None, progress, report)
     }
 
-    /// Sync, and leave nothing in the index's files of text that is gone from the session files: segments of the
-    /// words are written anew without it, and the catalogue too. What cannot be wiped now, because somebody reads it, is
-    /// said in the notes of the report, and the next sync does it.
+    /// Sync, and leave nothing in the index's files of text that is gone from the session files:
+    /// segments of the words are written anew without it, and the catalogue too. What cannot
+    /// be wiped now, because somebody reads it, is said in the notes of the report, and the next
+    /// sync does it.
     pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync(progress)?;
         self.catalogue.owe_wipe()?;
@@ -387,7 +388,8 @@ impl Indexer {
         self.wipe(report)
     }
 
-    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not done yet. Where it cannot be done now the next sync
+    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not
+    /// done yet. Where it cannot be done now the next sync
     /// does it: no answer depends on it.
     fn wipe(&self, report: &mut Report) -> Result<(), Error> {
         if !self.catalogue.owes_wipe()? {
@@ -412,8 +414,12 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
-        let batch = budget.map(|_| ingest::SMALL_WORDS_BATCH);
-        self.words_stage(budget, batch, progress, report)?;
+        let pace = Pace {
+            budget,
+            batch: budget.map(|_| ingest::SMALL_WORDS_BATCH),
+            leaves_merging: false,
+        };
+        self.words_stage(pace, progress, report)?;
         let which = budget.map_or(Merge::All, |_| Merge::Small);
         self.merging.start(&self.config, which);
         Ok(())
@@ -422,12 +428,11 @@ impl Indexer {
     /// The same without merging anything. `false`: somebody merges, and it is to be tried again.
     pub(super) fn words_stage(
         &mut self,
-        budget: Option<Duration>,
-        batch: Option<u64>,
+        pace: Pace,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<bool, Error> {
-        let Some(changed) = self.add_words((budget, batch), progress, report)? else {
+        let Some(changed) = self.add_words(pace, progress, report)? else {
             return Ok(false);
         };
         if changed.is_empty() {
@@ -441,7 +446,7 @@ impl Indexer {
             healed => healed?,
         }
         // Once: what somebody changes again and again is met by the next sync.
-        let added = self.add_words((budget, batch), progress, report)?;
+        let added = self.add_words(pace, progress, report)?;
         Ok(added.is_some())
     }
 
@@ -449,7 +454,7 @@ impl Indexer {
     /// somebody else writes the words.
     fn add_words(
         &mut self,
-        (budget, batch): (Option<Duration>, Option<u64>),
+        pace: Pace,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<Option<Vec<i64>>, Error> {
@@ -458,23 +463,25 @@ impl Indexer {
             &self.catalogue,
             &directory,
             &self.config.formats,
-            (budget, batch),
+            pace,
             progress,
             report,
         );
         let (why, follows) = match &indexed {
             Err(WordsStage::Words(WordsError::Busy)) => {
-                if budget.is_none() {
+                if pace.budget.is_none() {
                     report.notes.push(format!("{}; {LATER}", WordsError::Busy));
                 }
                 return Ok(None);
             }
             Err(WordsStage::Words(error)) if error.is_full() => (error.to_string(), POSTPONED),
             // Who works in slices tries again later.
-            Err(WordsStage::Words(error)) if error.lacks_threads() && budget.is_none() => {
+            Err(WordsStage::Words(error)) if error.lacks_threads() && pace.budget.is_none() => {
                 (error.to_string(), DELAYED)
             }
-            Err(WordsStage::Catalogue(error)) if error.waits_for_another() && budget.is_none() => {
+            Err(WordsStage::Catalogue(error))
+                if error.waits_for_another() && pace.budget.is_none() =>
+            {
                 (error.to_string(), DELAYED)
             }
             Err(WordsStage::Catalogue(error))
@@ -549,9 +556,12 @@ fn lock(
 /// The index directory is private: transcripts hold secrets.
 fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
     let existed = index_dir.exists();
-    let above = index_dir.parent().unwrap_or(index_dir);
+    // The folders above are not ours to close. Where they cannot be made, those in them cannot
+    // either.
+    if let Some(above) = index_dir.parent() {
+        let _ = std::fs::create_dir_all(above);
+    }
     reach("index.create")
-        .and_then(|()| std::fs::create_dir_all(above))
         .and_then(|()| private::create_dir_all(generation))
         .map_err(|e| Error::unwritable(generation, e))?;
     #[cfg(unix)]

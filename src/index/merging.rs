@@ -1,16 +1,19 @@
-//! How are segments of the words merged while the catalogue goes on? On a thread that holds the lock of the words alone.
+//! How are segments of the words merged while the catalogue goes on? On a thread that holds the
+//! lock of the words alone.
 
 use std::thread::{Builder, JoinHandle};
 
 use super::Config;
 use crate::words::{Merge, is_merge_due, merge};
 
-/// A merge that may be going on. Dropped, it is waited for: no thread of ours writes the words after us.
+/// A merge that may be going on. Dropped, it is waited for: no thread of ours writes the words
+/// after us.
 #[derive(Default)]
 pub(super) struct Merging(Option<JoinHandle<()>>);
 
 impl Merging {
-    /// Merge what there is to merge, if that is not being done. What is called off ends after one merge.
+    /// Merge what there is to merge, if that is not being done. What is called off ends after one
+    /// merge.
     pub fn start(&mut self, config: &Config, which: Merge) {
         let directory = config.words_dir();
         if self.is_going_on() || !is_merge_due(&directory, which) {
@@ -18,7 +21,8 @@ impl Merging {
         }
         let cancel = config.cancel.clone();
         let work = move || {
-            // No answer depends on it: what cannot be merged now is tried again by who writes next, and damage is marked.
+            // No answer depends on it: what cannot be merged now is tried again by who writes next,
+            // and damage is marked.
             let _ = merge(&directory, which, &|| !cancel.is_cancelled());
         };
         self.0 = Builder::new().name("merging".into()).spawn(work).ok();

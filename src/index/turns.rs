@@ -12,6 +12,7 @@ use super::progress::{self, Progress};
 use super::watch::barrier::Live;
 use super::{Config, Error, Indexer};
 use crate::catalogue;
+use crate::ingest::Pace;
 use crate::model::Report;
 use crate::source::identity::{Identity, file_at};
 use crate::words::Merge;
@@ -204,14 +205,19 @@ impl Indexer {
         !stands_at(&path, &self.lock)
     }
 
-    /// Give the words what they are owed, for about so long, and begin to merge them where that is due. `false`: they
-    /// cannot be written while they are merged, by us or somebody else.
+    /// Give the words what they are owed, for about so long, and begin to merge them where that is
+    /// due. `false`: they cannot be written while they are merged, by us or somebody else.
     pub(super) fn index_words_in_slices(
         &mut self,
         slice: Duration,
         report: &mut Report,
     ) -> Result<bool, Error> {
-        let written = self.words_stage(Some(slice), Some(SLICE_BYTES), &mut |_| {}, report)?;
+        let pace = Pace {
+            budget: Some(slice),
+            batch: Some(SLICE_BYTES),
+            leaves_merging: true,
+        };
+        let written = self.words_stage(pace, &mut |_| {}, report)?;
         self.merging.start(&self.config, Merge::All);
         Ok(written && !self.merging.is_going_on())
     }

@@ -35,4 +35,4 @@ pub use single::catalogue_file;
 pub use sought::Sighted;
 pub use sync::{Event, catalogue_batch, count_pending, sync_catalogue};
 pub use wipe::wipe;
-pub use words::{SMALL_WORDS_BATCH, WordsStage, index_words, words_batch};
+pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words, words_batch};

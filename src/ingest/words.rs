@@ -61,9 +61,32 @@ pub enum WordsStage {
     Words(#[from] WordsError),
 }
 
-/// Bring the words up to the catalogue, for at most a budget (`None` = to the end) and in batches of so many bytes
-/// (`None` = [`words_batch`]). The caller holds the index's lock; that of the words is taken here. Gives back the sources
-/// whose bytes are others than those that were catalogued: what is owed of them stays so until they are read again.
+/// How much is done at once.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pace {
+    /// How long it may take; `None`: to the end.
+    pub budget: Option<Duration>,
+    /// Bytes of a batch; `None`: [`words_batch`].
+    pub batch: Option<u64>,
+    /// Before there are too many segments it ends, and the caller merges; else what must be is
+    /// merged on the way.
+    pub leaves_merging: bool,
+}
+
+impl Pace {
+    /// How long somebody who merges is waited for: when time is short not at all. Searches read
+    /// what is owed.
+    fn patience(self) -> Duration {
+        match self.budget {
+            Some(_) => Duration::ZERO,
+            None => words::PATIENCE,
+        }
+    }
+}
+
+/// Bring the words up to the catalogue. The caller holds the index's lock; that of the words is
+/// taken here. Gives back the sources whose bytes are others than those that were catalogued: what
+/// is owed of them stays so until they are read again.
 ///
 /// # Errors
 /// [`WordsError::Busy`] when somebody merges the words. Without a budget that is waited for.
@@ -71,7 +94,7 @@ pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    (budget, batch): (Option<Duration>, Option<u64>),
+    pace: Pace,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
@@ -79,19 +102,11 @@ pub fn index_words(
         report.notes.push(why);
         return Ok(BTreeSet::new());
     }
-    if budget.is_none() {
+    if pace.budget.is_none() {
         catalogue.keep_more_pages()?;
     }
     let mut add = |done, report: &mut Report| {
-        add_owed(
-            catalogue,
-            directory,
-            formats,
-            (budget, batch),
-            done,
-            progress,
-            report,
-        )
+        add_owed(catalogue, directory, formats, pace, done, progress, report)
     };
     let why = match Words::open(directory) {
         Ok(words) => match done_in(&words, catalogue)? {
@@ -112,7 +127,7 @@ pub fn index_words(
             .push(format!("the words are built anew: {why}"));
     }
     if directory.exists() {
-        WordsLock::take(directory, patience(budget))?.remove_words()?;
+        WordsLock::take(directory, pace.patience())?.remove_words()?;
     }
     catalogue.begin()?;
     catalogue.owe_everything()?;
@@ -120,20 +135,12 @@ pub fn index_words(
     add(None, report)
 }
 
-/// How long somebody who merges is waited for: when time is short, or others wait, not at all. Searches read what is owed.
-fn patience(budget: Option<Duration>) -> Duration {
-    match budget {
-        Some(_) => Duration::ZERO,
-        None => words::PATIENCE,
-    }
-}
-
 /// Add what is owed to words that are done up to this batch; `None`: to new ones. Gives back the sources whose bytes changed.
 fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    (budget, batch_bytes): (Option<Duration>, Option<u64>),
+    pace: Pace,
     done: Option<i64>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -146,10 +153,10 @@ fn add_owed(
     if items == 0 && catalogue.dead(done)?.is_empty() && !anew {
         return Ok(BTreeSet::new());
     }
-    let batch_bytes = batch_bytes.unwrap_or_else(|| words_batch(of));
+    let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(of));
     let lack = catalogue.outstanding(done)?;
     (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
-    let lock = WordsLock::take(directory, patience(budget))?;
+    let lock = WordsLock::take(directory, pace.patience())?;
     let mut writer = WordsWriter::open(lock, ADDER_BYTES, adders())?;
     if anew {
         writer.commit(&payload(&epoch, 0))?;
@@ -157,12 +164,12 @@ fn add_owed(
     let (mut failed, mut changed) = (HashSet::new(), BTreeSet::new());
     let (mut indexed, mut owes_prose) = (0, false);
     let result = loop {
-        if budget.is_some_and(|b| started.elapsed() >= b) {
+        if pace.budget.is_some_and(|b| started.elapsed() >= b) {
             break Ok(());
         }
         // Somebody has to merge first, without the lock that is held here.
         match writer.is_crowded() {
-            Ok(true) if budget.is_some() => break Ok(()),
+            Ok(true) if pace.leaves_merging => break Ok(()),
             Ok(_) => {}
             Err(error) => break Err(error.into()),
         }

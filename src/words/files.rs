@@ -55,15 +55,16 @@ fn is_of_segment(name: &str) -> bool {
     is_id && (PARTS.contains(&part) || is_deletions)
 }
 
-/// Whether it was to be renamed into place, or to be gone with its handle, when its process was killed.
+/// Whether it was to be renamed into place, or to be gone with its handle, when its process was
+/// killed.
 fn is_on_its_way(name: &str) -> bool {
     name.strip_prefix(".tmp").is_some_and(|rest| {
         rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
 
-/// Remove the words, but for the locks: somebody may be waiting for them. What is not ours stays. The caller holds the
-/// lock.
+/// Remove the words, but for the locks: somebody may be waiting for them. What is not ours stays.
+/// The caller holds the lock.
 pub(super) fn remove(dir: &Path) -> Result<(), Error> {
     let mut ours = vec![dir.join(COMMIT)];
     for entry in fs::read_dir(dir)? {

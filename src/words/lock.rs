@@ -1,7 +1,7 @@
 //! Who may write the words? One at a time: who adds to them, merges or wipes them, or removes them.
 //!
-//! It is another lock than the index's: a merge takes seconds, and the catalogue goes on meanwhile. Who needs both takes
-//! that of the index first, and who merges takes this one alone.
+//! It is another lock than the index's: a merge takes seconds, and the catalogue goes on meanwhile.
+//! Who needs both takes that of the index first, and who merges takes this one alone.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,10 +21,11 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// After how long a lock that is held is tried again.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The lock of the words in a folder: tantivy's own, so that whoever else writes with tantivy is kept out, too.
+/// The lock of the words in a folder: tantivy's own, so that whoever else writes with tantivy is
+/// kept out, too.
 ///
-/// It is held before the index is opened: an index opened earlier may have read a state that another writer has since
-/// replaced.
+/// It is held before the index is opened: an index opened earlier may have read a state that
+/// another writer has since replaced.
 pub struct WordsLock {
     dir: PathBuf,
     file: File,
@@ -61,7 +62,8 @@ impl WordsLock {
 
 impl Drop for WordsLock {
     fn drop(&mut self) {
-        // Not only closed: a process that is being started holds what we hold until it becomes another program.
+        // Not only closed: a process that is being started holds what we hold until it becomes
+        // another program.
         let _ = self.file.unlock();
     }
 }

@@ -1,7 +1,7 @@
 //! Which segments are merged into one?
 //!
-//! Those of about one size, when there are many of them: so every byte is merged a few times, however many there are. And
-//! whatever there is of the smallest, before there are too many in all.
+//! Those of about one size, when there are many of them: so every byte is merged a few times,
+//! however many there are. And whatever there is of the smallest, before there are too many in all.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,7 +15,8 @@ use super::lock::{PATIENCE, WordsLock};
 use super::write::{LITTLE, WordsWriter, open_index};
 use super::{WordsError, files};
 
-/// Segments at any time, at most. A search for a rare word takes a fifth of a millisecond more with each of them.
+/// Segments at any time, at most. A search for a rare word takes a fifth of a millisecond more with
+/// each of them.
 pub(super) const MOST_SEGMENTS: usize = 40;
 
 /// Segments with which a stage may begin: what it adds is a few more.
@@ -24,19 +25,20 @@ pub(super) const ENOUGH: usize = 32;
 /// What one commit adds, at most.
 pub(super) const MOST_ADDED: usize = MOST_SEGMENTS - ENOUGH;
 
-/// Segments of about one size that are merged, at least. What is added at once is a few of them, however much it is.
-/// Merging costs as much as half of the indexing did.
+/// Segments of about one size that are merged, at least. What is added at once is a few of them,
+/// however much it is. Merging costs as much as half of the indexing did.
 const SEGMENTS_MERGED: usize = 16;
 
 /// Of one size are those up to so many bytes, those up to 16 times as many, and so on.
 const SMALLEST: u64 = 64 << 10;
 const OF_ONE_SIZE: u64 = 16;
 
-/// Bytes of a segment that is merged even when time is short, at most: many of them are done in some tenths of a second.
+/// Bytes of a segment that is merged even when time is short, at most: many of them are done in
+/// some tenths of a second.
 const SMALL: u64 = 1 << 20;
 
-/// Bytes that are merged into one segment, at most: this, or a part of all bytes. A segment of more than half of that is
-/// left as it is; there are twice as many of them as parts, at most.
+/// Bytes that are merged into one segment, at most: this, or a part of all bytes. A segment of more
+/// than half of that is left as it is; there are twice as many of them as parts, at most.
 const MOST_BYTES: u64 = 96 << 20;
 const PART_OF_ALL: u64 = 8;
 
@@ -142,8 +144,8 @@ fn up_to(most: u64, segments: &[&Size]) -> Vec<SegmentId> {
     }
 }
 
-/// See that the files of segments are as they were written: what is wrong in them would be right by its checksum in the
-/// merged one, and nobody could tell any more.
+/// See that the files of segments are as they were written: what is wrong in them would be right by
+/// its checksum in the merged one, and nobody could tell any more.
 pub(super) fn check_whole(index: &Index, segments: &[SegmentMeta]) -> Result<(), WordsError> {
     let damaged = |segment| damaged_part(index, segment, &FILES);
     match segments.iter().find_map(damaged) {
@@ -152,7 +154,8 @@ pub(super) fn check_whole(index: &Index, segments: &[SegmentMeta]) -> Result<(),
     }
 }
 
-/// Whether there is something to merge in the words in `dir`. Where they cannot be read, who reads them finds out.
+/// Whether there is something to merge in the words in `dir`. Where they cannot be read, who reads
+/// them finds out.
 pub fn is_merge_due(dir: &Path, which: Merge) -> bool {
     let due = || {
         let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
@@ -163,12 +166,12 @@ pub fn is_merge_due(dir: &Path, which: Merge) -> bool {
     files::exist(dir) && reading(due).unwrap_or_default()
 }
 
-/// Merge what there is to merge in the words in `dir`, one merge after the other, while `goes_on` says so. Takes the lock
-/// of the words, and needs no other. What is committed stays the same.
+/// Merge what there is to merge in the words in `dir`, one merge after the other, while `goes_on`
+/// says so. Takes the lock of the words, and needs no other. What is committed stays the same.
 ///
 /// # Errors
-/// [`WordsError::Busy`] when somebody else writes them for long. [`WordsError::Unreadable`] when a segment is damaged:
-/// then the words are marked as to be built anew.
+/// [`WordsError::Busy`] when somebody else writes them for long. [`WordsError::Unreadable`] when a
+/// segment is damaged: then the words are marked as to be built anew.
 pub fn merge(dir: &Path, which: Merge, goes_on: &dyn Fn() -> bool) -> Result<(), WordsError> {
     let began = Instant::now();
     let lock = loop {

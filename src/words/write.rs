@@ -25,9 +25,9 @@ pub(super) const LITTLE: usize = LEAST_MEMORY;
 
 /// The one writer of a word index. It holds the lock of the words as long as it lives.
 ///
-/// Nothing is visible to readers, and nothing survives a crash, before [`commit`](Self::commit). Dropping the writer
-/// discards what is not committed, as [`close`](Self::close) does but without telling how that went. No merge goes on
-/// after either.
+/// Nothing is visible to readers, and nothing survives a crash, before [`commit`](Self::commit).
+/// Dropping the writer discards what is not committed, as [`close`](Self::close) does but without
+/// telling how that went. No merge goes on after either.
 pub struct WordsWriter {
     /// `None` only while being dropped, or when a rollback has failed.
     writer: Option<IndexWriter>,
@@ -43,7 +43,8 @@ pub struct WordsWriter {
 }
 
 impl WordsWriter {
-    /// Open the index in the folder of the lock, or make one. `memory` bytes are divided among so many `adders`.
+    /// Open the index in the folder of the lock, or make one. `memory` bytes are divided among so
+    /// many `adders`.
     ///
     /// # Errors
     /// [`WordsError::Foreign`] and [`WordsError::Unreadable`] ask for a new index.
@@ -171,8 +172,8 @@ impl WordsWriter {
         Ok(())
     }
 
-    /// Merge what there is to merge, one merge after the other, while `goes_on` says so. All must be committed, and stays
-    /// so at every moment.
+    /// Merge what there is to merge, one merge after the other, while `goes_on` says so. All must
+    /// be committed, and stays so at every moment.
     ///
     /// # Errors
     /// [`WordsError::Unreadable`] when a segment that was to be merged is damaged.

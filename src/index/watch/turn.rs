@@ -390,6 +390,7 @@ mod tests {
     use super::{MOST_PUT_OFF, looked_for};
     use crate::index::watch::{Presence, Watch};
     use crate::index::{Config, Freshness, Index, Indexer, RootSpec, SearchScope, WatchOptions};
+    use crate::ingest::Pace;
     use crate::model::Report;
     use crate::words::WordsLock;
 
@@ -478,7 +479,7 @@ mod tests {
             let report = &mut Report::default();
             assert!(
                 indexer
-                    .words_stage(None, None, &mut |_| {}, report)
+                    .words_stage(Pace::default(), &mut |_| {}, report)
                     .unwrap()
             );
         }
