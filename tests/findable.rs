@@ -93,6 +93,7 @@ impl Place {
             .search(query, &scope)
             .unwrap_or_else(|error| panic!("{query:?}: {error}"));
         assert!(answer.complete, "{query:?} is answered in part");
+        assert_eq!(answer.words_damage, None, "{query:?}: nothing is damaged");
         let mut found = BTreeSet::new();
         let mut count = 0;
         for group in &answer.sessions {

@@ -299,7 +299,7 @@ impl<'a> Search<'a> {
             answer.unverified = page.unverified;
             let told = page.finish(answer)?;
             if is_nothing {
-                counted = counted.as_nothing();
+                counted = counted.emptied();
             }
             answer.total = counted.total;
             answer.total_sessions = counted.sessions;

@@ -37,7 +37,7 @@ impl Counted {
     }
 
     /// The same, of which somebody has found that nothing matches after all.
-    pub fn as_nothing(self) -> Self {
+    pub fn emptied(self) -> Self {
         Self {
             total: 0,
             sessions: 0,
