@@ -294,7 +294,7 @@ impl<'a> Search<'a> {
                 want = want.saturating_mul(4);
                 found = asked.hits(order, want)?;
             }
-            let is_nothing = page.has_no_match();
+            let (is_nothing, is_stale) = (page.has_no_match(), page.stale);
             answer.complete &= !page.stale && page.unverified == 0;
             answer.unverified = page.unverified;
             let told = page.finish(answer)?;
@@ -303,7 +303,8 @@ impl<'a> Search<'a> {
             }
             answer.total = counted.total;
             answer.total_sessions = counted.sessions;
-            answer.total_exact = counted.is_exact;
+            // What has changed may say what is asked for no more.
+            answer.total_exact = counted.is_exact && !is_stale;
             if self.scope.facets {
                 answer.facets = Some(self.facets(asked, &counted)?);
             }
