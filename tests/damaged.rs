@@ -221,7 +221,7 @@ fn what_is_met_at_the_end_of_an_answer_is_mended_too() {
     assert_eq!(code, Some(0), "{said}");
     assert!(out.len() >= 64 << 10, "{}", out.len());
     assert!(said.contains("malformed"), "{said}");
-    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let answer: serde_json::Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(answer["complete"], true);
     assert!(said.contains(ANEW), "{said}");
     let (code, again, said) = place.ask(&index, &show);
