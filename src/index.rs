@@ -27,7 +27,7 @@ mod watch;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;
-pub use self::error::Error;
+pub use self::error::{Error, StoreFault};
 pub use self::feed::{Feed, News};
 pub use self::indexer::Indexer;
 use self::indexer::Looked;
@@ -124,7 +124,7 @@ impl Index {
                     });
                 }
                 // The disk is full, or went read-only: answer from what is there.
-                Err(Error::Catalogue(error)) if error.is_refusal_to_write() => error.into(),
+                Err(error) if error.is_refusal_to_write() => error,
                 Err(error @ (Error::Unwritable { .. } | Error::Io { .. })) => error,
                 Err(error) => return Err(error),
             },
@@ -132,7 +132,7 @@ impl Index {
             Err(error @ (Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. })) => {
                 error
             }
-            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => error.into(),
+            Err(error) if error.is_refusal_to_write() => error,
             Err(error) => return Err(error),
         };
         Index::as_it_is(config, Freshness::Check, Some(obstacle))
@@ -259,7 +259,7 @@ impl Index {
                 indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())
             }
             Err(Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }) => Ok(()),
-            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => Ok(()),
+            Err(error) if error.is_refusal_to_write() => Ok(()),
             Err(error) => Err(error),
         }
     }

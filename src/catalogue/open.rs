@@ -65,7 +65,7 @@ pub enum Error {
         error: rusqlite::Error,
     },
     /// A file that is no catalogue of ours.
-    #[error("{} is not a sessionary catalogue (application id {found:#x}); name another directory with --index", .path.display())]
+    #[error("{} is not a sessionary catalogue (application id {found:#x})", .path.display())]
     Foreign {
         /// The database.
         path: PathBuf,
@@ -73,7 +73,7 @@ pub enum Error {
         found: i32,
     },
     /// Written by a newer version.
-    #[error("{} was written by a newer sessionary (schema {found}, this one knows {known}); update, or name another directory with --index", .path.display())]
+    #[error("{} was written by a newer sessionary (schema {found}, this one knows {known}): update", .path.display())]
     Newer {
         /// The database.
         path: PathBuf,
@@ -84,7 +84,7 @@ pub enum Error {
     },
     /// A session with more entries than its keys can count.
     #[error(
-        "{relative}: this session has had more than 16,777,216 entries; split the file, or `sessionary rebuild`"
+        "{relative}: this session has had more than 16,777,216 entries: split the file, or rebuild the index"
     )]
     Full {
         /// Path of the source below its root.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sessionary::Error;
-use sessionary::index::Cause;
+use sessionary::index::{Cause, StoreFault};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 
 use crate::output::say;
@@ -235,11 +235,11 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
             (Kind::Closed, Vec::new())
         }
-        Error::Catalogue(error) if error.waits_for_another() => (
+        error if error.fault() == Some(StoreFault::Locked) => (
             Kind::Busy,
             vec!["list and search answer meanwhile as of the last sync".to_owned()],
         ),
-        Error::Catalogue(error) if error.is_of_query() => (
+        error if error.fault() == Some(StoreFault::Query) => (
             Kind::Usage,
             vec!["`sessionary sql --help` has examples".to_owned()],
         ),
@@ -257,12 +257,24 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         }
         error if error.is_damage() => (Kind::Failed, vec![AGAIN.to_owned()]),
         error if error.is_replaced() => (Kind::Failed, vec!["do it again".to_owned()]),
-        Error::Words(error) if !error.is_full() => (Kind::Failed, vec![ANEW.to_owned()]),
+        error if error.fault() == Some(StoreFault::Words) && error.cause().is_none() => {
+            (Kind::Failed, vec![ANEW.to_owned()])
+        }
+        error if error.fault() == Some(StoreFault::FullSession) => {
+            (Kind::Failed, vec![ANEW.to_owned()])
+        }
+        error if error.fault() == Some(StoreFault::Foreign) => {
+            (Kind::Failed, vec![ELSEWHERE.to_owned()])
+        }
+        Error::NotOurs { .. } => (Kind::Failed, vec![ELSEWHERE.to_owned()]),
         Error::Query(_) => (
             Kind::Usage,
             vec!["`sessionary search --help` explains queries".to_owned()],
         ),
-        Error::Cursor | Error::OtherCursor | Error::TooFewBytes { .. } => (Kind::Usage, Vec::new()),
+        Error::Cursor | Error::OtherCursor => (Kind::Usage, Vec::new()),
+        Error::TooFewBytes { least } => {
+            (Kind::Usage, vec![format!("--max-bytes {least} would do")])
+        }
         Error::Ambiguous { candidates, .. } => {
             (Kind::Ambiguous, candidates.iter().map(candidate).collect())
         }

@@ -14,18 +14,6 @@ use crate::words::{self, WordsLock};
 /// What follows from damage.
 pub(super) const ANEW: &str = "the catalogue is built anew";
 
-impl Error {
-    /// The catalogue is damaged. Whoever opens the index next, brought up to the files, has it built anew: ask again.
-    pub fn is_damage(&self) -> bool {
-        matches!(self, Error::Catalogue(error) if error.is_damage())
-    }
-
-    /// Another process has removed the index, or made it anew, since it was opened: open it again and ask once more.
-    pub fn is_replaced(&self) -> bool {
-        matches!(self, Error::Catalogue(error) if error.is_replaced())
-    }
-}
-
 impl Indexer {
     /// Why the catalogue is to be made anew, if somebody found that.
     pub(super) fn condemned(&self) -> Option<String> {

@@ -5,6 +5,31 @@ use std::path::{Path, PathBuf};
 use crate::catalogue::{self, Cause};
 use crate::ingest::WordsStage;
 use crate::model::SessionRow;
+use crate::words::WordsError;
+
+/// What is wrong with a store of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreFault {
+    /// The catalogue is damaged. Opened again, brought up to the files, it is built anew.
+    Damaged,
+    /// Another process has removed the catalogue, or made it anew: open the index again.
+    Replaced,
+    /// Somebody else's transaction has to end first.
+    Locked,
+    /// The system refuses to read or to write: [`Error::cause`] says why.
+    Refused,
+    /// A file stands there that is no catalogue, or one of a newer version.
+    Foreign,
+    /// A session has had more entries than can be counted.
+    FullSession,
+    /// What was asked is no statement of SQL that only reads.
+    Query,
+    /// The words cannot be read or written; searches read the session files instead.
+    Words,
+    /// Something else.
+    Other,
+}
 
 /// What can go wrong.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +112,7 @@ pub enum Error {
     #[error("this is no cursor of a search")]
     Cursor,
     /// Even the shortest answer is longer than it may be.
-    #[error("the shortest answer takes {least} bytes of JSON, more than --max-bytes allows")]
+    #[error("the shortest answer takes {least} bytes of JSON, more than is allowed")]
     TooFewBytes {
         /// So many bytes would do.
         least: usize,
@@ -98,17 +123,19 @@ pub enum Error {
     )]
     OtherCursor,
     /// A directory of another user.
-    #[error("{} belongs to another user; name another directory with --index", .path.display())]
+    #[error("{} belongs to another user", .path.display())]
     NotOurs {
         /// The directory.
         path: PathBuf,
     },
-    /// The catalogue.
-    #[error(transparent)]
-    Catalogue(#[from] catalogue::Error),
-    /// The words.
-    #[error(transparent)]
-    Words(#[from] crate::words::WordsError),
+    /// A store of the index: the catalogue or the words.
+    #[error("{error}")]
+    Store {
+        /// What is wrong with it.
+        fault: StoreFault,
+        /// What it said, for people.
+        error: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The index's folder, or a file in it, cannot be made or opened for writing.
     #[error("{}: {error}", .path.display())]
     Unwritable {
@@ -131,12 +158,48 @@ pub enum Error {
 }
 
 impl Error {
-    /// Why the system refuses to read or write the index; `None` where it is not the system that does.
+    /// The catalogue is damaged. Whoever opens the index next, brought up to the files, has it built
+    /// anew: ask again.
+    pub fn is_damage(&self) -> bool {
+        self.fault() == Some(StoreFault::Damaged)
+    }
+
+    /// Another process has removed the index, or made it anew, since it was opened: open it again
+    /// and ask once more.
+    pub fn is_replaced(&self) -> bool {
+        self.fault() == Some(StoreFault::Replaced)
+    }
+
+    /// What is wrong with a store, where it is that.
+    pub fn fault(&self) -> Option<StoreFault> {
+        match self {
+            Error::Store { fault, .. } => Some(*fault),
+            _ => None,
+        }
+    }
+
+    /// Why the system refuses to read or write the index; `None` where it is not the system that
+    /// does.
     pub fn cause(&self) -> Option<Cause> {
         match self {
-            Error::Catalogue(error) => error.cause(),
+            Error::Store { error, .. } => match error.downcast_ref::<catalogue::Error>() {
+                Some(error) => error.cause(),
+                None => self.of_words()?.is_full().then_some(Cause::Full),
+            },
             Error::Unwritable { error, .. } => Some(Cause::of(error)),
-            Error::Words(error) => error.is_full().then_some(Cause::Full),
+            _ => None,
+        }
+    }
+
+    /// The catalogue cannot be written, or not now.
+    pub(crate) fn is_refusal_to_write(&self) -> bool {
+        matches!(self.fault(), Some(StoreFault::Locked | StoreFault::Refused))
+    }
+
+    /// What the words said.
+    pub(crate) fn of_words(&self) -> Option<&WordsError> {
+        match self {
+            Error::Store { error, .. } => error.downcast_ref(),
             _ => None,
         }
     }
@@ -156,11 +219,40 @@ impl Error {
     }
 }
 
+impl From<catalogue::Error> for Error {
+    fn from(error: catalogue::Error) -> Error {
+        use catalogue::Error as Catalogue;
+        let fault = match &error {
+            Catalogue::Query { .. } => StoreFault::Query,
+            Catalogue::Foreign { .. } | Catalogue::Newer { .. } => StoreFault::Foreign,
+            Catalogue::Full { .. } => StoreFault::FullSession,
+            error if error.is_replaced() => StoreFault::Replaced,
+            error if error.waits_for_another() => StoreFault::Locked,
+            error if error.is_damage() => StoreFault::Damaged,
+            error if error.is_refusal_to_write() => StoreFault::Refused,
+            _ => StoreFault::Other,
+        };
+        Error::Store {
+            fault,
+            error: Box::new(error),
+        }
+    }
+}
+
+impl From<WordsError> for Error {
+    fn from(error: WordsError) -> Error {
+        Error::Store {
+            fault: StoreFault::Words,
+            error: Box::new(error),
+        }
+    }
+}
+
 impl From<WordsStage> for Error {
     fn from(error: WordsStage) -> Error {
         match error {
-            WordsStage::Catalogue(error) => Error::Catalogue(error),
-            WordsStage::Words(error) => Error::Words(error),
+            WordsStage::Catalogue(error) => error.into(),
+            WordsStage::Words(error) => error.into(),
         }
     }
 }

@@ -204,7 +204,7 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<(), Error> {
         match self.prove_within(report) {
-            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
+            Err(error) if error.is_refusal_to_write() => {
                 report.notes.push(format!("{error}; {UNPROVEN}"));
             }
             proven => proven?,
@@ -439,7 +439,7 @@ impl Indexer {
             return Ok(true);
         }
         match self.heal_within(&changed, report) {
-            Err(Error::Catalogue(error)) if error.is_refusal_to_write() => {
+            Err(error) if error.is_refusal_to_write() => {
                 report.notes.push(format!("{error}; {POSTPONED}"));
                 return Ok(true);
             }

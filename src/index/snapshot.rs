@@ -85,7 +85,7 @@ impl Index {
             let changed = snapshot.into_changed();
             match answer {
                 Err(Error::Outdated) if tries < TRIES => tries += 1,
-                answer if changed.is_empty() || has_healed || !self.heal(&changed) => {
+                answer if changed.is_empty() || has_healed || !self.heal(changed.keys()) => {
                     return answer;
                 }
                 _ => has_healed = true,
@@ -102,7 +102,7 @@ impl Index {
         let snapshot = self.snapshot()?;
         let answer = question(&snapshot);
         let changed = snapshot.into_changed();
-        let healed = !changed.is_empty() && self.heal(&changed);
+        let healed = !changed.is_empty() && self.heal(changed.keys());
         let streamed = Streamed {
             complete: self.complete && changed.is_empty(),
             changed_files: changed.into_values().collect(),
@@ -119,13 +119,13 @@ impl Index {
 
     /// Have these sources read again, from their first byte on. `false`: nothing can be written
     /// now, or this index is of files that it does not keep; whoever syncs next does it.
-    fn heal(&self, changed: &BTreeMap<i64, PathBuf>) -> bool {
+    pub(crate) fn heal<'s>(&self, changed: impl IntoIterator<Item = &'s i64>) -> bool {
         if !self.heals {
             return false;
         }
         // What the last look could not read cannot be read now either.
         let can_be_read = |source: &i64| !self.catalogue.is_noted_unread(*source).unwrap_or(false);
-        let sources: Vec<i64> = changed.keys().copied().filter(can_be_read).collect();
+        let sources: Vec<i64> = changed.into_iter().copied().filter(can_be_read).collect();
         if sources.is_empty() {
             return false;
         }

@@ -196,13 +196,14 @@ impl<'a> Search<'a> {
         };
         match self.answer(&mut fresh) {
             Ok(()) => {}
-            Err(Error::Words(error)) if error.asks_for_rebuild() => {
-                return match self.found.get().and_then(|found| found.words.as_ref()) {
-                    Some(words) => Ok(Some(words.diagnosis(&error))),
-                    None => Err(error.into()),
+            Err(error) => {
+                let words = self.found.get().and_then(|found| found.words.as_ref());
+                let damage = error.of_words().filter(|error| error.asks_for_rebuild());
+                return match (words, damage) {
+                    (Some(words), Some(damage)) => Ok(Some(words.diagnosis(damage))),
+                    _ => Err(error),
                 };
             }
-            Err(error) => return Err(error),
         }
         if let Some(why) = self.found.get().and_then(|found| found.damage.as_ref()) {
             words::condemn(&self.snapshot.config().words_dir(), why);

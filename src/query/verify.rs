@@ -28,8 +28,8 @@ impl Index {
     /// differ is looked at again in a newer state of both stores. No transaction stays open while
     /// files are read.
     ///
-    /// Nothing is changed, but for a mark on a store that is damaged: searches pass such words over from then on, and the
-    /// next sync builds it anew.
+    /// What is changed: a store that is damaged gets a mark, by which searches pass such words over and the next sync builds
+    /// it anew; and a session file that holds other bytes than were catalogued is read again.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
         if !self.is_made() {
             return Ok(Verification {
@@ -59,7 +59,11 @@ impl Index {
             run => run?,
         }
         progress(Event::Done);
-        Ok(inspection.end())
+        let verification = inspection.end();
+        // Session files that hold other bytes than were catalogued are read again, where that can
+        // be done now; the next sync does it otherwise, if not by itself.
+        self.heal(&verification.condemned);
+        Ok(verification)
     }
 }
 

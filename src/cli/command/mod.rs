@@ -31,7 +31,7 @@ pub mod writing;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use sessionary::index::Streamed;
+use sessionary::index::{StoreFault, Streamed};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
@@ -249,7 +249,7 @@ fn pending(screen: &Screen, index: &Index) -> String {
     match index.obstacle() {
         None => format!("could not be read: {UNREAD}"),
         Some(Error::Busy { .. }) => "not read yet: another sessionary is at work".to_owned(),
-        Some(Error::Catalogue(error)) if error.waits_for_another() => {
+        Some(error) if error.fault() == Some(StoreFault::Locked) => {
             let why = screen.with_paths(&error.to_string());
             format!("not read yet: {why}")
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Ended, Stop, Watch, Watched};
-use crate::index::Error;
+use crate::index::{Error, StoreFault};
 use crate::ingest::{self, Hinted};
 use crate::model::Report;
 use crate::source::identity::file_at;
@@ -146,7 +146,7 @@ impl Watch<'_> {
                 };
                 self.again(DAMAGED, again);
             }
-            Err(error @ Error::Words(_)) => {
+            Err(error) if error.fault() == Some(StoreFault::Words) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
                     (self.told)(Watched::Delayed(&error));
                 }
@@ -374,9 +374,8 @@ fn looked_for(report: &Report) -> Duration {
 /// Whether it may be possible later: the disk is full or read-only, too many files are open.
 fn passes(error: &Error) -> bool {
     match error {
-        Error::Catalogue(error) => error.is_refusal_to_write() || error.is_replaced(),
         Error::Io { .. } | Error::Unwritable { .. } => true,
-        _ => false,
+        error => error.is_refusal_to_write() || error.is_replaced(),
     }
 }
 

@@ -29,7 +29,7 @@ impl Search<'_> {
     /// The entry of a candidate.
     ///
     /// # Errors
-    /// [`Error::Words`] when there is none: the catalogue's snapshot holds every entry that the words may tell of.
+    /// [`Error::Store`] when there is none: the catalogue's snapshot holds every entry that the words may tell of.
     pub(super) fn entry(&self, hit: &words::Hit) -> Result<Option<StoredEntry>, Error> {
         match self.catalogue.entry(hit.key as i64)? {
             None if self.has_words() => Err(damage("an entry that there is not")),
@@ -40,7 +40,7 @@ impl Search<'_> {
     /// Read a candidate, and ask it what `sides` ask.
     ///
     /// # Errors
-    /// [`Error::Words`] when the index was certain, and its line, which is as it was, says something else.
+    /// [`Error::Store`] when the index was certain, and its line, which is as it was, says something else.
     pub(super) fn read(
         &self,
         (asked, sides): (&Asked<'_>, &[Side<'_>]),
