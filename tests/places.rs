@@ -377,6 +377,8 @@ fn runs_of_an_older_catalogue_are_made_anew() {
     assert!(fresh.len() > 3, "{} runs", fresh.len());
     let older = "UPDATE _chains SET ids = randomblob(length(ids)); ALTER TABLE _entries DROP COLUMN taken_ms;
         ALTER TABLE _compactions DROP COLUMN first_kept_index;
+        DROP INDEX _sources_unproven; ALTER TABLE _sources DROP COLUMN unproven;
+        ALTER TABLE _rows DROP COLUMN hash;
         PRAGMA user_version = 9;";
     connection.execute_batch(older).unwrap();
     sync();

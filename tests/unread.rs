@@ -232,23 +232,40 @@ fn a_file_that_changes_under_a_reader_is_one_file_and_its_entries_say_so() {
 
     let now = fs::read_to_string(&path).expect("the file");
     fs::write(&path, now.replace("walrus", "badger")).expect("written");
+    // Whoever takes what is committed as it is reads nothing again.
+    let committed = Index::open(&config, Freshness::AsCommitted).expect("an index");
+    let after = committed.search("walrus", &scope).expect("an answer");
+    assert_eq!(
+        (after.complete, after.pending_files, after.total_exact),
+        (false, 1, false)
+    );
+    assert_eq!(
+        (after.sessions.len(), &after.changed_files),
+        (0, &vec![path.clone()])
+    );
+    let said = |index: &Index| {
+        let shown = index
+            .show(&row, &ShowScope::default())
+            .expect("a transcript");
+        assert_eq!(shown.entries.len(), 2);
+        let texts = shown.entries.iter().flat_map(|entry| &entry.text);
+        let pieces = texts.flat_map(|(_, pieces)| pieces);
+        assert!(pieces.clone().count() > 1 && pieces.clone().all(|piece| piece.contains("badger")));
+        let problems = shown.entries.iter().filter(|entry| entry.problem.is_some());
+        (problems.count(), shown.complete, shown.changed_files)
+    };
+    assert_eq!(
+        said(&committed),
+        (2, false, vec![path.clone()]),
+        "as the file stands"
+    );
+    // Whoever brings the index up to the files does so.
     let after = index.search("walrus", &scope).expect("an answer");
     assert_eq!(
         (after.complete, after.pending_files, after.total),
-        (false, 1, 0)
+        (true, 0, 0)
     );
-    let shown = index
-        .show(&row, &ShowScope::default())
-        .expect("a transcript");
-    assert_eq!(shown.entries.len(), 2);
-    for entry in shown.entries {
-        assert!(
-            entry.text.is_empty() && entry.problem.is_some(),
-            "{entry:?}"
-        );
-    }
-    // The next look knows.
-    let index = Index::open(&config, Freshness::Check).expect("an index");
+    assert_eq!(said(&index), (0, true, Vec::new()));
     let again = index.search("badger", &scope).expect("an answer");
     assert_eq!(
         (again.complete, again.pending_files, again.total),
