@@ -43,7 +43,8 @@ impl Catalogue {
     /// that have not changed since then.
     pub fn unproven(&self, roots: &[i64], unchanged_since: Option<i64>) -> Result<Vec<i64>, Error> {
         let query = format!(
-            "SELECT source FROM _sources WHERE unproven AND root IN ({}) AND (?1 IS NULL OR ctime_ns <= ?1)",
+            "SELECT source FROM _sources INDEXED BY _sources_unproven
+             WHERE unproven AND root IN ({}) AND (?1 IS NULL OR ctime_ns <= ?1)",
             numbers(roots)
         );
         let run = || -> rusqlite::Result<Vec<i64>> {

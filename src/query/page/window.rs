@@ -10,7 +10,7 @@ use crate::index::Error;
 
 /// Bytes of rows that are read in one go, about: memory does not grow with the list, and rows are
 /// read in the order in which they are stored.
-const WINDOW: u64 = 256 << 10;
+const WINDOW: u64 = 9 << 18;
 
 /// A row of a list.
 pub(in crate::query) struct Row<'a> {
