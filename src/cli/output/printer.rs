@@ -147,9 +147,11 @@ mod tests {
     #[test]
     fn what_nobody_reads_becomes_a_gap_in_its_place() {
         let (sender, reader) = channel::<()>();
+        let (taken, is_taken) = channel();
         let printed = Arc::<Mutex<String>>::default();
         let paper = Arc::clone(&printed);
         let print = move |text: &str| {
+            taken.send(()).map_err(io::Error::other)?;
             // It goes on when somebody reads.
             reader.recv().map_err(io::Error::other)?;
             paper.lock().unwrap().push_str(text);
@@ -157,7 +159,10 @@ mod tests {
         };
         let printer = Printer::patient(Duration::ZERO, "GAP", print, || ()).unwrap();
         let long = "x".repeat(MOST_BYTES / 4);
-        for number in 0..20 {
+        printer.line("0");
+        // What is added now waits behind what nobody reads.
+        is_taken.recv().unwrap();
+        for number in 1..20 {
             printer.line(&format!("{number} {long}"));
         }
         for _ in 0..2 {
