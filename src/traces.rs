@@ -147,6 +147,7 @@ impl Traces {
 
     fn generation(&mut self, directory: PathBuf) -> io::Result<()> {
         let (foreign, mut lock) = (self.foreign.len(), None);
+        let first = self.locks.len();
         for entry in fs::read_dir(&directory)? {
             let path = entry?.path();
             let name = path
@@ -159,7 +160,8 @@ impl Traces {
             } else if name == "watch" && is_directory(&path) {
                 self.folder(path, is_file_of_watcher)?;
             } else if name == "lock" && !is_directory(&path) {
-                self.locks.push(path.clone());
+                // Whoever needs the words' locks as well takes this one before them.
+                self.locks.insert(first, path.clone());
                 lock = Some(path);
             } else if FILES.contains(&name.as_str()) && !is_directory(&path) {
                 self.take(path);

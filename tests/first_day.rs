@@ -334,7 +334,8 @@ fn an_index_of_another_program_or_a_newer_one_is_left_alone() {
         let said = home.run(arguments);
         assert!(
             said.contains("written by a newer sessionary")
-                && said.contains("update, or name another"),
+                && said.contains("update")
+                && said.contains("name another directory with --index"),
             "{said}"
         );
         assert!(said.ends_with("--- exit Some(2)\n"), "{said}");

@@ -42,6 +42,10 @@ impl Catalogue {
     /// The sources of these roots that were read on by their tails since all their blocks were proven: all of them, or those
     /// that have not changed since then.
     pub fn unproven(&self, roots: &[i64], unchanged_since: Option<i64>) -> Result<Vec<i64>, Error> {
+        // Of no root SQLite makes a statement that needs no index.
+        if roots.is_empty() {
+            return Ok(Vec::new());
+        }
         let query = format!(
             "SELECT source FROM _sources INDEXED BY _sources_unproven
              WHERE unproven AND root IN ({}) AND (?1 IS NULL OR ctime_ns <= ?1)",

@@ -223,6 +223,15 @@ impl Indexer {
         Ok(report)
     }
 
+    /// Whether something that was removed is still in the index's files: [`Indexer::purge`] could
+    /// not wipe it, and the next sync tries it again.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn owes_wipe(&self) -> Result<bool, Error> {
+        Ok(self.catalogue.owes_wipe()?)
+    }
+
     /// What is done is done: the lock may go.
     fn end(&self) -> Result<(), Error> {
         reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))

@@ -305,7 +305,7 @@ impl<'a> Search<'a> {
             answer.total = counted.total;
             answer.total_sessions = counted.sessions;
             // What has changed may say what is asked for no more.
-            answer.total_exact = counted.is_exact && !is_stale;
+            answer.total_exact = counted.is_exact && !is_stale && asked.failed.is_empty();
             if self.scope.facets {
                 answer.facets = Some(self.facets(asked, &counted)?);
             }

@@ -124,7 +124,7 @@ impl<'i> Inspection<'i> {
             ),
             (
                 catalogue.owes_wipe()?,
-                "what was excluded is not wiped from the disk yet",
+                "what was removed is not wiped from the disk yet: the next sync does it",
             ),
         ];
         for (_, what) in excluded.into_iter().filter(|(is_so, _)| *is_so) {

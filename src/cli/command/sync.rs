@@ -55,7 +55,12 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         false => indexer.sync(&mut tell)?,
     };
     drop(progress);
-    print(&report, screen)
+    let outcome = print(&report, screen)?;
+    // The notes of the report say why.
+    match args.purge && indexer.owes_wipe()? {
+        true => Ok(Outcome::Nothing),
+        false => Ok(outcome),
+    }
 }
 
 /// Prints the report of a sync or a rebuild.

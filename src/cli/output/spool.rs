@@ -26,6 +26,8 @@ pub struct Spool {
     held: Vec<u8>,
     /// What came before that, where it was too much. The file has no name and goes with us.
     file: Option<File>,
+    /// No file can be made: memory has to do.
+    lacks_file: bool,
 }
 
 impl Spool {
@@ -58,9 +60,16 @@ impl Spool {
 
     /// Puts what is held into the file.
     fn spill(&mut self) -> io::Result<()> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(tempfile::tempfile()?),
+        let file = match (&mut self.file, self.lacks_file) {
+            (_, true) => return Ok(()),
+            (Some(file), false) => file,
+            (None, false) => match tempfile::tempfile() {
+                Ok(file) => self.file.insert(file),
+                Err(_) => {
+                    self.lacks_file = true;
+                    return Ok(());
+                }
+            },
         };
         file.write_all(&self.held)?;
         self.held.clear();
