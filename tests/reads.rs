@@ -150,8 +150,12 @@ const QUESTIONS: [&str; 6] = ["list", "show", "tree", "search", "branch", "raw"]
 
 fn ask(index: &Index, question: &str) -> Result<Told, Error> {
     let row = match index.resolve("s", Path::new("/w")) {
-        // Somebody has just removed the index.
-        Err(Error::NotFound { .. }) if !index.is_complete() => return Ok(Told::Incomplete),
+        // Somebody has just removed the index, or has begun to fill it again.
+        Err(Error::NotFound { .. })
+            if !(index.is_complete() && index.snapshot()?.is_complete()) =>
+        {
+            return Ok(Told::Incomplete);
+        }
         row => row?,
     };
     let told = match question {
@@ -207,7 +211,7 @@ fn ask(index: &Index, question: &str) -> Result<Told, Error> {
             }
         }
         // Whoever holds the lock may be behind the file.
-        "branch" | "raw" if !index.is_complete() => Told::Incomplete,
+        "branch" | "raw" if !index.snapshot()?.is_complete() => Told::Incomplete,
         "branch" => {
             let mut copied = Vec::new();
             match index.copy_branch(&row, None, &mut copied) {

@@ -101,10 +101,11 @@ impl Index {
     ) -> Result<(T, Streamed), E> {
         let snapshot = self.snapshot()?;
         let answer = question(&snapshot);
+        let complete = snapshot.is_complete();
         let changed = snapshot.into_changed();
         let healed = !changed.is_empty() && self.heal(changed.keys());
         let streamed = Streamed {
-            complete: self.complete && changed.is_empty(),
+            complete,
             changed_files: changed.into_values().collect(),
             healed,
         };
@@ -144,7 +145,13 @@ impl Snapshot<'_> {
 
     /// Whether all that is on disk is in what was answered so far.
     pub fn is_complete(&self) -> bool {
-        self.index.complete && self.changed.borrow().is_empty()
+        self.index.complete && self.changed.borrow().is_empty() && !self.is_refilled()
+    }
+
+    /// Whether somebody has emptied the catalogue since all files were looked at, and has not come
+    /// to the end of filling it again.
+    fn is_refilled(&self) -> bool {
+        self.index.report.is_some() && !self.catalogue.was_scanned().unwrap_or(true)
     }
 
     /// Files that hold other bytes than those catalogued, as far as what was answered so far has

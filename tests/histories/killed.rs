@@ -16,7 +16,7 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process};
-use sessionary::index::{ListScope, SearchScope};
+use sessionary::index::{ListScope, SearchScope, StoreFault};
 use sessionary::model::Report;
 use sessionary::{Config, Freshness, Index, Indexer};
 
@@ -77,10 +77,20 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Readers answer, whatever the writer's process is doing.
+/// Readers answer, whatever the writer's process is doing. One that is stopped while SQLite recovers the WAL for it keeps them
+/// out: then they name it.
 fn read(config: &Config) {
     for freshness in [Freshness::AsCommitted, Freshness::Check] {
-        let index = Index::open(config, freshness).unwrap();
+        let index = match Index::open(config, freshness) {
+            Err(error) if error.fault() == Some(StoreFault::Locked) => {
+                assert!(
+                    error.to_string().contains("is locked by process"),
+                    "{error}"
+                );
+                continue;
+            }
+            index => index.unwrap(),
+        };
         let scope = ListScope {
             limit: Some(5),
             ..ListScope::default()
