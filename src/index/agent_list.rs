@@ -12,7 +12,7 @@ impl Snapshot<'_> {
     /// values in the same order, out of the index as it was opened. Without `with_text` [`SessionInfo::all_messages_text`]
     /// stays empty, and no session file is read.
     ///
-    /// Where the index does not know the folder, or not all that is in it ([`Index::is_complete`]), the files are read.
+    /// Where the index does not know the folder, or not all that is in it ([`Snapshot::is_complete`]), the files are read.
     /// What is excluded from the index is not listed, nor what a link out of the roots leads to without
     /// [`Config::follow_links`](super::Config::follow_links).
     ///

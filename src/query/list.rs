@@ -132,7 +132,7 @@ impl Snapshot<'_> {
         Ok(read)
     }
 
-    /// The rows that a list consists of, for [`Index::list_page`], [`Index::each_row`], [`Index::write_page`] or [`Index::write_page_lines`].
+    /// The rows that a list consists of, for [`Snapshot::list_page`], [`Snapshot::each_row`], [`Snapshot::write_page`] or [`Snapshot::write_page_lines`].
     pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
         ListPage::of(self, scope)
     }
