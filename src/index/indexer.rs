@@ -1,5 +1,7 @@
 //! The door for the one writer: the lock, and what is done while it is held.
 
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -541,12 +543,18 @@ fn lock(
 ) -> Result<Lock, Error> {
     let directory = config.generation_dir();
     let path = directory.join("lock");
+    let mut removals = 0;
     loop {
-        make_private(&config.index_dir, &directory)?;
-        let mut options = private::options();
-        let options = options.create(true).truncate(false).write(true);
-        let opened = reach("index.lock").and_then(|()| options.open(&path));
-        let lock = opened.map_err(|e| Error::unwritable(&path, e))?;
+        let lock = match open_lock(config, &directory, &path) {
+            // Somebody removed the index between two steps.
+            Err(Error::Unwritable { error, .. } | Error::Io { error, .. })
+                if error.kind() == ErrorKind::NotFound && removals < MOST_REMOVALS =>
+            {
+                removals += 1;
+                continue;
+            }
+            opened => opened?,
+        };
         let mut waits = || {
             progress(Event::Waiting);
             !config.cancel.is_cancelled()
@@ -560,6 +568,17 @@ fn lock(
             false => return Err(patience.refusal(&config.index_dir, &directory)),
         }
     }
+}
+
+/// How often the index may be removed while its lock is made, before that is an error.
+const MOST_REMOVALS: u32 = 10;
+
+fn open_lock(config: &Config, directory: &Path, path: &Path) -> Result<File, Error> {
+    make_private(&config.index_dir, directory)?;
+    let mut options = private::options();
+    let options = options.create(true).truncate(false).write(true);
+    let opened = reach("index.lock").and_then(|()| options.open(path));
+    opened.map_err(|e| Error::unwritable(path, e))
 }
 
 /// The index directory is private: transcripts hold secrets.
