@@ -48,6 +48,25 @@ impl Log {
         self.done.load(Ordering::SeqCst).saturating_sub(1)
     }
 
+    /// Which states of before an answer is of, and what it says, for people.
+    fn describe(&self, from: usize, says: impl Fn(&State) -> bool, told: &Told) -> String {
+        let states = self.states.lock().unwrap();
+        let before: Vec<usize> = (from.saturating_sub(30)..from)
+            .filter(|at| says(&states[*at]))
+            .collect();
+        let lengths: Vec<usize> = states[from.saturating_sub(10)..]
+            .iter()
+            .map(Vec::len)
+            .collect();
+        let said = match told {
+            Told::Entries(entries) => format!("{} entries", entries.len()),
+            Told::Messages(messages) => format!("{messages} messages"),
+            Told::Hits(hits) => format!("{} hits", hits.len()),
+            Told::Incomplete => "incomplete".to_owned(),
+        };
+        format!("{said}; of the states before: {before:?}; lengths since ten before: {lengths:?}")
+    }
+
     /// Whether the file said that since state `from`.
     fn holds(&self, from: usize, says: impl Fn(&State) -> bool) -> bool {
         self.states.lock().unwrap()[from..].iter().any(says)
@@ -328,7 +347,11 @@ fn beside_writers(seed: u64, disturb: Option<fn(&Config)>) {
                     })
                     .unwrap_or_else(|error| panic!("{question} {number}: {error}"));
                 let is_told = log.holds(from, |state| is_of(state, question, &told));
-                assert!(is_told, "{question} {number}: of no state since {from}");
+                assert!(
+                    is_told,
+                    "{question} {number}: of no state since {from}: {}",
+                    log.describe(from, |state| is_of(state, question, &told), &told)
+                );
                 if let Told::Incomplete = told {
                     *incomplete.lock().unwrap().entry(question).or_default() += 1;
                 }
