@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::passages::passages;
 use super::plan::Plan;
-use super::reading::{Cost, read_source};
+use super::reading::{Cost, read_once};
 use crate::catalogue::entries::{Children, EntriesOfSource, StoredEntry};
 use crate::catalogue::read::{ProblemsOfSource, SourceState};
 use crate::catalogue::write::{Chunk, EntryRow, flag};
@@ -204,12 +204,19 @@ fn compare_once(
         },
     };
     let (mut cost, mut compared) = (Cost::default(), Ok(()));
-    let done = read_source(&plan, None, &mut Vec::new(), &mut cost, &mut |chunk, _| {
-        if compared.is_ok() {
-            read(chunk.source_bytes);
-            compared = look.take(chunk);
-        }
-    });
+    let done = read_once(
+        &plan,
+        None,
+        false,
+        &mut Vec::new(),
+        &mut cost,
+        &mut |chunk, _| {
+            if compared.is_ok() {
+                read(chunk.source_bytes);
+                compared = look.take(chunk);
+            }
+        },
+    );
     if let Err(error) = done {
         return without_rows(failed(error));
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::plan::Plan;
 use super::sought::{Notes, Sought, Span};
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
-use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, split};
+use crate::format::{Shape, WriteMode};
 use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
@@ -26,6 +26,8 @@ const CHUNK_ROWS: usize = 4 << 20;
 pub struct Cost {
     pub bytes_read: u64,
     pub proof_bytes: u64,
+    /// How often the file was read: more than once where somebody changed it meanwhile.
+    pub reads: usize,
 }
 
 /// What came of it.
@@ -40,13 +42,52 @@ pub enum Outcome {
         proven: bool,
     },
     /// Chunks were emitted.
-    Read,
+    Read {
+        /// Somebody changed the file while it was read, and not only by appending to it: the
+        /// chunks may say what it said at no moment.
+        changed_meanwhile: bool,
+    },
 }
 
-/// Read the source of `plan`, giving each chunk to `emit` in order, and where in it may stand what is `sought`.
+/// What is said of a file that did not stand still in so many [`READS`].
+pub const KEEPS_CHANGING: &str = "it keeps changing while it is read";
+
+/// How often a file is read that somebody changes meanwhile, at most.
+const READS: usize = 4;
+
+/// Read the source of `plan`, giving each chunk to `emit` in order, and where in it may stand what
+/// is `sought`. It is read again, from its first byte, while somebody changes it meanwhile.
 pub fn read_source<E: Entries>(
     plan: &Plan<'_>,
     sought: Option<&Sought>,
+    buffer: &mut Vec<u8>,
+    cost: &mut Cost,
+    emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
+) -> std::io::Result<Outcome> {
+    let mut read = read_once(plan, sought, false, buffer, cost, emit)?;
+    cost.reads = 1;
+    while cost.reads < READS {
+        let Outcome::Read {
+            changed_meanwhile: true,
+        } = read
+        else {
+            break;
+        };
+        read = match read_once(plan, sought, true, buffer, cost, emit) {
+            // The chunks of before are not what it said at the end.
+            Err(error) if error.kind() == ErrorKind::NotFound => break,
+            again => again?,
+        };
+        cost.reads += 1;
+    }
+    Ok(read)
+}
+
+/// Read the source of `plan` once; `is_again` when chunks of it were emitted that do not count.
+pub fn read_once<E: Entries>(
+    plan: &Plan<'_>,
+    sought: Option<&Sought>,
+    is_again: bool,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
     emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
@@ -55,7 +96,10 @@ pub fn read_source<E: Entries>(
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
     let identity = Identity::of(&file.metadata()?);
     let racy = identity.is_racy(now_ns());
-    let start = resume_point(plan, &mut file, &identity, cost)?;
+    let start = match is_again {
+        true => Start::beginning(),
+        false => resume_point(plan, &mut file, &identity, cost)?,
+    };
     let (from, proof, fold, tail, unproven) = match start {
         Start::Same { proven } => {
             return Ok(Outcome::Same {
@@ -84,13 +128,25 @@ pub fn read_source<E: Entries>(
         fold: *fold,
         tail,
         chunk_from: from,
+        is_again,
     };
-    match plan.format.shape_of(&plan.path) {
-        Shape::Lines => reader.lines(file, buffer, cost, emit)?,
-        Shape::Document => reader.document(true, file, cost, emit)?,
-        Shape::Text => reader.document(false, file, cost, emit)?,
-    }
-    Ok(Outcome::Read)
+    let since = match plan.format.shape_of(&plan.path) {
+        Shape::Lines => reader.lines(&mut file, buffer, cost, emit)?,
+        Shape::Document => reader.document(true, &mut file, cost, emit)?,
+        Shape::Text => reader.document(false, &mut file, cost, emit)?,
+    };
+    Ok(Outcome::Read {
+        changed_meanwhile: since == Since::Changed,
+    })
+}
+
+/// What was done to a file since its identity was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Since {
+    Nothing,
+    /// It was appended to, as far as the last of what was read tells.
+    Grown,
+    Changed,
 }
 
 enum Start {
@@ -206,6 +262,7 @@ struct Reader<'p> {
     tail: Vec<u8>,
     /// Where the chunk under way begins.
     chunk_from: u64,
+    is_again: bool,
 }
 
 impl Reader<'_> {
@@ -254,18 +311,37 @@ impl Reader<'_> {
         }
     }
 
+    /// What was done to the file, of which `end` bytes were read and `consumed` are whole lines.
+    fn since(&self, file: &mut File, consumed: u64, end: u64) -> std::io::Result<Since> {
+        let now = Identity::of(&file.metadata()?);
+        // No more is compared: who puts another file in its place leaves this one as it was.
+        if (now.size, now.mtime_ns) == (self.identity.size, self.identity.mtime_ns) {
+            return Ok(Since::Nothing);
+        }
+        let may_have_grown = now.size > self.identity.size && now.size >= end;
+        if self.plan.format.write_mode() != WriteMode::Append || !may_have_grown {
+            return Ok(Since::Changed);
+        }
+        let length = self.tail.len() as u64;
+        let tail = bytes_at(file, consumed - length, length)?;
+        Ok(match tail.is_some_and(|tail| tail == self.tail) {
+            true => Since::Grown,
+            false => Since::Changed,
+        })
+    }
+
     fn lines<E: Entries>(
         mut self,
-        file: File,
+        file: &mut File,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
-    ) -> std::io::Result<()> {
+    ) -> std::io::Result<Since> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
         let until = self.plan.until.unwrap_or(u64::MAX);
         let mut lines = Lines::new(
-            file.take(until.saturating_sub(self.from)),
+            (&*file).take(until.saturating_sub(self.from)),
             std::mem::take(buffer),
             self.identity.size.min(until).saturating_sub(self.from),
         );
@@ -310,23 +386,26 @@ impl Reader<'_> {
                 emit(std::mem::replace(&mut chunk, next), self.notes.take());
             }
         }
+        let end = self.from + lines.bytes_read;
         cost.bytes_read += lines.bytes_read;
         *buffer = lines.into_buffer();
+        let since = self.since(file, at, end)?;
+        chunk.unproven |= since == Since::Grown;
         // The file grew since it was looked at: its size then does not tell that something is behind the last whole line.
         chunk.racy |= shown.is_some() && at >= self.identity.size;
         self.close(&mut chunk, at, shown, true);
         emit(chunk, self.notes.take());
-        Ok(())
+        Ok(since)
     }
 
     /// The whole file at once: one record where all is well, or (`is_json` is false) whatever it holds.
     fn document<E: Entries>(
         mut self,
         is_json: bool,
-        mut file: File,
+        file: &mut File,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
-    ) -> std::io::Result<()> {
+    ) -> std::io::Result<Since> {
         let mut bytes = Vec::new();
         let room = usize::try_from(self.identity.size).map(|size| bytes.try_reserve_exact(size));
         if !matches!(room, Ok(Ok(()))) {
@@ -335,7 +414,8 @@ impl Reader<'_> {
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
         // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
-        let mut chunk = self.chunk::<E>(self.plan.known.map(|_| 0));
+        let is_seen = self.plan.known.is_some() || self.is_again;
+        let mut chunk = self.chunk::<E>(is_seen.then_some(0));
         let mut taking = Taking {
             plan: self.plan,
             chunk: &mut chunk,
@@ -351,9 +431,10 @@ impl Reader<'_> {
         self.notes.look(&bytes, 0);
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
-        self.close(&mut chunk, bytes.len() as u64, None, true);
+        let end = bytes.len() as u64;
+        self.close(&mut chunk, end, None, true);
         emit(chunk, self.notes.take());
-        Ok(())
+        self.since(file, end, end)
     }
 }
 
@@ -462,3 +543,6 @@ pub fn entry_bytes(
     let bytes = bytes_at(handle, start, length)?;
     Ok(bytes.filter(|bytes| checkpoint::hash(bytes) == hash))
 }
+
+#[cfg(test)]
+mod tests;

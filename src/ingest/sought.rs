@@ -135,6 +135,8 @@ struct Found {
     stretches: Vec<Stretch>,
     /// Entries that cannot hold it, and their bytes, by session.
     passed: HashMap<i64, (u64, u64)>,
+    /// Something was noted of a file that was read again since: none of it counts.
+    is_given_up: bool,
 }
 
 impl Sighted {
@@ -169,7 +171,8 @@ impl Sighted {
 
     /// Whether this is what is asked for, and nobody else has written to the catalogue since.
     pub fn answers(&self, expr: Option<&Expr>, catalogue: &Catalogue) -> Result<bool, Error> {
-        Ok(expr == Some(&self.expr) && self.version == Some(catalogue.data_version()?))
+        let is_asked = expr == Some(&self.expr) && !self.found.is_given_up;
+        Ok(is_asked && self.version == Some(catalogue.data_version()?))
     }
 
     /// Of how many entries one is in the sample.
@@ -201,6 +204,14 @@ impl Sighted {
 pub struct Sightings<'f>(&'f mut Found);
 
 impl Sightings<'_> {
+    /// A file was read twice: all is looked through instead.
+    pub fn give_up(&mut self) {
+        *self.0 = Found {
+            is_given_up: true,
+            ..Found::default()
+        };
+    }
+
     /// The spans of a chunk that is in.
     pub fn add<E>(&mut self, plan: &Plan<'_>, chunk: &Chunk<E>, applied: &Applied, spans: &[Span]) {
         let session = applied.first >> ARRIVAL_BITS;

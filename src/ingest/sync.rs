@@ -10,7 +10,7 @@ use super::cancel::Cancel;
 use super::flight::Flight;
 use super::look::{Seen, look};
 use super::plan::{Plan, Work, plan};
-use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
+use super::reading::{CHUNK_BYTES, Cost, KEEPS_CHANGING, Outcome, read_source};
 use super::sought::{Sighted, Sightings, Span};
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
@@ -446,11 +446,24 @@ impl Writer<'_> {
                 if matches!(outcome, Err(_) | Ok(Outcome::Same { racy: true, .. })) {
                     self.doubtful.insert(at);
                 }
+                if let Some(sightings) = &mut self.sightings
+                    && cost.reads > 1
+                {
+                    sightings.give_up();
+                }
                 let plan = &self.plans[at];
                 self.report.bytes_read += cost.bytes_read;
                 self.report.proof_bytes += cost.proof_bytes;
                 match outcome {
-                    Ok(Outcome::Read) => {}
+                    Ok(Outcome::Read {
+                        changed_meanwhile: false,
+                    }) => {}
+                    Ok(Outcome::Read { .. }) => {
+                        self.doubtful.insert(at);
+                        self.report.files_unreadable += 1;
+                        let note = format!("{}: {KEEPS_CHANGING}", plan.path.display());
+                        self.report.notes.push(note);
+                    }
                     Ok(Outcome::Same {
                         identity,
                         racy,
