@@ -219,11 +219,19 @@ fn files(config: &Config, kind: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Flip a bit in so many places all over a file, one at a time, and let `ask` see each.
+/// Bytes at the end of a file of the words that say which version wrote it, their length and a
+/// number that every file has: nothing of it that is another is missed.
+fn footer(whole: &[u8]) -> usize {
+    let (_, end) = whole.split_last_chunk::<8>().unwrap();
+    u32::from_le_bytes([end[0], end[1], end[2], end[3]]) as usize + end.len()
+}
+
+/// Flip a bit in so many places all over what a file says, one at a time, and let `ask` see each.
 fn flip_all_over(config: &Config, file: &Path, places: usize, mut ask: impl FnMut(&str)) {
     let whole = fs::read(file).unwrap();
+    let last = whole.len() - footer(&whole) - 1;
     for place in 0..places {
-        let at = place * (whole.len() - 1) / (places - 1);
+        let at = place * last / (places - 1);
         let mut bytes = whole.clone();
         bytes[at] ^= 1 << (place % 8);
         fs::write(file, bytes).unwrap();
