@@ -661,7 +661,8 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
     error: no session is named "0c"
     hint: `sessionary list --all` shows every session
     hint: a session is named by id, the beginning of one, a path or `last`
-    hint: it may be in a file that is not read yet: another sessionary is at work
+    hint: it may be in a file that is not read yet
+    hint: another sessionary is at work
     --- exit Some(1)
     "#);
     assert_snapshot!(home.run(&["sync", "--no-wait"]), @r#"

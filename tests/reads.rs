@@ -168,15 +168,7 @@ enum Told {
 const QUESTIONS: [&str; 6] = ["list", "show", "tree", "search", "branch", "raw"];
 
 fn ask(index: &Index, question: &str) -> Result<Told, Error> {
-    let row = match index.resolve("s", Path::new("/w")) {
-        // Somebody has just removed the index, or has begun to fill it again.
-        Err(Error::NotFound { .. })
-            if !(index.is_complete() && index.snapshot()?.is_complete()) =>
-        {
-            return Ok(Told::Incomplete);
-        }
-        row => row?,
-    };
+    let row = index.resolve("s", Path::new("/w"))?;
     let told = match question {
         "list" => {
             let list = index.list(&ListScope::default())?;
@@ -229,21 +221,20 @@ fn ask(index: &Index, question: &str) -> Result<Told, Error> {
                 false => Told::Incomplete,
             }
         }
-        // Whoever holds the lock may be behind the file.
-        "branch" | "raw" if !index.snapshot()?.is_complete() => Told::Incomplete,
         "branch" => {
             let mut copied = Vec::new();
-            match index.copy_branch(&row, None, &mut copied) {
-                Err(Error::Changed { .. }) => {
-                    copied.clear();
-                    match index.copy_branch(&row, None, &mut copied) {
-                        Err(Error::Changed { .. }) => return Ok(Told::Incomplete),
-                        copied => copied?,
-                    }
-                }
-                copied => copied?,
-            };
-            Told::Entries(entries(&copied))
+            let mut told = index.copy_branch(&row, None, &mut copied);
+            if let Err(Error::Changed { .. }) = told {
+                copied.clear();
+                told = index.copy_branch(&row, None, &mut copied);
+            }
+            match told {
+                Err(Error::Changed { .. }) => Told::Incomplete,
+                told => match told?.1.complete {
+                    true => Told::Entries(entries(&copied)),
+                    false => Told::Incomplete,
+                },
+            }
         }
         "raw" => {
             let shown = index.show(&row, &ShowScope::default())?;
@@ -257,7 +248,9 @@ fn ask(index: &Index, question: &str) -> Result<Told, Error> {
                     Told::Hits(vec![read[0].0.clone()])
                 }
                 // It has gone since it was shown.
-                Err(Error::NoEntry { .. } | Error::Changed { .. }) => Told::Incomplete,
+                Err(Error::NoEntry { complete: true, .. } | Error::Changed { .. }) => {
+                    Told::Incomplete
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -340,9 +333,13 @@ fn beside_writers(seed: u64, disturb: Option<fn(&Config)>) {
                 let told = Index::open(&config, Freshness::Check)
                     .and_then(|index| ask(&index, question))
                     .or_else(|error| match error {
-                        // Between the row and the question about it somebody may have begun to
-                        // fill the index again, or may have ended; the error does not say so yet.
-                        Error::NotFound { .. } if disturb.is_some() => Ok(Told::Incomplete),
+                        // Somebody has just removed the index, or fills it again.
+                        Error::NotFound {
+                            complete: false, ..
+                        }
+                        | Error::NoEntry {
+                            complete: false, ..
+                        } => Ok(Told::Incomplete),
                         error => Err(error),
                     })
                     .unwrap_or_else(|error| panic!("{question} {number}: {error}"));

@@ -213,6 +213,18 @@ impl From<Error> for Failure {
     }
 }
 
+/// What is said of a name that is not found while some files are not read.
+const NOT_READ_YET: &str = "it may be in a file that is not read yet";
+
+/// How sessions are named.
+fn names() -> impl Iterator<Item = String> {
+    let names = [
+        "`sessionary list --all` shows every session",
+        "a session is named by id, the beginning of one, a path or `last`",
+    ];
+    names.into_iter().map(str::to_owned)
+}
+
 fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
     match error {
         Error::Busy { .. } => (
@@ -222,16 +234,11 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
                     .to_owned(),
             ],
         ),
-        Error::NotFound { .. } | Error::NoName => (
-            match &error {
-                Error::NoName => Kind::Usage,
-                _ => Kind::NotFound,
-            },
-            vec![
-                "`sessionary list --all` shows every session".to_owned(),
-                "a session is named by id, the beginning of one, a path or `last`".to_owned(),
-            ],
-        ),
+        Error::NotFound { complete, .. } => {
+            let unread = (!complete).then(|| NOT_READ_YET.to_owned());
+            (Kind::NotFound, names().chain(unread).collect())
+        }
+        Error::NoName => (Kind::Usage, names().collect()),
         Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
             (Kind::Closed, Vec::new())
         }
@@ -249,11 +256,14 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             Kind::NotFound,
             vec!["`sessionary sync` makes one".to_owned()],
         ),
-        Error::NoEntry { session, .. } => {
+        Error::NoEntry {
+            session, complete, ..
+        } => {
             let tree = format!(
                 "`sessionary tree {session} --filter all` shows every entry; L<line> names a line"
             );
-            (Kind::NotFound, vec![tree])
+            let unread = (!complete).then(|| NOT_READ_YET.to_owned());
+            (Kind::NotFound, [tree].into_iter().chain(unread).collect())
         }
         error if error.is_damage() => (Kind::Failed, vec![AGAIN.to_owned()]),
         error if error.is_replaced() => (Kind::Failed, vec!["do it again".to_owned()]),

@@ -227,10 +227,8 @@ impl Index {
         session: &SessionRow,
         leaf: Option<&str>,
         out: &mut dyn Write,
-    ) -> Result<u64, Error> {
-        Ok(self
-            .stream(|snapshot| snapshot.copy_branch(session, leaf, out))?
-            .0)
+    ) -> Result<(u64, Streamed), Error> {
+        self.stream(|snapshot| snapshot.copy_branch(session, leaf, out))
     }
 
     /// [`Snapshot::tree`](Snapshot::tree) of the newest snapshot.

@@ -79,6 +79,8 @@ pub enum Error {
     NotFound {
         /// As asked.
         name: String,
+        /// Whether every session on disk was looked at: otherwise it may be one that was not.
+        complete: bool,
     },
     /// A name that is empty, as of a variable that is not set.
     #[error("the name of the session is empty")]
@@ -98,6 +100,8 @@ pub enum Error {
         session: String,
         /// As asked.
         entry: String,
+        /// Whether every entry on disk was looked at: otherwise it may be one that was not.
+        complete: bool,
     },
     /// The session is kept in documents or rows: it has no lines that could be copied.
     #[error("session {session} is not kept as lines")]

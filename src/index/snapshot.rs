@@ -18,6 +18,7 @@ use std::rc::Rc;
 use super::{Config, Error, Index, Indexer};
 use crate::catalogue::Catalogue;
 use crate::ingest::{Agreement, Found};
+use crate::model::SessionRow;
 
 /// How often a question is asked again because somebody has committed in between.
 const TRIES: usize = 5;
@@ -152,6 +153,23 @@ impl Snapshot<'_> {
     /// to the end of filling it again.
     fn is_refilled(&self) -> bool {
         self.index.report.is_some() && !self.catalogue.was_scanned().unwrap_or(true)
+    }
+
+    /// No session has this name in this state of the index.
+    pub(crate) fn not_found(&self, name: &str) -> Error {
+        Error::NotFound {
+            name: name.to_owned(),
+            complete: self.is_complete(),
+        }
+    }
+
+    /// The session has no such entry in this state of the index.
+    pub(crate) fn no_entry(&self, session: &SessionRow, entry: &str) -> Error {
+        Error::NoEntry {
+            session: session.id.clone(),
+            entry: entry.to_owned(),
+            complete: self.is_complete(),
+        }
     }
 
     /// Files that hold other bytes than those catalogued, as far as what was answered so far has

@@ -35,10 +35,7 @@ impl Snapshot<'_> {
                 session: session.id.clone(),
             });
         }
-        let no_entry = |name: &str| Error::NoEntry {
-            session: session.id.clone(),
-            entry: name.to_owned(),
-        };
+        let no_entry = |name: &str| self.no_entry(session, name);
         let ask = Ask {
             without: &[HEADER],
             find: leaf.as_slice(),

@@ -13,9 +13,7 @@ impl Snapshot<'_> {
     /// # Errors
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with all candidates.
     pub fn resolve(&self, name: &str, cwd: &Path) -> Result<SessionRow, Error> {
-        let not_found = || Error::NotFound {
-            name: name.to_string(),
-        };
+        let not_found = || self.not_found(name);
         // Ids are what files say, and some say "".
         if name.is_empty() {
             return Err(Error::NoName);
@@ -69,22 +67,17 @@ impl Snapshot<'_> {
         let mut sessions = self.stored_sessions()?;
         match (sessions.pop(), sessions.is_empty()) {
             (Some(one), true) => Ok(one.row),
-            _ => Err(Error::NotFound {
-                name: String::new(),
-            }),
+            _ => Err(self.not_found("")),
         }
     }
 
     /// The stored form of a row.
     pub(super) fn stored(&self, row: &SessionRow) -> Result<StoredSession, Error> {
-        let not_found = || Error::NotFound {
-            name: row.id.clone(),
-        };
         let roots = self.root_numbers()?;
         self.catalogue
             .sessions_with_id(&roots, &row.id)?
             .into_iter()
             .find(|s| s.row.path == row.path && s.row.agent == row.agent)
-            .ok_or_else(not_found)
+            .ok_or_else(|| self.not_found(&row.id))
     }
 }

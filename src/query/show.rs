@@ -66,9 +66,7 @@ impl Snapshot<'_> {
             }
             Ok::<(), Error>(())
         })?;
-        let no_session = || Error::NotFound {
-            name: session.id.clone(),
-        };
+        let no_session = || self.not_found(&session.id);
         Ok(Transcript {
             entries,
             complete: self.is_complete(),
@@ -95,12 +93,10 @@ impl Snapshot<'_> {
             find: &names,
         };
         let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
-        let mut found = names.iter().zip(&outline.found).map(|(name, found)| {
-            found.ok_or_else(|| Error::NoEntry {
-                session: session.id.clone(),
-                entry: (*name).to_owned(),
-            })
-        });
+        let mut found = names
+            .iter()
+            .zip(&outline.found)
+            .map(|(name, found)| found.ok_or_else(|| self.no_entry(session, name)));
         let focus = entry.and_then(|_| found.next()).transpose()?;
         let leaf = match scope.all {
             true => None,
@@ -208,10 +204,7 @@ impl Snapshot<'_> {
             return std::fs::read(&session.path).map_err(|e| Error::io(&session.path, e));
         };
         let stored = self.stored(session)?;
-        let no_entry = || Error::NoEntry {
-            session: session.id.clone(),
-            entry: name.to_string(),
-        };
+        let no_entry = || self.no_entry(session, name);
         let ask = Ask {
             without: &[],
             find: &[name],

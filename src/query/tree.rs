@@ -75,9 +75,7 @@ impl Snapshot<'_> {
             }
             Ok::<(), Error>(())
         })?;
-        let no_session = || Error::NotFound {
-            name: session.id.clone(),
-        };
+        let no_session = || self.not_found(&session.id);
         Ok(Tree {
             entries: rows,
             complete: self.is_complete(),

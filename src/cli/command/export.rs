@@ -215,14 +215,11 @@ fn written(
 ) -> Result<(Written, Streamed), Failure> {
     let mut out = Counted { out, bytes: 0 };
     let mut entries = 0;
-    let mut streamed = Streamed {
-        complete: index.is_complete(),
-        ..Streamed::default()
-    };
+    let streamed;
     match form {
         Form::Jsonl => {
             let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
-            entries = copied.map_err(|error| match error {
+            (entries, streamed) = copied.map_err(|error| match error {
                 Error::NotLines { .. } => Failure::usage(error.to_string())
                     .hint("--format markdown and --format html can write it"),
                 error => error.into(),

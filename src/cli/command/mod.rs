@@ -185,17 +185,18 @@ fn session_beside(
             let no_index = no_index(index).ok_or(Error::NoIndex)?;
             Err(no_index.hint("a session file can be named by its path"))
         }
-        Err(Error::NotFound { .. }) if name == LAST && index.is_complete() => {
+        Err(Error::NotFound { complete: true, .. }) if name == LAST => {
             let here = screen.path(&cwd);
             Err(
                 Failure::not_found(format!("there are no sessions in {here}"))
                     .hint("`sessionary list --all` shows every session"),
             )
         }
-        Err(error @ Error::NotFound { .. }) if !index.is_complete() => {
-            let why = pending(screen, index);
-            Err(Failure::from(error).hint(format!("it may be in a file that is {why}")))
-        }
+        Err(
+            error @ Error::NotFound {
+                complete: false, ..
+            },
+        ) => Err(Failure::from(error).hint(why_pending(screen, index))),
         resolved => Ok((resolved?, None)),
     }
 }
@@ -205,12 +206,20 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64
     if complete {
         return;
     }
-    let why = pending(screen, index);
+    let is_unreadable = index.obstacle().is_none() && !index.is_complete();
+    let are = if is_unreadable {
+        "could not be read"
+    } else {
+        "not read yet"
+    };
+    let why = why_pending(screen, index);
     let files = match files {
         Some(files) if files > 0 => count(files, "file"),
         _ => "some files".to_owned(),
     };
-    screen.say(&format!("Not everything is in this answer: {files} {why}."));
+    screen.say(&format!(
+        "Not everything is in this answer: {files} {are}: {why}."
+    ));
 }
 
 /// Asks, and once more where files turned out to have changed and were read again meanwhile.
@@ -244,19 +253,19 @@ fn say_changed(screen: &Screen, files: &[PathBuf]) {
     }
 }
 
-/// Why some files are not in an answer.
-fn pending(screen: &Screen, index: &Index) -> String {
+/// Why some files are not in an answer, or where they are named.
+fn why_pending(screen: &Screen, index: &Index) -> String {
     match index.obstacle() {
-        None => format!("could not be read: {UNREAD}"),
-        Some(Error::Busy { .. }) => "not read yet: another sessionary is at work".to_owned(),
-        Some(error) if error.fault() == Some(StoreFault::Locked) => {
+        None if !index.is_complete() => UNREAD.to_owned(),
+        // Another one has emptied the index since it was opened, or holds it.
+        None | Some(Error::Busy { .. }) => "another sessionary is at work".to_owned(),
+        Some(error) => {
             let why = screen.with_paths(&error.to_string());
-            format!("not read yet: {why}")
+            match error.fault() {
+                Some(StoreFault::Locked) => why,
+                _ => format!("{why}. --index names another place for the index"),
+            }
         }
-        Some(error) => format!(
-            "not read yet: {}. --index names another place for the index",
-            screen.with_paths(&error.to_string())
-        ),
     }
 }
 

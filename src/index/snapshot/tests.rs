@@ -125,7 +125,8 @@ const QUESTIONS: [(&str, Question); 7] = [
         let row = row(index);
         if index.copy_branch(&row, None, &mut copied).is_err() {
             copied.clear();
-            index.copy_branch(&row, None, &mut copied).unwrap();
+            let (_, streamed) = index.copy_branch(&row, None, &mut copied).unwrap();
+            assert!(streamed.complete);
         }
         Value::from(String::from_utf8(copied).unwrap())
     }),
