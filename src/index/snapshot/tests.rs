@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use super::*;
-use crate::index::{Freshness, ListScope, RootSpec, SearchScope, ShowScope, TreeFilter};
+use crate::index::{Event, Freshness, ListScope, RootSpec, SearchScope, ShowScope, TreeFilter};
 
 /// Entries that the session has at first; many enough that readers take many steps.
 const ENTRIES: usize = 12;
@@ -282,5 +282,47 @@ fn what_has_changed_is_read_again_or_shown_as_it_stands() {
         said(&keeps),
         (other, true, Vec::new()),
         "another one has read it again"
+    );
+}
+
+#[test]
+fn what_is_not_found_while_somebody_fills_the_index_again_may_not_be_read_yet() {
+    let place = place();
+    commit(&place.config, &place.file, Change::IsRebuilt);
+    let index = Index::open(&place.config, Freshness::Check).unwrap();
+    let found = row(&index);
+    let mut asked = 0;
+    let mut ask = || {
+        let resolved = index.resolve("s", Path::new("/w")).map(drop);
+        let shown = index.show(&found, &ShowScope::default()).map(drop);
+        let tree = index.tree(&found, TreeFilter::All).map(drop);
+        for told in [resolved, shown, tree] {
+            assert!(
+                matches!(
+                    told,
+                    Err(Error::NotFound {
+                        complete: false,
+                        ..
+                    })
+                ),
+                "{told:?}"
+            );
+            asked += 1;
+        }
+    };
+    let mut indexer = Indexer::open(&place.config).unwrap();
+    indexer
+        .rebuild(&mut |event| {
+            if let Event::Discovered { .. } = event {
+                ask();
+            }
+        })
+        .unwrap();
+    assert_eq!(asked, 3);
+    assert!(index.show(&row(&index), &ShowScope::default()).is_ok());
+    let unknown = index.resolve("t", Path::new("/w"));
+    assert!(
+        matches!(unknown, Err(Error::NotFound { complete: true, .. })),
+        "all was looked at"
     );
 }
