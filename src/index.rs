@@ -266,29 +266,38 @@ impl Index {
 
     /// Run one SQL statement that only reads, on the public views, and keep its whole answer.
     pub fn sql(&self, query: &str) -> Result<Rows, Error> {
-        let mut answer = Rows {
-            columns: Vec::new(),
-            rows: Vec::new(),
+        let mut answer = Rows::default();
+        let mut ask = || {
+            answer = Rows::default();
+            self.sql_each(query, &mut |part| {
+                match part {
+                    SqlPart::Columns(names) => answer.columns = names.to_vec(),
+                    SqlPart::Row(values) => answer.rows.push(values.to_vec()),
+                }
+                Ok(())
+            })
         };
-        self.sql_each(query, &mut |part| {
-            match part {
-                SqlPart::Columns(names) => answer.columns = names.to_vec(),
-                SqlPart::Row(values) => answer.rows.push(values.to_vec()),
-            }
-            Ok(())
-        })?;
+        if ask()?.healed {
+            let _ = ask()?;
+        }
         Ok(answer)
     }
 
-    /// The same row by row, as SQLite finds them. An error of `each` ends it.
+    /// The same row by row, as SQLite finds them. An error of `each` ends it. A snapshot is held
+    /// until `each` has taken the last row, so that it must not wait for anybody.
     pub fn sql_each(
         &self,
         query: &str,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
-    ) -> Result<(), Error> {
-        self.made()?
-            .sql(query, each)?
-            .map_err(|error| Error::io("the output".as_ref(), error))
+    ) -> Result<Streamed, Error> {
+        let ended = self.made()?.sql(query, each)?;
+        let ended = ended.map_err(|error| Error::io("the output".as_ref(), error))?;
+        let is_refilled = self.report.is_some() && !ended.was_scanned;
+        Ok(Streamed {
+            complete: self.complete && ended.changed.is_empty() && !is_refilled,
+            healed: !ended.changed.is_empty() && self.heal(ended.changed.keys()),
+            changed_files: ended.changed.into_values().collect(),
+        })
     }
 
     /// Save the catalogue as it is now as one new file, readable by its owner alone: its length, and whether all files

@@ -415,12 +415,19 @@ fn raw_is_the_record_in_the_file_or_nothing() {
     };
     assert_eq!(raw(), serde_json::json!([[header], [entry]]));
     // Changed behind its back, and gone.
-    fs::write(
-        &file,
-        format!("{header}\n\n {} \n", entry.replace("naïve", "knave ")),
-    )
-    .expect("it");
+    let healing = Index::open(&config, Freshness::Check).expect("an index");
+    let changed = entry.replace("naïve", "knave ");
+    fs::write(&file, format!("{header}\n\n {changed} \n")).expect("it");
     assert_eq!(raw(), serde_json::json!([[header], [null]]));
+    let query = "SELECT raw(entry) FROM entries ORDER BY start";
+    let told = index.sql_each(query, &mut |_| Ok(())).expect("rows");
+    assert_eq!((told.complete, told.healed), (false, false));
+    assert_eq!(told.changed_files, [fs::canonicalize(&file).expect("it")]);
+    // Who has looked at the files reads it again, and is answered from what it says now.
+    let healed = healing.sql(query).expect("rows").rows;
+    let records: Vec<&serde_json::Value> = healed.iter().flatten().collect();
+    assert_eq!(records, [header, changed.as_str()]);
+    assert_eq!(raw(), serde_json::json!([[header], [changed]]));
     fs::remove_file(&file).expect("gone");
     assert_eq!(raw(), serde_json::json!([[null], [null]]));
     let rows = index.sql("SELECT raw(NULL), raw(77)").expect("a row");

@@ -1,57 +1,87 @@
 //! What does an entry say, byte for byte? `raw(entry)` in SQL: the text is in the session file, not in the catalogue.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
 use super::open::{Catalogue, Error};
 use crate::source::checkpoint::hash;
 use crate::source::place::bytes_at;
 
-/// The catalogue to look entries up in, and the file that was read last.
-struct Reader {
+/// How often it is tried to see what the statement sees, while others commit.
+const TRIES: usize = 5;
+
+/// What reads entries for one statement.
+pub(super) struct Reader {
+    /// To look entries up in.
     catalogue: Catalogue,
+    /// The file that was read last.
     open: Option<(PathBuf, File)>,
+    /// Files that hold other bytes than those catalogued, by their sources.
+    changed: BTreeMap<i64, PathBuf>,
 }
 
-/// Let statements of `to` call `raw(entry)`: the entry's record as text; NULL for a number that is no entry, and for an
-/// entry whose bytes are no longer what was catalogued.
-pub(super) fn register(to: &Connection, catalogue: &Path) -> rusqlite::Result<()> {
-    let path = catalogue.to_path_buf();
-    // Opened by the first call: most queries have none.
-    let reader: Mutex<Option<Reader>> = Mutex::new(None);
-    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
-    to.create_scalar_function("raw", 1, flags, move |context| {
-        let Some(entry) = context.get::<Option<i64>>(0)? else {
-            return Ok(None);
+/// A [`Reader`] that SQLite holds, too.
+pub(super) struct Raw(Arc<Mutex<Reader>>);
+
+impl Raw {
+    /// Let statements of `to` call `raw(entry)`: the entry's record as text; NULL for a number that
+    /// is no entry, and for an entry whose bytes are no longer what was catalogued. Entries are
+    /// looked up in the state in which `to` holds a snapshot; when somebody has committed since, it
+    /// gets a newer one.
+    pub(super) fn register(to: &Catalogue) -> Result<Raw, Error> {
+        let Some(catalogue) = Catalogue::open_readable(to.path())? else {
+            let path = to.path().to_path_buf();
+            return Err(Error::Replaced { path });
         };
-        // SQLite's own error keeps its number: what is damaged is told as such.
-        let failed = |e: Error| match e {
-            Error::Sqlite {
-                error: rusqlite::Error::SqliteFailure(code, _),
-                ..
-            } => rusqlite::Error::SqliteFailure(code, None),
-            e => rusqlite::Error::UserFunctionError(e.into()),
-        };
-        let mut reader = reader
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if reader.is_none() {
-            *reader = Catalogue::open_readable(&path)
-                .map_err(failed)?
-                .map(|catalogue| Reader {
-                    catalogue,
-                    open: None,
-                });
+        for _ in 0..TRIES {
+            catalogue.snapshot()?;
+            if catalogue.changes_kept()? == to.changes_kept()? {
+                break;
+            }
+            catalogue.end_snapshot();
+            to.end_snapshot();
+            to.snapshot()?;
         }
-        match reader.as_mut() {
-            Some(reader) => reader.text(entry).map_err(failed),
-            None => Ok(None),
-        }
-    })
+        let reader = Arc::new(Mutex::new(Reader {
+            catalogue,
+            open: None,
+            changed: BTreeMap::new(),
+        }));
+        let read = Raw(Arc::clone(&reader));
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
+        let made = to
+            .connection
+            .create_scalar_function("raw", 1, flags, move |context| {
+                let Some(entry) = context.get::<Option<i64>>(0)? else {
+                    return Ok(None);
+                };
+                // SQLite's own error keeps its number: what is damaged is told as such.
+                let failed = |e: Error| match e {
+                    Error::Sqlite {
+                        error: rusqlite::Error::SqliteFailure(code, _),
+                        ..
+                    } => rusqlite::Error::SqliteFailure(code, None),
+                    e => rusqlite::Error::UserFunctionError(e.into()),
+                };
+                read.reader().text(entry).map_err(failed)
+            });
+        to.told(made)?;
+        Ok(Raw(reader))
+    }
+
+    fn reader(&self) -> MutexGuard<'_, Reader> {
+        let reader = self.0.lock();
+        reader.unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Files that turned out to hold other bytes than those catalogued, by their sources.
+    pub(super) fn changed(&self) -> BTreeMap<i64, PathBuf> {
+        std::mem::take(&mut self.reader().changed)
+    }
 }
 
 impl Reader {
@@ -63,11 +93,12 @@ impl Reader {
             return Ok(None);
         };
         // A file that cannot be read says nothing any more.
-        let bytes = self.bytes(&path, entry.start, entry.length).ok();
-        Ok(bytes
-            .flatten()
-            .filter(|bytes| hash(bytes) == entry.hash)
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        let bytes = self.bytes(&path, entry.start, entry.length).ok().flatten();
+        let record = bytes.filter(|bytes| hash(bytes) == entry.hash);
+        if record.is_none() {
+            self.changed.insert(entry.source, path);
+        }
+        Ok(record.map(|record| String::from_utf8_lossy(&record).into_owned()))
     }
 
     fn bytes(&mut self, path: &Path, start: u64, length: u64) -> std::io::Result<Option<Vec<u8>>> {

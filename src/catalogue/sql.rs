@@ -1,5 +1,8 @@
 //! SQL of the user's own: read-only, by SQLite's authorizer.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use rusqlite::Error::{MultipleStatement, SqlInputError, SqliteFailure};
 use rusqlite::ErrorCode::AuthorizationForStatementDenied;
 use rusqlite::ffi::SQLITE_ERROR;
@@ -9,12 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open::{Catalogue, Error};
+use super::raw::Raw;
 
 /// What the refusal of a statement says.
 const ONLY_READS: &str = "only reading is allowed: SELECT, and the PRAGMAs table_info, table_xinfo, table_list, user_version and data_version";
 
 /// The answer to a query.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// Column names.
     pub columns: Vec<String>,
@@ -31,22 +35,38 @@ pub enum SqlPart<'a> {
     Row(&'a [Value]),
 }
 
+/// How the answer to a query has ended.
+#[derive(Debug, Default)]
+pub struct SqlEnd {
+    /// Files that `raw(entry)` found to hold other bytes than those catalogued, by their sources.
+    pub changed: BTreeMap<i64, PathBuf>,
+    /// Whether all files had been looked at since the catalogue was empty.
+    pub was_scanned: bool,
+}
+
 impl Catalogue {
-    /// Run one statement that only reads. An error of `each` ends it and is given back.
+    /// Run one statement that only reads, on a snapshot of its own. An error of `each` ends it and
+    /// is given back.
     pub fn sql(
         &self,
         query: &str,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
-    ) -> Result<std::io::Result<()>, Error> {
+    ) -> Result<std::io::Result<SqlEnd>, Error> {
         // A connection of its own: what is forbidden here stays allowed for our own statements.
         let Some(mut own) = Catalogue::open_readable(self.path())? else {
             if self.is_replaced() {
                 let path = self.path().to_path_buf();
                 return Err(Error::Replaced { path });
             }
-            return Ok(each(SqlPart::Columns(&[])));
+            return Ok(each(SqlPart::Columns(&[])).map(|()| SqlEnd::default()));
         };
-        self.told(super::raw::register(&own.connection, self.path()))?;
+        own.snapshot()?;
+        // Only who asks for records pays for what reads them.
+        let raw = match query.to_ascii_lowercase().contains("raw") {
+            true => Some(Raw::register(&own)?),
+            false => None,
+        };
+        let was_scanned = own.was_scanned()?;
         let mut run = |connection: &mut rusqlite::Connection| {
             connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
                 AuthAction::Function {
@@ -128,7 +148,10 @@ impl Catalogue {
             Ok(Ok(Ok(())))
         };
         let result: rusqlite::Result<_> = run(&mut own.connection);
-        self.told(result)?
+        Ok(self.told(result)??.map(|()| SqlEnd {
+            changed: raw.map(|raw| raw.changed()).unwrap_or_default(),
+            was_scanned,
+        }))
     }
 }
 

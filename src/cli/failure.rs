@@ -250,7 +250,14 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             Kind::Usage,
             vec!["`sessionary sql --help` has examples".to_owned()],
         ),
-        Error::Outdated | Error::Changed { .. } => (Kind::Busy, vec!["ask again".to_owned()]),
+        Error::Outdated => (Kind::Busy, vec!["ask again".to_owned()]),
+        Error::Changed { .. } => {
+            let elsewhere = "where the index cannot be written, --index names another place for it";
+            (
+                Kind::Busy,
+                vec!["ask again".to_owned(), elsewhere.to_owned()],
+            )
+        }
         Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
         Error::NoIndex => (
             Kind::NotFound,

@@ -248,15 +248,18 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// How many of these sources the check on opening has not counted.
-    fn uncounted(&self, sources: &BTreeSet<i64>) -> Result<u64, Error> {
-        let mut uncounted = 0;
-        for source in sources {
-            let is_counted =
-                self.snapshot.index.pending_files > 0 && self.catalogue.is_noted_unread(*source)?;
-            uncounted += u64::from(!is_counted);
+    /// How many files are not in the answer, with those of these sources. Where nobody could look
+    /// at the files, any of them may be counted as changed already: then it is the least number.
+    fn pending_files(&self, failed: &BTreeSet<i64>) -> Result<u64, Error> {
+        let index = self.snapshot.index;
+        if index.report.is_none() {
+            return Ok(index.pending_files.max(failed.len() as u64));
         }
-        Ok(uncounted)
+        let mut pending = index.pending_files;
+        for source in failed {
+            pending += u64::from(!self.catalogue.is_noted_unread(*source)?);
+        }
+        Ok(pending)
     }
 
     /// The page, the total and whatever else was asked for. Returns what is on the page.
@@ -268,7 +271,7 @@ impl<'a> Search<'a> {
         self.ask(questions, |asked| {
             let index = self.snapshot.index;
             answer.complete = index.complete && asked.failed.is_empty();
-            answer.pending_files = index.pending_files + self.uncounted(&asked.failed)?;
+            answer.pending_files = self.pending_files(&asked.failed)?;
             for source in &asked.failed {
                 if let Some((path, _)) = self.catalogue.source_place(*source)? {
                     self.snapshot.note_changed(*source, &path);

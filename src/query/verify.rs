@@ -116,18 +116,12 @@ impl<'i> Inspection<'i> {
             catalogue.condemn(&format!("{}: {said}", catalogue.path().display()));
             self.differs("catalogue", None, said);
         }
-        let has_other_rules = catalogue.excluded_by()? != self.index.config.left_out_by();
-        let excluded = [
-            (
-                has_other_rules,
-                "what is to be left out has changed since the last sync",
-            ),
-            (
-                catalogue.owes_wipe()?,
-                "what was removed is not wiped from the disk yet: the next sync does it",
-            ),
-        ];
-        for (_, what) in excluded.into_iter().filter(|(is_so, _)| *is_so) {
+        if catalogue.owes_wipe()? {
+            let what = "what was removed is not wiped from the disk yet: the next sync does it";
+            self.behind("catalogue", None, what.into());
+        }
+        if catalogue.excluded_by()? != self.index.config.left_out_by() {
+            let what = "what is to be left out has changed since the last sync";
             // Whoever writes does that first of all.
             match self.index.has_writer() {
                 true => self.behind("catalogue", None, what.into()),

@@ -236,10 +236,11 @@ fn answer<T>(
 
 /// Says how an answer has ended that was given piece by piece.
 fn say_ended(screen: &Screen, index: &Index, streamed: &Streamed) {
-    match streamed.changed_files.is_empty() {
-        true => say_pending(screen, index, streamed.complete, None),
-        false => say_changed(screen, &streamed.changed_files),
-    }
+    let changed = &streamed.changed_files;
+    say_changed(screen, changed);
+    // Those that changed are named; there may be more.
+    let is_told = !changed.is_empty() && index.is_complete();
+    say_pending(screen, index, streamed.complete || is_told, None);
 }
 
 /// Names files that hold other bytes than those catalogued.

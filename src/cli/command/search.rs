@@ -129,10 +129,12 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         ));
     }
     let is_read = answer.complete || answer.unverified > 0 && answer.pending_files == 0;
-    match answer.changed_files.is_empty() {
-        true => super::say_pending(screen, &index, is_read, Some(answer.pending_files)),
-        false => super::say_changed(screen, &answer.changed_files),
-    }
+    let changed = &answer.changed_files;
+    super::say_changed(screen, changed);
+    // Those that changed are named; there may be more.
+    let more = answer.pending_files.saturating_sub(changed.len() as u64);
+    let is_told = !changed.is_empty() && more == 0;
+    super::say_pending(screen, &index, is_read || is_told, Some(more));
     if let Some(damage) = &answer.words_damage {
         screen.say(&format!(
             "{}. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.",

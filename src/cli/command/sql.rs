@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
+use sessionary::index::Streamed;
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index, Rows, SqlPart};
 
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
-use crate::output::Screen;
 use crate::output::csv;
+use crate::output::spool::Spool;
 use crate::output::style::Tone;
 use crate::output::table::Table;
 use crate::output::text::plain_line;
+use crate::output::{SafeJson, Screen};
 
 /// Ask the catalogue in SQL, read-only
 #[derive(Debug, Args)]
@@ -61,21 +63,28 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         return snapshot(file, &mut index, screen);
     }
     let query = args.query.as_deref().unwrap_or_default();
-    let rows = if args.csv {
-        // What a terminal would act on is shown as in every table; a file gets every byte.
-        let is_terminal = io::stdout().is_terminal();
-        screen.in_pieces(|out| as_csv(&index, query, is_terminal, out))?
-    } else if args.jsonl {
-        screen.json_in_pieces(|out| as_lines(&index, query, out))?
-    } else if screen.json {
-        screen.json_in_pieces(|out| as_json(&index, query, out))?
-    } else {
-        let rows = index.sql(query)?;
-        screen.print(&table(&rows, screen))?;
-        rows.rows.len()
-    };
+    let ((spool, rows), streamed) = super::answer(|| {
+        let mut out = Spool::default();
+        let (rows, streamed) = if args.csv {
+            // What a terminal would act on is shown as in every table; a file gets every byte.
+            let is_terminal = io::stdout().is_terminal();
+            as_csv(&index, query, is_terminal, &mut out)?
+        } else if args.jsonl {
+            as_lines(&index, query, &mut SafeJson(&mut out))?
+        } else if screen.json {
+            as_json(&index, query, &mut SafeJson(&mut out))?
+        } else {
+            as_table(&index, query, screen, &mut out)?
+        };
+        Ok(((out, rows), streamed))
+    })?;
+    spool.print()?;
     // Files that cannot be read are in the view `problems`; what keeps the catalogue from being current is nowhere in it.
-    super::say_pending(screen, &index, index.obstacle().is_none(), None);
+    let streamed = Streamed {
+        complete: streamed.complete || index.report().is_some_and(|r| r.files_unreadable > 0),
+        ..streamed
+    };
+    super::say_ended(screen, &index, &streamed);
     afterwards(&mut index, screen);
     Ok(Outcome::found(rows > 0))
 }
@@ -85,13 +94,13 @@ fn as_csv(
     query: &str,
     is_terminal: bool,
     out: &mut dyn Write,
-) -> Result<usize, Error> {
+) -> Result<(usize, Streamed), Error> {
     let shown = |value: &Value| match value {
         Value::String(text) if is_terminal => Value::from(plain_line(text)),
         other => other.clone(),
     };
     let mut rows = 0;
-    index.sql_each(query, &mut |part| match part {
+    let streamed = index.sql_each(query, &mut |part| match part {
         SqlPart::Columns(names) => {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
             csv::line(out, names.iter().map(shown))
@@ -101,13 +110,13 @@ fn as_csv(
             csv::line(out, values.iter().map(shown))
         }
     })?;
-    Ok(rows)
+    Ok((rows, streamed))
 }
 
 /// An object a row. Of two columns of one name the second is told by its number.
-fn as_lines(index: &Index, query: &str, out: &mut dyn Write) -> Result<usize, Error> {
+fn as_lines(index: &Index, query: &str, out: &mut dyn Write) -> Result<(usize, Streamed), Error> {
     let (mut rows, mut keys) = (0, Vec::<String>::new());
-    index.sql_each(query, &mut |part| match part {
+    let streamed = index.sql_each(query, &mut |part| match part {
         SqlPart::Columns(names) => {
             for (number, name) in (1..).zip(names) {
                 let is_new = !keys.contains(name);
@@ -129,13 +138,13 @@ fn as_lines(index: &Index, query: &str, out: &mut dyn Write) -> Result<usize, Er
             out.write_all(b"}\n")
         }
     })?;
-    Ok(rows)
+    Ok((rows, streamed))
 }
 
 /// One object with all rows, written as they come.
-fn as_json(index: &Index, query: &str, out: &mut dyn Write) -> Result<usize, Error> {
+fn as_json(index: &Index, query: &str, out: &mut dyn Write) -> Result<(usize, Streamed), Error> {
     let mut rows = 0;
-    index.sql_each(query, &mut |part| match part {
+    let streamed = index.sql_each(query, &mut |part| match part {
         SqlPart::Columns(names) => {
             let names = json!(names);
             write!(
@@ -150,7 +159,28 @@ fn as_json(index: &Index, query: &str, out: &mut dyn Write) -> Result<usize, Err
         }
     })?;
     out.write_all(b"]}\n").map_err(super::cannot_print)?;
-    Ok(rows)
+    Ok((rows, streamed))
+}
+
+/// All rows, lined up.
+fn as_table(
+    index: &Index,
+    query: &str,
+    screen: &Screen,
+    out: &mut dyn Write,
+) -> Result<(usize, Streamed), Error> {
+    let mut rows = Rows::default();
+    let streamed = index.sql_each(query, &mut |part| {
+        match part {
+            SqlPart::Columns(names) => rows.columns = names.to_vec(),
+            SqlPart::Row(values) => rows.rows.push(values.to_vec()),
+        }
+        Ok(())
+    })?;
+    let table = table(&rows, screen);
+    out.write_all(table.as_bytes())
+        .map_err(super::cannot_print)?;
+    Ok((rows.rows.len(), streamed))
 }
 
 /// What `sql --snapshot --json` prints.

@@ -49,7 +49,8 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
         screen.say(&plain_line(note));
     }
     // What could not be taken in first is no fault of the stores.
-    super::say_pending(screen, &index, index.obstacle().is_none(), None);
+    let is_current = index.obstacle().is_none() || index.is_complete();
+    super::say_pending(screen, &index, is_current, None);
     if !verification.behind.is_empty() {
         screen.say("What is behind was written meanwhile: the next `sessionary sync` reads it.");
     }

@@ -135,25 +135,6 @@ impl Screen {
         Ok(self.print(&text)?)
     }
 
-    /// Prints JSON that comes in pieces, each of whole characters.
-    pub fn json_in_pieces<T>(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
-    ) -> Result<T, crate::failure::Failure> {
-        self.in_pieces(|out| write(&mut SafeJson(out)))
-    }
-
-    /// Prints what comes in pieces, as it is.
-    pub fn in_pieces<T>(
-        &self,
-        write: impl FnOnce(&mut dyn Write) -> Result<T, sessionary::Error>,
-    ) -> Result<T, crate::failure::Failure> {
-        let mut out = Spool::default();
-        let written = write(&mut out)?;
-        out.print()?;
-        Ok(written)
-    }
-
     /// Says something about the answer on stderr.
     pub fn say(&self, line: &str) {
         say(line);
