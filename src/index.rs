@@ -69,6 +69,8 @@ pub struct Index {
     pub(crate) obstacle: Option<Error>,
     /// Whether sources that turn out to have changed are read again.
     heals: bool,
+    /// Whether all files had been looked at, since the catalogue was empty, when it was opened.
+    was_scanned: bool,
     /// Snapshots that are alive.
     snapshots: Cell<usize>,
     /// The words of the last search.
@@ -198,6 +200,7 @@ impl Index {
     /// All that this catalogue holds, whatever the files say.
     fn of(config: Config, catalogue: Catalogue) -> Index {
         Index {
+            was_scanned: catalogue.was_scanned().unwrap_or(false),
             config,
             catalogue,
             is_made: true,
@@ -292,7 +295,7 @@ impl Index {
     ) -> Result<Streamed, Error> {
         let ended = self.made()?.sql(query, each)?;
         let ended = ended.map_err(|error| Error::io("the output".as_ref(), error))?;
-        let is_refilled = self.report.is_some() && !ended.was_scanned;
+        let is_refilled = self.was_scanned && !ended.was_scanned;
         Ok(Streamed {
             complete: self.complete && ended.changed.is_empty() && !is_refilled,
             healed: !ended.changed.is_empty() && self.heal(ended.changed.keys()),

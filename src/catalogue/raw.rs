@@ -27,24 +27,45 @@ pub(super) struct Reader {
 /// A [`Reader`] that SQLite holds, too.
 pub(super) struct Raw(Arc<Mutex<Reader>>);
 
-impl Raw {
-    /// Let statements of `to` call `raw(entry)`: the entry's record as text; NULL for a number that
-    /// is no entry, and for an entry whose bytes are no longer what was catalogued. Entries are
-    /// looked up in the state in which `to` holds a snapshot; when somebody has committed since, it
-    /// gets a newer one.
-    pub(super) fn register(to: &Catalogue) -> Result<Raw, Error> {
-        let Some(catalogue) = Catalogue::open_readable(to.path())? else {
-            let path = to.path().to_path_buf();
-            return Err(Error::Replaced { path });
-        };
-        for _ in 0..TRIES {
-            catalogue.snapshot()?;
-            if catalogue.changes_kept()? == to.changes_kept()? {
-                break;
-            }
-            catalogue.end_snapshot();
-            to.end_snapshot();
+/// Take a snapshot of both, and say whether nobody has committed in between.
+fn snapshots_of_one_state(catalogue: &Catalogue, to: &Catalogue) -> Result<bool, Error> {
+    let mut versions = [0; 2];
+    for version in &mut versions {
+        catalogue.end_snapshot();
+        catalogue.snapshot()?;
+        *version = catalogue.data_version()?;
+        // Between the two: what this one sees is what both of them see.
+        if !to.holds_snapshot() {
             to.snapshot()?;
+        }
+    }
+    let is_one = versions[0] == versions[1];
+    if !is_one {
+        to.end_snapshot();
+    }
+    Ok(is_one)
+}
+
+impl Raw {
+    /// Let statements of `to`, which holds no snapshot yet, call `raw(entry)`: the entry's record as
+    /// text; NULL for a number that is no entry, and for an entry whose bytes are no longer what was
+    /// catalogued. Both hold a snapshot of one state afterwards.
+    ///
+    /// # Errors
+    /// [`Error::Replaced`] when the catalogue is another one by now, or is written again and again.
+    pub(super) fn register(to: &Catalogue) -> Result<Raw, Error> {
+        let replaced = || Error::Replaced {
+            path: to.path().to_path_buf(),
+        };
+        let opened = Catalogue::open_readable(to.path())?;
+        let catalogue = opened.filter(|opened| opened.file() == to.file());
+        let catalogue = catalogue.ok_or_else(replaced)?;
+        let mut tries = 0;
+        while !snapshots_of_one_state(&catalogue, to)? {
+            tries += 1;
+            if tries == TRIES {
+                return Err(replaced());
+            }
         }
         let reader = Arc::new(Mutex::new(Reader {
             catalogue,

@@ -161,7 +161,7 @@ impl Catalogue {
         ask: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         // Within a transaction it is one already.
-        if !self.connection.is_autocommit() {
+        if self.holds_snapshot() {
             return ask();
         }
         self.snapshot()?;
@@ -183,6 +183,11 @@ impl Catalogue {
     /// Let the snapshot go.
     pub fn end_snapshot(&self) {
         self.rollback();
+    }
+
+    /// Whether a snapshot was taken that has not ended.
+    pub fn holds_snapshot(&self) -> bool {
+        !self.connection.is_autocommit()
     }
 
     /// All sources of a root, sorted by path.

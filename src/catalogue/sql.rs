@@ -60,11 +60,13 @@ impl Catalogue {
             }
             return Ok(each(SqlPart::Columns(&[])).map(|()| SqlEnd::default()));
         };
-        own.snapshot()?;
         // Only who asks for records pays for what reads them.
         let raw = match query.to_ascii_lowercase().contains("raw") {
             true => Some(Raw::register(&own)?),
-            false => None,
+            false => {
+                own.snapshot()?;
+                None
+            }
         };
         let was_scanned = own.was_scanned()?;
         let mut run = |connection: &mut rusqlite::Connection| {

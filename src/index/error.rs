@@ -79,7 +79,8 @@ pub enum Error {
     NotFound {
         /// As asked.
         name: String,
-        /// Whether every session on disk was looked at: otherwise it may be one that was not.
+        /// Whether every session was looked at, as far as the index was opened to look: otherwise
+        /// it may be one that was not.
         complete: bool,
     },
     /// A name that is empty, as of a variable that is not set.
@@ -100,7 +101,8 @@ pub enum Error {
         session: String,
         /// As asked.
         entry: String,
-        /// Whether every entry on disk was looked at: otherwise it may be one that was not.
+        /// Whether every entry was looked at, as far as the index was opened to look: otherwise it
+        /// may be one that was not.
         complete: bool,
     },
     /// The session is kept in documents or rows: it has no lines that could be copied.

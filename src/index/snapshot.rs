@@ -149,10 +149,10 @@ impl Snapshot<'_> {
         self.index.complete && self.changed.borrow().is_empty() && !self.is_refilled()
     }
 
-    /// Whether somebody has emptied the catalogue since all files were looked at, and has not come
-    /// to the end of filling it again.
+    /// Whether somebody has emptied the catalogue since it was opened, and has not come to the end
+    /// of filling it again.
     fn is_refilled(&self) -> bool {
-        self.index.report.is_some() && !self.catalogue.was_scanned().unwrap_or(true)
+        self.index.was_scanned && !self.catalogue.was_scanned().unwrap_or(true)
     }
 
     /// No session has this name in this state of the index.

@@ -7,10 +7,10 @@ use std::path::Path;
 use super::plan::Plan;
 use super::sought::{Notes, Sought, Span};
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
+use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, split};
-use crate::format::{Shape, WriteMode};
 use crate::model::{Facts, Fold};
-use crate::source::checkpoint::{self, Proof, TAIL};
+use crate::source::checkpoint::{self, NO_REVISION, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::lines::Lines;
 use crate::source::place::bytes_at;
@@ -42,21 +42,18 @@ pub enum Outcome {
         proven: bool,
     },
     /// Chunks were emitted.
-    Read {
-        /// Somebody changed the file while it was read, and not only by appending to it: the
-        /// chunks may say what it said at no moment.
-        changed_meanwhile: bool,
-    },
+    Read,
 }
-
-/// What is said of a file that did not stand still in so many [`READS`].
-pub const KEEPS_CHANGING: &str = "it keeps changing while it is read";
 
 /// How often a file is read that somebody changes meanwhile, at most.
 const READS: usize = 4;
 
 /// Read the source of `plan`, giving each chunk to `emit` in order, and where in it may stand what
-/// is `sought`. It is read again, from its first byte, while somebody changes it meanwhile.
+/// is `sought`. It is read again, from its first byte, while somebody changes it meanwhile, but not
+/// where it was only appended to.
+///
+/// # Errors
+/// [`ErrorKind::ResourceBusy`] when it keeps changing: the chunks may say what it said at no moment.
 pub fn read_source<E: Entries>(
     plan: &Plan<'_>,
     sought: Option<&Sought>,
@@ -64,23 +61,28 @@ pub fn read_source<E: Entries>(
     cost: &mut Cost,
     emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
 ) -> std::io::Result<Outcome> {
-    let mut read = read_once(plan, sought, false, buffer, cost, emit)?;
-    cost.reads = 1;
     while cost.reads < READS {
-        let Outcome::Read {
-            changed_meanwhile: true,
-        } = read
-        else {
-            break;
-        };
-        read = match read_once(plan, sought, true, buffer, cost, emit) {
-            // The chunks of before are not what it said at the end.
-            Err(error) if error.kind() == ErrorKind::NotFound => break,
-            again => again?,
-        };
+        let is_again = cost.reads > 0;
         cost.reads += 1;
+        match read_once(plan, sought, is_again, buffer, cost, emit) {
+            Ok(Once::Changed) => {}
+            Ok(Once::Done(outcome)) => return Ok(outcome),
+            // The chunks of before are not what it said at the end.
+            Err(error) if is_again && error.kind() == ErrorKind::NotFound => break,
+            Err(error) => return Err(error),
+        }
     }
-    Ok(read)
+    Err(std::io::Error::new(
+        ErrorKind::ResourceBusy,
+        "it keeps changing while it is read",
+    ))
+}
+
+/// What came of one reading.
+pub enum Once {
+    Done(Outcome),
+    /// Somebody changed the file meanwhile, and not only by appending to it.
+    Changed,
 }
 
 /// Read the source of `plan` once; `is_again` when chunks of it were emitted that do not count.
@@ -91,7 +93,7 @@ pub fn read_once<E: Entries>(
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
     emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
-) -> std::io::Result<Outcome> {
+) -> std::io::Result<Once> {
     let mut file = File::open(&plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
     let identity = Identity::of(&file.metadata()?);
@@ -102,11 +104,11 @@ pub fn read_once<E: Entries>(
     };
     let (from, proof, fold, tail, unproven) = match start {
         Start::Same { proven } => {
-            return Ok(Outcome::Same {
+            return Ok(Once::Done(Outcome::Same {
                 identity,
                 racy,
                 proven,
-            });
+            }));
         }
         Start::At {
             from,
@@ -135,8 +137,9 @@ pub fn read_once<E: Entries>(
         Shape::Document => reader.document(true, &mut file, cost, emit)?,
         Shape::Text => reader.document(false, &mut file, cost, emit)?,
     };
-    Ok(Outcome::Read {
-        changed_meanwhile: since == Since::Changed,
+    Ok(match since {
+        Since::Changed => Once::Changed,
+        Since::Nothing | Since::Grown => Once::Done(Outcome::Read),
     })
 }
 
@@ -147,6 +150,18 @@ enum Since {
     /// It was appended to, as far as the last of what was read tells.
     Grown,
     Changed,
+}
+
+impl<E> Chunk<E> {
+    /// What was read is proven later where the file has grown, and proves nothing where it is
+    /// another one by now.
+    fn note(&mut self, since: Since) {
+        match since {
+            Since::Nothing => {}
+            Since::Grown => self.unproven = true,
+            Since::Changed => self.revision = NO_REVISION,
+        }
+    }
 }
 
 enum Start {
@@ -311,16 +326,24 @@ impl Reader<'_> {
         }
     }
 
-    /// What was done to the file, of which `end` bytes were read and `consumed` are whole lines.
-    fn since(&self, file: &mut File, consumed: u64, end: u64) -> std::io::Result<Since> {
+    /// What was done to the file, which was read up to `end`.
+    fn since(&self, file: &File, end: u64) -> std::io::Result<Since> {
         let now = Identity::of(&file.metadata()?);
         // No more is compared: who puts another file in its place leaves this one as it was.
-        if (now.size, now.mtime_ns) == (self.identity.size, self.identity.mtime_ns) {
-            return Ok(Since::Nothing);
-        }
+        let is_same = (now.size, now.mtime_ns) == (self.identity.size, self.identity.mtime_ns);
         let may_have_grown = now.size > self.identity.size && now.size >= end;
-        if self.plan.format.write_mode() != WriteMode::Append || !may_have_grown {
-            return Ok(Since::Changed);
+        Ok(match (is_same, may_have_grown) {
+            (true, _) => Since::Nothing,
+            (false, true) => Since::Grown,
+            (false, false) => Since::Changed,
+        })
+    }
+
+    /// The same of lines, of which `consumed` bytes are whole ones.
+    fn since_lines(&self, file: &mut File, consumed: u64, end: u64) -> std::io::Result<Since> {
+        let since = self.since(file, end)?;
+        if since != Since::Grown {
+            return Ok(since);
         }
         let length = self.tail.len() as u64;
         let tail = bytes_at(file, consumed - length, length)?;
@@ -389,8 +412,8 @@ impl Reader<'_> {
         let end = self.from + lines.bytes_read;
         cost.bytes_read += lines.bytes_read;
         *buffer = lines.into_buffer();
-        let since = self.since(file, at, end)?;
-        chunk.unproven |= since == Since::Grown;
+        let since = self.since_lines(file, at, end)?;
+        chunk.note(since);
         // The file grew since it was looked at: its size then does not tell that something is behind the last whole line.
         chunk.racy |= shown.is_some() && at >= self.identity.size;
         self.close(&mut chunk, at, shown, true);
@@ -432,9 +455,15 @@ impl Reader<'_> {
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
         let end = bytes.len() as u64;
+        // A document that has grown is another one.
+        let since = match self.since(file, end)? {
+            Since::Grown => Since::Changed,
+            since => since,
+        };
+        chunk.note(since);
         self.close(&mut chunk, end, None, true);
         emit(chunk, self.notes.take());
-        self.since(file, end, end)
+        Ok(since)
     }
 }
 

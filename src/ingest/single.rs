@@ -1,10 +1,9 @@
 //! What is in one file, wherever it lies? Catalogued in memory for one answer; nothing of it is kept.
 
-use std::io::ErrorKind;
 use std::path::Path;
 
 use super::plan::Plan;
-use super::reading::{Cost, KEEPS_CHANGING, Outcome, read_source};
+use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
 use crate::index::RootSpec;
@@ -84,10 +83,5 @@ fn read_as(
         }
     });
     applied?;
-    Ok(read.and_then(|read| match read {
-        Outcome::Read {
-            changed_meanwhile: true,
-        } => Err(std::io::Error::new(ErrorKind::ResourceBusy, KEEPS_CHANGING)),
-        _ => Ok((catalogue, spec, worth)),
-    }))
+    Ok(read.map(|_| (catalogue, spec, worth)))
 }

@@ -10,7 +10,7 @@ use super::cancel::Cancel;
 use super::flight::Flight;
 use super::look::{Seen, look};
 use super::plan::{Plan, Work, plan};
-use super::reading::{CHUNK_BYTES, Cost, KEEPS_CHANGING, Outcome, read_source};
+use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use super::sought::{Sighted, Sightings, Span};
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
@@ -455,15 +455,7 @@ impl Writer<'_> {
                 self.report.bytes_read += cost.bytes_read;
                 self.report.proof_bytes += cost.proof_bytes;
                 match outcome {
-                    Ok(Outcome::Read {
-                        changed_meanwhile: false,
-                    }) => {}
-                    Ok(Outcome::Read { .. }) => {
-                        self.doubtful.insert(at);
-                        self.report.files_unreadable += 1;
-                        let note = format!("{}: {KEEPS_CHANGING}", plan.path.display());
-                        self.report.notes.push(note);
-                    }
+                    Ok(Outcome::Read) => {}
                     Ok(Outcome::Same {
                         identity,
                         racy,
@@ -488,10 +480,12 @@ impl Writer<'_> {
                         self.report
                             .notes
                             .push(format!("{}: {error}", plan.path.display()));
-                        match plan.known {
-                            Some(known) => self
+                        // Some of it may have been read before that.
+                        let known = self.catalogue.source_state(plan.root, plan.relative)?;
+                        match known {
+                            Some(state) => self
                                 .catalogue
-                                .note_unread(known.source, &error.to_string())?,
+                                .note_unread(state.known.source, &error.to_string())?,
                             None => self.catalogue.note_stray(
                                 plan.root,
                                 &Stray {

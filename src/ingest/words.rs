@@ -108,7 +108,7 @@ pub fn index_words(
     let mut add = |done, report: &mut Report| {
         add_owed(catalogue, directory, formats, pace, done, progress, report)
     };
-    let why = match Words::open(directory) {
+    let why = match Words::open_to_write(directory) {
         Ok(words) => match done_in(&words, catalogue)? {
             Ok(done) => match add(Some(done), report) {
                 // Damage that is met only now.

@@ -6,6 +6,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tantivy::Index;
 use tantivy::index::{SegmentId, SegmentMeta};
 
@@ -158,12 +160,40 @@ pub(super) fn check_whole(index: &Index, segments: &[SegmentMeta]) -> Result<(),
 /// them finds out.
 pub fn is_merge_due(dir: &Path, which: Merge) -> bool {
     let due = || {
+        // Mostly the commit alone says that there is nothing.
+        if !Commit::read(dir)?.may_ask_for_merge() {
+            return Ok(false);
+        }
         let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
         let segments = index.searchable_segment_metas()?;
         let sizes: Vec<Size> = segments.iter().map(|s| Size::of(s, dir)).collect();
         Ok(!next(&sizes, which).is_empty())
     };
     files::exist(dir) && reading(due).unwrap_or_default()
+}
+
+/// What a commit says of its segments, as far as it matters here.
+#[derive(Deserialize)]
+struct Commit {
+    segments: Vec<CommittedSegment>,
+}
+
+#[derive(Deserialize)]
+struct CommittedSegment {
+    deletes: Option<IgnoredAny>,
+}
+
+impl Commit {
+    fn read(dir: &Path) -> Result<Commit, WordsError> {
+        let json = std::fs::read(dir.join("meta.json"))?;
+        serde_json::from_slice(&json).map_err(|e| WordsError::Unreadable(e.to_string()))
+    }
+
+    /// See [`next`].
+    fn may_ask_for_merge(&self) -> bool {
+        let is_deleted_from = |segment: &CommittedSegment| segment.deletes.is_some();
+        self.segments.len() >= SEGMENTS_MERGED || self.segments.iter().any(is_deleted_from)
+    }
 }
 
 /// Merge what there is to merge in the words in `dir`, one merge after the other, while `goes_on`

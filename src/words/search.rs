@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{IndexMeta, Searcher, Term};
+use tantivy::{Index, IndexMeta, Searcher, SegmentMeta, Term};
 
 use super::collect::{Columns, Within, collect};
 use super::compile::{Compiled, term_query, unscored};
@@ -25,19 +25,36 @@ pub struct Words {
     payload: Option<String>,
 }
 
+/// What looks for damage in the segments of a commit.
+type AreWhole = fn(&Index, &[SegmentMeta]) -> Result<(), WordsError>;
+
 impl Words {
     /// Open the index in `dir` at its newest commit.
     ///
     /// # Errors
     /// [`WordsError::Condemned`] when somebody has found it damaged before.
     pub fn open(dir: &Path) -> Result<Self, WordsError> {
+        // They say of which entry a passage is: what a wrong one hides nobody misses. They are small.
+        Self::open_where(dir, columns_are_whole)
+    }
+
+    /// The same for who asks nothing of them but which commit they are of. Damage is met by who
+    /// searches them, deletes from them or merges them.
+    ///
+    /// # Errors
+    /// As [`Words::open`].
+    pub fn open_to_write(dir: &Path) -> Result<Self, WordsError> {
+        Self::open_where(dir, |_, _| Ok(()))
+    }
+
+    fn open_where(dir: &Path, are_whole: AreWhole) -> Result<Self, WordsError> {
         match condemned(dir) {
             Some(why) => Err(WordsError::Condemned(why)),
-            None => reading(|| Self::open_undamaged(dir)),
+            None => reading(|| Self::open_undamaged(dir, are_whole)),
         }
     }
 
-    fn open_undamaged(dir: &Path) -> Result<Self, WordsError> {
+    fn open_undamaged(dir: &Path, are_whole: AreWhole) -> Result<Self, WordsError> {
         if !dir.join("meta.json").try_exists()? {
             return Err(WordsError::Missing(dir.to_owned()));
         }
@@ -47,8 +64,7 @@ impl Words {
         loop {
             let before = index.load_metas().map_err(WordsError::of_reading)?;
             let reader = open_reader(&index);
-            // They say of which entry a passage is: what a wrong one hides nobody misses. They are small.
-            let columns = columns_are_whole(&index, &before.segments);
+            let columns = are_whole(&index, &before.segments);
             let after = index.load_metas().map_err(WordsError::of_reading)?;
             let segments = |metas: &IndexMeta| -> Vec<_> {
                 metas.segments.iter().map(|segment| segment.id()).collect()

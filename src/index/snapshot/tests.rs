@@ -13,7 +13,7 @@ use crate::index::{Event, Freshness, ListScope, RootSpec, SearchScope, ShowScope
 /// Entries that the session has at first; many enough that readers take many steps.
 const ENTRIES: usize = 12;
 /// Steps of SQLite's machine between two places at which somebody may commit.
-const STEPS: i32 = 40;
+const STEPS: i32 = 20;
 /// Places that are tried of each question, spread over all of them.
 const PLACES: usize = 12;
 

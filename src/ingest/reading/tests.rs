@@ -2,9 +2,15 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::path::PathBuf;
 
 use super::*;
+use crate::catalogue::Catalogue;
+use crate::catalogue::read::Known;
+use crate::catalogue::write::Inserts;
+use crate::format::Format;
 use crate::format::pi::Pi;
+use crate::index::RootSpec;
 use crate::model::Part;
 
 /// Lines that make more than one chunk.
@@ -12,88 +18,144 @@ const MANY: usize = CHUNK_BYTES as usize / 1_000 + 200;
 
 fn text(lines: usize) -> String {
     let long = "word ".repeat(200);
-    let line = |n| format!("{{\"type\":\"custom\",\"id\":\"e{n}\",\"said\":\"{long}\"}}\n");
+    let line = |n| format!("{{\"type\":\"custom\",\"id\":\"e{n:07}\",\"said\":\"{long}\"}}\n");
     (0..lines).map(line).collect()
 }
 
-/// What was read of a file of [`MANY`] lines while `meanwhile` was done to it between two chunks of
-/// each reading.
+/// A file in a folder of its own, and the catalogue that it is read into.
+struct Place {
+    _folder: tempfile::TempDir,
+    path: PathBuf,
+    catalogue: Catalogue,
+    root: i64,
+}
+
+/// What came of reading the file while `meanwhile` was done to it between two chunks of each
+/// reading.
 struct Read {
+    /// How many entries the catalogue has of it.
     entries: usize,
     reads: usize,
     unproven: bool,
-    changed_meanwhile: bool,
+    revision: u32,
+    outcome: std::io::Result<Outcome>,
 }
 
-fn read_while(meanwhile: impl Fn(&Path)) -> Read {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("one.jsonl");
-    fs::write(&path, text(MANY)).unwrap();
-    let plan = Plan {
-        root: 1,
-        path: path.clone(),
-        relative: "one.jsonl",
-        place: "one.jsonl",
-        part: Part::Main,
-        unlisted: None,
-        format: &Pi,
-        known: None,
-        checkpoint: None,
-        size: 0,
-        mtime_ns: 0,
-        until: None,
-    };
-    let (mut cost, mut entries, mut unproven) = (Cost::default(), 0, false);
-    let mut emit = |chunk: Chunk<Vec<EntryRow>>, _| {
-        if chunk.forget_from == Some(0) {
-            entries = 0;
-            meanwhile(&path);
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let catalogue = Catalogue::in_memory().unwrap();
+        let spec = RootSpec {
+            agent: "pi".into(),
+            format: "pi".into(),
+            path: folder.path().to_path_buf(),
+            label: None,
+            flat: true,
+            why: "the test".into(),
+        };
+        Place {
+            root: catalogue.ensure_root(&spec).unwrap(),
+            path: folder.path().join("one.jsonl"),
+            catalogue,
+            _folder: folder,
         }
-        entries += chunk.entries.len();
-        unproven = chunk.unproven;
-    };
-    let outcome = read_source(&plan, None, &mut Vec::new(), &mut cost, &mut emit).unwrap();
-    let Outcome::Read { changed_meanwhile } = outcome else {
-        unreachable!("nothing is known of it")
-    };
-    Read {
-        entries,
-        reads: cost.reads,
-        unproven,
-        changed_meanwhile,
     }
+
+    fn read_while(&self, meanwhile: impl Fn(&Path)) -> Read {
+        let known = self.catalogue.known_sources(self.root).unwrap().pop();
+        let checkpoint = |known: &Known| self.catalogue.checkpoint(known.source).unwrap();
+        let plan = Plan {
+            root: self.root,
+            path: self.path.clone(),
+            relative: "one.jsonl",
+            place: "one.jsonl",
+            part: Part::Main,
+            unlisted: None,
+            format: &Pi,
+            known: known.as_ref(),
+            checkpoint: known.as_ref().and_then(checkpoint),
+            size: 0,
+            mtime_ns: 0,
+            until: None,
+        };
+        let mut cost = Cost::default();
+        let (mut unproven, mut revision) = (false, 0);
+        let mut emit = |chunk: Chunk<Inserts>, _| {
+            self.catalogue.apply(&chunk, &Pi).unwrap();
+            if chunk.forget_from.is_some() {
+                meanwhile(&self.path);
+            }
+            (unproven, revision) = (chunk.unproven, chunk.revision);
+        };
+        let outcome = read_source(&plan, None, &mut Vec::new(), &mut cost, &mut emit);
+        let source = self.catalogue.known_sources(self.root).unwrap()[0].source;
+        let mut rows = self.catalogue.each_entry_of_source(source).unwrap();
+        let mut entries = 0;
+        while rows.next().unwrap().is_some() {
+            entries += 1;
+        }
+        Read {
+            entries,
+            reads: cost.reads,
+            unproven,
+            revision,
+            outcome,
+        }
+    }
+}
+
+fn cut(path: &Path, lines: usize) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(text(lines).len() as u64).unwrap();
 }
 
 #[test]
 fn a_file_that_is_cut_while_it_is_read_is_read_again() {
-    let cut = |path: &Path| {
-        let file = OpenOptions::new().write(true).open(path).unwrap();
-        file.set_len(text(10).len() as u64).unwrap();
-    };
-    let read = read_while(cut);
+    let place = Place::new();
+    fs::write(&place.path, text(MANY)).unwrap();
+    let read = place.read_while(|path| cut(path, 10));
+    assert!(matches!(read.outcome, Ok(Outcome::Read)));
     assert_eq!((read.entries, read.reads), (10, 2));
-    assert!(!read.changed_meanwhile && !read.unproven);
+    assert_eq!((read.unproven, read.revision), (false, Pi.revision()));
+}
+
+#[test]
+fn a_file_that_is_cut_after_its_tail_was_proven_is_read_again() {
+    let place = Place::new();
+    fs::write(&place.path, text(50)).unwrap();
+    assert_eq!(place.read_while(|_| {}).entries, 50);
+    fs::write(&place.path, text(50 + MANY)).unwrap();
+    let read = place.read_while(|path| cut(path, 10));
+    assert!(matches!(read.outcome, Ok(Outcome::Read)));
+    assert_eq!((read.entries, read.reads), (10, 2));
 }
 
 #[test]
 fn a_file_that_grows_while_it_is_read_is_read_once_and_proven_later() {
-    let append = |path: &Path| {
+    let place = Place::new();
+    fs::write(&place.path, text(MANY)).unwrap();
+    let read = place.read_while(|path| {
         let mut file = OpenOptions::new().append(true).open(path).unwrap();
         file.write_all(text(1).as_bytes()).unwrap();
-    };
-    let read = read_while(append);
+    });
+    assert!(matches!(read.outcome, Ok(Outcome::Read)));
     assert_eq!((read.entries, read.reads), (MANY + 1, 1));
-    assert!(!read.changed_meanwhile && read.unproven);
+    assert_eq!((read.unproven, read.revision), (true, Pi.revision()));
 }
 
 #[test]
-fn a_file_that_never_stands_still_is_told() {
-    let cut = |path: &Path| {
-        let file = OpenOptions::new().write(true).open(path).unwrap();
-        let length = file.metadata().unwrap().len();
-        file.set_len(length - text(1).len() as u64).unwrap();
-    };
-    let read = read_while(cut);
-    assert_eq!(read.reads, READS);
-    assert!(read.changed_meanwhile);
+fn what_is_read_of_a_file_that_never_stands_still_proves_nothing() {
+    let place = Place::new();
+    fs::write(&place.path, text(MANY)).unwrap();
+    let read = place.read_while(|path| {
+        let length = fs::metadata(path).unwrap().len() as usize;
+        cut(path, length / text(1).len() - 1);
+    });
+    let error = read.outcome.map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+    assert_eq!((read.reads, read.revision), (READS, NO_REVISION));
+    // Nobody changes it any more.
+    let read = place.read_while(|_| {});
+    let lines = fs::read_to_string(&place.path).unwrap().lines().count();
+    assert_eq!((read.entries, read.reads), (lines, 1));
 }

@@ -9,8 +9,9 @@ use crate::catalogue::rows::said;
 use crate::index::Error;
 
 /// Bytes of rows that are read in one go, about: memory does not grow with the list, and rows are
-/// read in the order in which they are stored.
-const WINDOW: u64 = 9 << 18;
+/// read in the order in which they are stored. That is nearly the order of most lists, so that few
+/// pages are read twice.
+const WINDOW: u64 = 1 << 19;
 
 /// A row of a list.
 pub(in crate::query) struct Row<'a> {
@@ -25,6 +26,7 @@ pub(in crate::query) struct Row<'a> {
 }
 
 /// Rows that follow one another on a page, with their JSON.
+#[derive(Default)]
 struct Window {
     /// Which of the page's.
     rows: Range<usize>,
@@ -41,20 +43,20 @@ impl ListPage {
         catalogue: &Catalogue,
         mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut from = 0;
-        while from < self.rows.len() {
-            let window = self.read(catalogue, from, WINDOW)?;
+        let mut window = Window::default();
+        while window.rows.end < self.rows.len() {
+            self.read(catalogue, &mut window)?;
             self.tell(&window, &mut tell)?;
-            from = window.rows.end;
         }
         Ok(())
     }
 
-    /// The rows from `from` on, about so many bytes of them, as they are now: read in the order they are stored in.
-    fn read(&self, catalogue: &Catalogue, from: usize, most: u64) -> Result<Window, Error> {
+    /// Read the rows that follow those of the window, in the order they are stored in.
+    fn read(&self, catalogue: &Catalogue, window: &mut Window) -> Result<(), Error> {
+        let from = window.rows.end;
         let mut bytes: u64 = 0;
         let before = |row: &&super::Placed| {
-            let is_before = bytes < most;
+            let is_before = bytes < WINDOW;
             bytes = bytes.saturating_add(row.length.into());
             is_before
         };
@@ -63,9 +65,10 @@ impl ListPage {
         let mut stored: Vec<usize> = rows.clone().collect();
         stored.sort_unstable_by_key(|at| self.rows[*at].session);
         let sessions: Vec<i64> = stored.iter().map(|at| self.rows[*at].session).collect();
-        // Not more: a length may come from a damaged row.
-        let mut text = String::with_capacity(bytes.min(most) as usize);
-        let mut places = vec![None; rows.len()];
+        let Window { text, places, .. } = window;
+        text.clear();
+        places.clear();
+        places.resize(rows.len(), None);
         catalogue.ready_json(&self.index_id, &sessions, |nth, json| {
             let mask = self.scope.mask;
             let is_masked =
@@ -73,7 +76,8 @@ impl ListPage {
             places[stored[nth] - from] = Some((text.len()..text.len() + json.len(), is_masked));
             text.push_str(json);
         })?;
-        Ok(Window { rows, text, places })
+        window.rows = rows;
+        Ok(())
     }
 
     fn tell(
