@@ -18,6 +18,7 @@
 //! - `formats`: every fixture read, cut and folded
 //! - `healing`: what changed within a file is read again, whoever meets it
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
+//! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
 //! - `fuzzing`: mutated files, records and queries
@@ -84,6 +85,7 @@ mod help;
 mod histories;
 #[cfg(unix)]
 mod hostile;
+mod leaf;
 #[cfg(unix)]
 mod links;
 #[cfg(unix)]

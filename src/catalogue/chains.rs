@@ -69,6 +69,8 @@ pub(super) struct Link<'a> {
     pub parent: Option<&'a str>,
     /// The last line without its end is forgotten again when more is read.
     pub is_provisional: bool,
+    /// Nothing goes on from an entry that its agent does not see.
+    pub agent_sees: bool,
 }
 
 impl<'a> Link<'a> {
@@ -78,6 +80,7 @@ impl<'a> Link<'a> {
             id: entry.facts.id.as_deref(),
             parent: entry.facts.parent.as_deref(),
             is_provisional: entry.flags & flag::PROVISIONAL != 0,
+            agent_sees: entry.facts.agent_sees,
         }
     }
 }
@@ -95,7 +98,7 @@ pub(super) struct Chains {
 impl Chains {
     /// The next entry. Its number is its place in the chunk, or its key: one that is passed over ends a run.
     pub fn add(&mut self, number: i64, link: Link<'_>) {
-        if link.is_provisional || BESIDE.contains(&link.kind) {
+        if link.is_provisional || !link.agent_sees || BESIDE.contains(&link.kind) {
             self.close();
             return;
         }
@@ -160,7 +163,7 @@ pub(super) fn catch_up(
     let since = low + arrivals.start / CAUGHT_UP * CAUGHT_UP;
     let known = known(of, since, high)?;
     let mut behind = of.prepare_cached(
-        "SELECT key, kind, id, parent, flags FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key",
+        "SELECT key, kind, id, parent, flags, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key",
     )?;
     let mut rows = behind.query([since, high, source])?;
     let mut chains = Chains::default();
@@ -176,14 +179,15 @@ pub(super) fn catch_up(
 
 /// Make all runs from the entries, where there are none.
 pub(super) fn make_all(of: &Connection) -> rusqlite::Result<()> {
-    let mut all =
-        of.prepare("SELECT key, kind, id, parent, flags, source FROM _entries ORDER BY key")?;
+    let mut all = of.prepare(
+        "SELECT key, kind, id, parent, flags, agent_sees, source FROM _entries ORDER BY key",
+    )?;
     let mut rows = all.query([])?;
     let mut chains = Chains::default();
     let mut last = None;
     while let Some(row) = rows.next()? {
         let key: i64 = row.get(0)?;
-        let belongs: (i64, i64) = (key >> ARRIVAL_BITS, row.get(5)?);
+        let belongs: (i64, i64) = (key >> ARRIVAL_BITS, row.get(6)?);
         if last.replace(belongs) != Some(belongs) {
             std::mem::take(&mut chains).run(of, 0)?;
         }
@@ -192,13 +196,14 @@ pub(super) fn make_all(of: &Connection) -> rusqlite::Result<()> {
     chains.run(of, 0)
 }
 
-/// Of a row with key, kind, id, parent and flags.
+/// Of a row with key, kind, id, parent, flags, and whether its agent sees it.
 fn link_of<'r>(row: &'r Row<'_>) -> rusqlite::Result<Link<'r>> {
     Ok(Link {
         kind: row.get_ref(1)?.as_str()?,
         id: row.get_ref(2)?.as_str_or_null()?,
         parent: row.get_ref(3)?.as_str_or_null()?,
         is_provisional: row.get::<_, i64>(4)? & flag::PROVISIONAL != 0,
+        agent_sees: row.get(5)?,
     })
 }
 
@@ -241,7 +246,7 @@ impl Catalogue {
 
     fn is_chain(&self, first: i64, bytes: &[u8]) -> rusqlite::Result<bool> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT key, id, parent, flags & 1, kind, source FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
+            "SELECT key, id, parent, flags & 1 OR NOT agent_sees, kind, source FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY key",
         )?;
         let kept = ids(bytes);
         if !bytes.len().is_multiple_of(ID_BYTES) || kept.len() == 0 {

@@ -145,15 +145,16 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// The last entry that the agent sees, but for those that are on no branch. Of a session with one source: its entries
-    /// arrive in file order, because what changes before its end is read again from the beginning.
-    pub fn last_seen(&self, session: i64) -> Result<Option<i64>, Error> {
+    /// The [leaf](crate::model::Leaf) of a session of which some entry has an id. Of a session with
+    /// one source: its entries arrive in file order, because what changes before its end is read
+    /// again from the beginning.
+    pub fn leaf(&self, session: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
         let run = || {
             self.connection
                 .prepare_cached(
-                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND kind <> ?3 AND kind <> ?4
-                     ORDER BY key DESC LIMIT 1",
+                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND id IS NOT NULL
+                       AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC LIMIT 1",
                 )?
                 .query_row(params![low, high, BESIDE[0], BESIDE[1]], |r| r.get(0))
                 .optional()

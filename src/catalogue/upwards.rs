@@ -94,7 +94,8 @@ impl Catalogue {
         Ok(true)
     }
 
-    /// The entries between two keys, the last one first.
+    /// The entries between two keys, the last one first. Nothing goes on from one that its agent
+    /// does not see: it is met without an id.
     fn each_row(
         &self,
         first: i64,
@@ -102,7 +103,7 @@ impl Catalogue {
         take: &mut dyn FnMut(Met<'_>) -> Wish,
     ) -> rusqlite::Result<Wish> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT key, id, parent FROM _entries
+            "SELECT key, CASE WHEN agent_sees THEN id END, parent FROM _entries
              WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
         )?;
         let mut rows = statement.query(params![first, last, BESIDE[0], BESIDE[1]])?;

@@ -126,7 +126,7 @@ pub trait Format: Send + Sync {
         None
     }
     /// Add one entry to the fold of its source. Called in file order.
-    fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64);
+    fn fold(&self, fold: &mut Fold, facts: &Facts);
     /// What the session is, from all its sources in path order.
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts;
 }

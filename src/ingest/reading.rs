@@ -542,7 +542,7 @@ impl<E: Entries> Taking<'_, '_, E> {
             }
             None => self.fold.last_time_ms,
         };
-        self.plan.format.fold(self.fold, &facts, start);
+        self.plan.format.fold(self.fold, &facts);
         let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
         self.notes.entry(hash, length);
         self.chunk.entries.add(EntryRow {

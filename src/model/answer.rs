@@ -346,6 +346,9 @@ pub struct TreeRow {
     /// Decoded beginning of the text, one line.
     pub text: String,
     pub is_error: bool,
+    /// Whether the agent reads the entry; not written where it does.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub agent_sees: bool,
 }
 
 /// The answer of `tree`.
@@ -381,7 +384,11 @@ pub struct ShownEntry {
     pub label: Option<String>,
     pub time: Option<String>,
     pub is_error: bool,
-    /// Decoded text by class, in order.
+    /// Whether the agent reads the entry; not written where it does.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub agent_sees: bool,
+    /// Decoded text by class, in order. Of bytes that are no entry their beginning, as the file
+    /// stands.
     pub text: Vec<(Class, Vec<String>)>,
     /// Why there is nothing to show: of kind `problem` for bytes that are no entry, else for an entry whose bytes are no longer
     /// what was read of them.

@@ -3,6 +3,7 @@
 mod acts;
 mod answer;
 mod entry;
+mod leaf;
 mod mask;
 mod query;
 mod session;
@@ -18,6 +19,7 @@ pub use answer::{
 };
 pub(crate) use entry::ARRIVAL_BITS;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};
+pub use leaf::Leaf;
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};

@@ -65,12 +65,9 @@ pub struct Fold {
     /// Time of the last entry that has one. For every format alike, it is no part of [`Format::fold`](crate::format::Format::fold).
     #[serde(skip_serializing_if = "is_default")]
     pub last_time_ms: Option<i64>,
-    /// Id of the last entry the agent sees (`None` after an entry without one).
+    /// Id of the last entry that has one, among those that the agent sees.
     #[serde(skip_serializing_if = "is_default")]
     pub leaf: Option<String>,
-    /// Offset of that last entry in its source.
-    #[serde(skip_serializing_if = "is_default")]
-    pub leaf_offset: Option<u64>,
     /// Model in force at the end of the file.
     #[serde(skip_serializing_if = "is_default")]
     pub model: Option<String>,

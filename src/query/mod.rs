@@ -15,6 +15,7 @@ mod search;
 mod show;
 pub mod syntax;
 mod tree;
+mod unreadable;
 mod verify;
 
 pub use list::ListScope;

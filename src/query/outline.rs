@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use crate::catalogue;
+use crate::catalogue::chains::BESIDE;
 use crate::catalogue::entries::Placed;
 use crate::index::{Error, Snapshot};
+use crate::model::Leaf;
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -29,7 +31,6 @@ pub(super) struct Outline {
     children: Vec<u32>,
     /// Where the children of each entry begin in `children`, and one more.
     begin: Vec<u32>,
-    /// The last entry that the agent sees.
     leaf: Option<u32>,
     /// No entry has an id: they form one line.
     pub without_ids: bool,
@@ -46,7 +47,7 @@ impl Snapshot<'_> {
         linear: bool,
         ask: Ask<'_>,
     ) -> Result<Outline, Error> {
-        let mut read = Reading::new(ask);
+        let mut read = Reading::new(ask, linear);
         // Linear sessions are of many files and in another order than these are read in.
         let by_time = match linear {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
@@ -85,11 +86,13 @@ struct Reading<'a> {
     by_id: HashMap<Box<str>, u32>,
     ids: Vec<Option<usize>>,
     lines: Vec<Option<usize>>,
-    leaf: Option<u32>,
+    /// Of a linear session every entry goes on from the one before, whether it has an id or not.
+    linear: bool,
+    leaf: Leaf<u32>,
 }
 
 impl<'a> Reading<'a> {
-    fn new(ask: Ask<'a>) -> Reading<'a> {
+    fn new(ask: Ask<'a>, linear: bool) -> Reading<'a> {
         Reading {
             ask,
             keys: Vec::new(),
@@ -97,7 +100,8 @@ impl<'a> Reading<'a> {
             by_id: HashMap::new(),
             ids: vec![None; ask.find.len()],
             lines: vec![None; ask.find.len()],
-            leaf: None,
+            linear,
+            leaf: Leaf::default(),
         }
     }
 
@@ -108,11 +112,13 @@ impl<'a> Reading<'a> {
         let at = self.keys.len();
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
-        if let Some(id) = entry.id {
+        // Nothing goes on from an entry that its agent does not see.
+        if let Some(id) = entry.id.filter(|_| entry.agent_sees) {
             self.by_id.insert(id.into(), at as u32);
         }
-        if entry.agent_sees {
-            self.leaf = Some(at as u32);
+        // The header is no entry of the conversation, though it has an id.
+        if entry.agent_sees && !BESIDE.contains(&entry.kind) {
+            self.leaf.note(at as u32, self.linear || entry.id.is_some());
         }
         for (place, name) in self.ask.find.iter().enumerate() {
             if entry.id == Some(name) {
@@ -149,7 +155,7 @@ impl<'a> Reading<'a> {
             parent,
             children,
             begin,
-            leaf: self.leaf,
+            leaf: self.leaf.entry(),
             without_ids: self.by_id.is_empty(),
         }
     }
@@ -202,7 +208,7 @@ impl Outline {
         path
     }
 
-    /// From the leaf (the last entry that the agent sees) up to the root.
+    /// From the [leaf](Leaf) up to the root.
     pub fn active_branch(&self) -> Vec<usize> {
         self.leaf
             .map_or_else(Vec::new, |leaf| self.branch(leaf as usize))

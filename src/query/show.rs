@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::masked::{mask_labels, mask_pieces};
 use super::outline::Ask;
 use super::tree::current_labels;
+use super::unreadable::Unreadable;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
+use crate::format::Shape;
 use crate::index::{Error, Snapshot};
 use crate::ingest::entry_bytes;
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, iso};
@@ -145,10 +147,28 @@ impl Snapshot<'_> {
             changed_files: self.changed_files(),
         }))?;
         let mut reader = Reader::new(self).masking(scope.mask);
+        let mut unreadable = Vec::new();
+        for source in sources.iter().filter(|_| scope.all) {
+            let place = catalogue.source_place(*source).map_err(Error::from)?;
+            let has_lines = |path: &Path, format: &str| {
+                let format = self.config().format(format);
+                format.is_some_and(|format| format.shape_of(path) == Shape::Lines)
+            };
+            let place = place.filter(|(path, format)| has_lines(path, format));
+            let path = place.as_ref().map(|(path, _)| path.as_path());
+            unreadable.push(Unreadable::new(catalogue, *source, path, scope.mask));
+        }
         for at in chosen {
             let Some(entry) = stored_entry(at)? else {
                 continue;
             };
+            // Entries of several files are told by their times.
+            if let [of_file] = &mut *unreadable {
+                while let Some(bytes) = of_file.next_before(entry.start).map_err(Error::from)? {
+                    each(ShownPart::Entry(bytes))?;
+                }
+                of_file.pass(entry.start + entry.length, entry.line);
+            }
             let text = reader.text(&entry)?;
             let problem = text.is_none().then(|| CHANGED.to_owned());
             let text = match text {
@@ -160,6 +180,7 @@ impl Snapshot<'_> {
                 label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
                 time: entry.time_ms.and_then(iso),
                 is_error: entry.flags & flag::ERROR != 0,
+                agent_sees: entry.agent_sees,
                 problem,
                 text,
                 parent: entry.parent,
@@ -170,25 +191,9 @@ impl Snapshot<'_> {
                 role: entry.role,
             }))?;
         }
-        if scope.all {
-            for source in sources {
-                let mut problems = catalogue.problems(source);
-                while let Some(problem) = problems.next().map_err(Error::from)? {
-                    each(ShownPart::Entry(ShownEntry {
-                        id: format!("@{}", problem.start),
-                        parent: None,
-                        line: 0,
-                        start: problem.start,
-                        end: problem.start + problem.length,
-                        kind: "problem".into(),
-                        role: None,
-                        label: None,
-                        time: None,
-                        is_error: false,
-                        text: Vec::new(),
-                        problem: Some(problem.reason),
-                    }))?;
-                }
+        for of_file in &mut unreadable {
+            while let Some(bytes) = of_file.next_before(u64::MAX).map_err(Error::from)? {
+                each(ShownPart::Entry(bytes))?;
             }
         }
         Ok(())

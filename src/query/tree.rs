@@ -144,6 +144,7 @@ impl Snapshot<'_> {
                 is_leaf: Some(at) == leaf,
                 text: one_line(&text).0,
                 is_error: entry.flags & flag::ERROR != 0,
+                agent_sees: entry.agent_sees,
                 kind: entry.kind,
                 role: entry.role,
             }))?;

@@ -80,7 +80,7 @@ impl SessionManager {
             session.begun |= self.setup.profile.begins_with(entry.role());
             session.log.push(entry);
         }
-        session.leaf = session.log.last_id().map(Into::into);
+        session.leaf = session.log.leaf_id().map(Into::into);
         if session.begun && persisted {
             let lines = session.lines();
             if let Some(disk) = &mut session.disk {

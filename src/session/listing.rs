@@ -174,7 +174,7 @@ fn info(path: PathBuf) -> std::io::Result<Option<SessionInfo>> {
         if facts.agent_sees && matches!(facts.role.as_deref(), Some("user" | "assistant")) {
             texts.extend(Pi.listed_text(line).filter(|text| !text.is_empty()));
         }
-        Pi.fold(&mut fold, &facts, 0);
+        Pi.fold(&mut fold, &facts);
     };
     let mut lines = Lines::new(file, Vec::new(), u64::MAX);
     while let Some((block, _)) = lines.next_block()? {

@@ -7,6 +7,7 @@ use super::entry::Entry;
 use super::places::Places;
 use super::value::Value;
 use crate::format::json;
+use crate::model::Leaf;
 
 /// Entries in file order, found by id. An id that several entries have means the last of them.
 #[derive(Debug, Default)]
@@ -122,9 +123,13 @@ impl Log {
         self.place_of(id).map(|at| &self.entries[at])
     }
 
-    /// The last entry that has an id.
-    pub(super) fn last_id(&self) -> Option<&str> {
-        self.entries.iter().rev().find_map(Entry::id)
+    /// The id of the [leaf](Leaf).
+    pub(super) fn leaf_id(&self) -> Option<&str> {
+        let mut leaf = Leaf::default();
+        for entry in &self.entries {
+            leaf.note(entry, entry.id().is_some());
+        }
+        leaf.entry().and_then(Entry::id)
     }
 
     /// From an entry up to its root, root first. A cycle ends before its first repeat.

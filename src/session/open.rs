@@ -130,7 +130,7 @@ impl SessionManager {
         (session.written, session.begun) = (true, true);
         session.read_only = read_only;
         session.take(loaded.entries);
-        session.leaf = session.log.last_id().map(Into::into);
+        session.leaf = session.log.leaf_id().map(Into::into);
         Ok(session)
     }
 

@@ -36,7 +36,7 @@ pub fn formats(bytes: &[u8]) {
                     );
                 }
                 let mut fold = Fold::default();
-                format.fold(&mut fold, &facts, 0);
+                format.fold(&mut fold, &facts);
                 readable(&format.passages(record));
                 let _ = format.listed_text(record);
                 for name in ["session.json", "01KE/message.json", "01KE/part/1.json"] {

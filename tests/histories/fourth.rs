@@ -71,7 +71,7 @@ impl Format for Mine {
         .into_iter()
         .collect()
     }
-    fn fold(&self, fold: &mut Fold, facts: &Facts, _offset: u64) {
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
         fold.entries += 1;
         fold.messages += u64::from(facts.is_message);
         fold.name = facts.name.clone().or(fold.name.take());

@@ -177,6 +177,12 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     if entry.is_error {
         after.push("error".to_owned());
     }
+    match entry.kind.as_str() {
+        "problem" if entry.line > 0 => after.push(format!("line {}", entry.line)),
+        "problem" => {}
+        _ if !entry.agent_sees => after.push("the agent does not see it".to_owned()),
+        _ => {}
+    }
     after.retain(|part| !part.is_empty());
     let after: String = after.iter().map(|part| format!(" · {part}")).collect();
     let id = plain_line(&entry.id);

@@ -170,14 +170,18 @@ fn line(
         .as_deref()
         .map(|label| format!(" [{}]", plain_line(label)))
         .unwrap_or_default();
-    let leaf = if row.is_leaf { " (leaf)" } else { "" };
+    let note = match (row.is_leaf, row.agent_sees) {
+        (true, _) => " (leaf)",
+        (false, true) => "",
+        (false, false) => " (the agent does not see it)",
+    };
     let id = plain_line(&row.id);
     let fixed = columns(prefix)
         + columns(sign)
         + columns(&id)
         + columns(&who)
         + columns(&label)
-        + leaf.len()
+        + note.len()
         + 4;
     let text = plain_line(&row.text);
     let room = screen
@@ -210,7 +214,7 @@ fn line(
             &who
         ),
         style.paint(Tone::Warn, &label),
-        style.paint(Tone::Strong, leaf),
+        style.paint(Tone::Strong, note),
         style.paint(tone, &fit(&text, room)),
     );
     out.truncate(out.trim_end().len());

@@ -422,6 +422,7 @@ mod tests {
                 label: Some(String::new()),
                 time: None,
                 is_error: false,
+                agent_sees: true,
                 text: vec![(Class::Prose, pieces), (Class::Output, Vec::new())],
                 problem: None,
             })

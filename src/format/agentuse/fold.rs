@@ -7,14 +7,13 @@ use crate::format::SourceFacts;
 use crate::model::{Facts, Fold, Part, SessionFacts, Usage};
 
 /// Add one document.
-pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.entries += 1;
     fold.errors += u64::from(facts.is_error);
     // `message_ms` is when the document says it was done.
     let time = facts.time_ms.max(facts.message_ms);
     fold.last_entry_ms = fold.last_entry_ms.max(time);
     fold.leaf = facts.id.clone();
-    fold.leaf_offset = Some(offset);
     if let Some(usage) = facts.usage.as_ref().or(facts.step.as_deref()) {
         let tokens = tokens(usage);
         fold.tokens = sum(fold.tokens, tokens, i64::saturating_add);

@@ -26,7 +26,7 @@ impl Format for Agentuse {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
@@ -73,8 +73,8 @@ impl Format for Agentuse {
         text::prompts(Kind::of(path), record)
     }
 
-    fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64) {
-        fold::fold(fold, facts, offset);
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
     }
 
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {

@@ -20,7 +20,7 @@ impl Format for Clido {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {
@@ -48,8 +48,8 @@ impl Format for Clido {
         text::passages(record)
     }
 
-    fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64) {
-        fold::fold(fold, facts, offset);
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
     }
 
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {

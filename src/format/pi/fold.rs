@@ -4,7 +4,7 @@ use crate::format::{SourceFacts, json};
 use crate::model::{Facts, Fold, Part, SessionFacts};
 
 /// Add one line, in file order.
-pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.entries += 1;
     fold.errors += u64::from(facts.is_error);
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
@@ -53,9 +53,11 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts, offset: u64) {
         return;
     }
 
-    // Into the text that is there: this is done for every line.
-    fold.leaf.clone_from(&facts.id);
-    fold.leaf_offset = Some(offset);
+    // Nothing goes on from an entry without an id. Into the text that is there: this is done for
+    // every line.
+    if facts.id.is_some() {
+        fold.leaf.clone_from(&facts.id);
+    }
     if let Some(name) = &facts.name {
         fold.name = (!name.is_empty()).then(|| name.clone());
     }

@@ -22,7 +22,7 @@ impl Format for Pi {
     }
 
     fn revision(&self) -> u32 {
-        3
+        4
     }
 
     fn shape(&self) -> Shape {
@@ -57,8 +57,8 @@ impl Format for Pi {
         facts::listed_text(record)
     }
 
-    fn fold(&self, fold: &mut Fold, facts: &Facts, offset: u64) {
-        fold::fold(fold, facts, offset);
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
     }
 
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {

@@ -80,6 +80,8 @@ impl Ascent {
         compactions: Vec<(i64, Option<String>)>,
     ) -> Self {
         asked.sort_unstable_by(|a, b| b.cmp(a));
+        // Prose and output of one entry are two hits.
+        asked.dedup();
         Self {
             asked: asked.into_iter().peekable(),
             leaf,

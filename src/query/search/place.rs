@@ -46,7 +46,7 @@ pub(super) fn places(
     }
     let catalogue = search.catalogue;
     let compactions = catalogue.compactions(session.session)?;
-    let leaf = catalogue.last_seen(session.session)?;
+    let leaf = catalogue.leaf(session.session)?;
     let mut ascent = Ascent::new(asked.clone(), leaf, compactions);
     let is_in_order = catalogue.each_upwards(session.session, &mut |met| ascent.meet(met))?;
     if is_in_order && let Some(places) = ascent.places() {

@@ -1,0 +1,36 @@
+//! Where does a session stand? One rule, for the catalogue and for the session manager.
+
+/// The leaf of a session: of the entries that its agent sees the last one that has an id. Where none
+/// has an id, as in pi's first version and in clido's files, it is the last of them.
+///
+/// pi appends records without an id too (`{"type":"leaf",…}` of older agent cores), and text that is
+/// no object can stand on a line of its own: nothing goes on from those.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaf<T> {
+    with_id: Option<T>,
+    last: Option<T>,
+}
+
+impl<T> Default for Leaf<T> {
+    fn default() -> Self {
+        Leaf {
+            with_id: None,
+            last: None,
+        }
+    }
+}
+
+impl<T: Copy> Leaf<T> {
+    /// Note the next entry that the agent sees, in file order.
+    pub fn note(&mut self, entry: T, has_id: bool) {
+        self.last = Some(entry);
+        if has_id {
+            self.with_id = self.last;
+        }
+    }
+
+    /// The leaf of the entries so far; `None` of none.
+    pub fn entry(&self) -> Option<T> {
+        self.with_id.or(self.last)
+    }
+}

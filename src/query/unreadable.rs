@@ -1,0 +1,116 @@
+//! Bytes of a session's file that are no entry, each where it stands among the entries.
+
+use std::iter::Peekable;
+use std::path::Path;
+
+use crate::catalogue::read::{ProblemsOfSource, StoredProblem};
+use crate::catalogue::{self, Catalogue};
+use crate::model::{Class, Mask, ShownEntry};
+use crate::source::place::Places;
+
+/// Characters of the bytes that are shown.
+const PREVIEW: usize = 200;
+/// Bytes that are read for that, at most: a key that begins within the preview is masked as a whole.
+const READ: u64 = 4 << 10;
+/// Bytes that are looked through at once for ends of lines.
+const AT_ONCE: u64 = 64 << 10;
+
+/// The unreadable bytes of one source, in file order.
+pub(super) struct Unreadable<'c> {
+    problems: Peekable<Problems<'c>>,
+    /// To be looked into; `None`: it has no lines, or cannot be read.
+    file: Option<Places>,
+    mask: Option<Mask>,
+    /// A place in the file, and its line.
+    at: u64,
+    line: u64,
+}
+
+struct Problems<'c>(ProblemsOfSource<'c>);
+
+impl Iterator for Problems<'_> {
+    type Item = Result<StoredProblem, catalogue::Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().transpose()
+    }
+}
+
+impl<'c> Unreadable<'c> {
+    /// Those of `source`; `path`: its file, where it has lines.
+    pub fn new(
+        catalogue: &'c Catalogue,
+        source: i64,
+        path: Option<&Path>,
+        mask: Option<Mask>,
+    ) -> Self {
+        Unreadable {
+            problems: Problems(catalogue.problems(source)).peekable(),
+            file: path.and_then(|path| Places::open(path).ok()),
+            mask,
+            at: 0,
+            line: 1,
+        }
+    }
+
+    /// An entry that ends at byte `end` stands on this line.
+    pub fn pass(&mut self, end: u64, line: u64) {
+        (self.at, self.line) = (end, line);
+    }
+
+    /// The next one that stands before this byte.
+    pub fn next_before(&mut self, byte: u64) -> Result<Option<ShownEntry>, catalogue::Error> {
+        let stands_before = |problem: &Result<StoredProblem, _>| match problem {
+            Ok(problem) => problem.start < byte,
+            Err(_) => true,
+        };
+        let Some(problem) = self.problems.next_if(stands_before).transpose()? else {
+            return Ok(None);
+        };
+        let line = self.line_of(problem.start);
+        let preview = self.preview(&problem).filter(|text| !text.is_empty());
+        Ok(Some(ShownEntry {
+            id: format!("@{}", problem.start),
+            parent: None,
+            line,
+            start: problem.start,
+            end: problem.start + problem.length,
+            kind: "problem".into(),
+            role: None,
+            label: None,
+            time: None,
+            is_error: false,
+            agent_sees: false,
+            text: preview
+                .map(|text| vec![(Class::Output, vec![text])])
+                .unwrap_or_default(),
+            problem: Some(problem.reason),
+        }))
+    }
+
+    /// The line on which this byte stands; 0 where nobody can say.
+    fn line_of(&mut self, byte: u64) -> u64 {
+        let Some(file) = &mut self.file else {
+            return 0;
+        };
+        while self.at < byte {
+            let length = (byte - self.at).min(AT_ONCE);
+            let Ok(Some(bytes)) = file.bytes(self.at, length) else {
+                return 0;
+            };
+            self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+            self.at += length;
+        }
+        self.line
+    }
+
+    /// What the bytes say, as the file stands now.
+    fn preview(&mut self, problem: &StoredProblem) -> Option<String> {
+        let file = self.file.as_mut()?;
+        let bytes = file.bytes(problem.start, problem.length.min(READ));
+        let text = String::from_utf8_lossy(bytes.ok()??).replace('\0', "");
+        let masked = self.mask.and_then(|mask| mask(&text));
+        let text = masked.unwrap_or(text);
+        Some(text.chars().take(PREVIEW).collect())
+    }
+}

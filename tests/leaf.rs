@@ -1,0 +1,251 @@
+//! Do all answers agree where a session stands? What `show`, `tree`, `export` and the places of hits
+//! say is held against the session manager, which agents' own rules are held against elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value, json};
+use sessionary::index::{SearchScope, ShowScope, TreeFilter};
+use sessionary::model::Place;
+use sessionary::session::{Profile, SessionManager, Setup};
+use sessionary::{Config, Freshness, Index};
+
+/// A session file in a folder of its own.
+struct Written {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+    path: PathBuf,
+}
+
+fn written(text: &[u8]) -> Written {
+    let folder = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(folder.path()).unwrap().join("sessions");
+    let path = root.join("--w--/2026-01-05T09-00-00-000Z_s1.jsonl");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    Written {
+        _folder: folder,
+        root,
+        path,
+    }
+}
+
+/// The ids on the way from the root to the leaf.
+fn branch_of_manager(written: &Written) -> Option<Vec<String>> {
+    let setup = Setup::new(Profile::of("pi").unwrap(), &written.root);
+    let session = SessionManager::open_read_only(&setup, &written.path).ok()?;
+    let branch = session.branch();
+    let ids = branch.iter().map(|entry| entry.id().unwrap().to_owned());
+    Some(ids.collect())
+}
+
+/// Holds every answer about the file against the session manager's. `false`: it has none.
+fn compare(text: &[u8], what: &str) -> bool {
+    let written = written(text);
+    let Some(branch) = branch_of_manager(&written) else {
+        return false;
+    };
+    let config = Config::new(
+        written.root.parent().unwrap().join("index"),
+        vec![crate::histories::dump::root("pi", "pi", &written.root)],
+    );
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    let row = index.resolve(written.path.to_str().unwrap(), Path::new("/"));
+    let row = row.unwrap();
+
+    let shown = index.show(&row, &ShowScope::default()).unwrap();
+    let ids: Vec<&String> = shown.entries.iter().map(|entry| &entry.id).collect();
+    assert_eq!(ids, branch.iter().collect::<Vec<_>>(), "show: {what}");
+
+    let tree = index.tree(&row, TreeFilter::All).unwrap();
+    let active = tree.entries.iter().filter(|row| row.on_active_branch);
+    let active: BTreeSet<&String> = active.map(|row| &row.id).collect();
+    assert_eq!(active, branch.iter().collect(), "tree: {what}");
+    let leaf = tree.entries.iter().filter(|row| row.is_leaf);
+    let leaf: Vec<&String> = leaf.map(|row| &row.id).collect();
+    assert_eq!(
+        leaf,
+        branch.last().into_iter().collect::<Vec<_>>(),
+        "{what}"
+    );
+
+    let mut copied = Vec::new();
+    let (_, streamed) = index.copy_branch(&row, None, &mut copied).unwrap();
+    assert!(streamed.complete);
+    // What is exported stands where the session does.
+    let exported = branch_of_manager(&self::written(&copied));
+    assert_eq!(exported.as_ref(), Some(&branch), "export: {what}");
+
+    let scope = SearchScope {
+        limit: 0,
+        exact: true,
+        ..SearchScope::default()
+    };
+    let answer = index.search("kind:message", &scope).unwrap();
+    let hits = answer.sessions.iter().flat_map(|group| &group.hits);
+    let places: BTreeMap<&String, Option<Place>> =
+        hits.map(|hit| (&hit.entry, hit.place)).collect();
+    for (id, place) in places {
+        let is_on_branch = matches!(place, Some(Place::Active | Place::Compacted));
+        assert_eq!(is_on_branch, branch.contains(id), "{id}: {place:?}: {what}");
+    }
+    true
+}
+
+/// Whether ids tell how the entries hang together, each of one entry.
+fn has_own_ids(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let ids: Vec<String> = text
+        .lines()
+        .skip(1)
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter_map(|line| line["id"].as_str().map(str::to_owned))
+        .collect();
+    let own: BTreeSet<&String> = ids.iter().collect();
+    !ids.is_empty() && own.len() == ids.len()
+}
+
+#[test]
+fn every_answer_about_a_fixture_agrees_where_it_stands() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/pi");
+    let mut compared = 0;
+    for case in fs::read_dir(fixtures).unwrap() {
+        let case = case.unwrap().path();
+        for file in fs::read_dir(&case).unwrap() {
+            let file = file.unwrap().path();
+            let text = fs::read(&file).unwrap_or_default();
+            if file.extension().is_some_and(|of| of == "jsonl") && has_own_ids(&text) {
+                compared += usize::from(compare(&text, &file.display().to_string()));
+            }
+        }
+    }
+    println!("{compared} fixtures");
+    assert!(compared > 25, "{compared}");
+}
+
+/// Lines of a session as agents and their add-ons write them: with ids and without, with parents
+/// that are there and others, and text that is no object.
+fn generated(random: &mut ChaCha8Rng) -> String {
+    let header = json!({
+        "type": "session", "version": 3, "id": "s1", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w",
+    });
+    let (mut lines, mut ids) = (vec![header.to_string()], Vec::<String>::new());
+    for number in 0..random.random_range(1..25) {
+        let line = match random.random_range(0..12) {
+            0 => "42".to_owned(),
+            1 => "\"text\"".to_owned(),
+            2 => json!({"type": "leaf", "targetId": ids.last()}).to_string(),
+            3 => json!({"type": "message", "parentId": ids.last(), "message": {"role": "user", "content": "none"}}).to_string(),
+            kind => {
+                let any = |random: &mut ChaCha8Rng| {
+                    let at = random.random_range(0..ids.len());
+                    Some(ids[at].clone())
+                };
+                let parent = match random.random_range(0..8) {
+                    _ if ids.is_empty() => None,
+                    0 => None,
+                    1 => Some("elsewhere".to_owned()),
+                    2 => any(random),
+                    _ => ids.last().cloned(),
+                };
+                let id = format!("e{number}");
+                ids.push(id.clone());
+                let mut line = json!({
+                    "type": "message", "id": id, "parentId": parent,
+                    "timestamp": format!("2026-01-05T09:00:{number:02}.000Z"),
+                    "message": {"role": "user", "content": format!("said {number}")},
+                });
+                if kind == 4 {
+                    line = json!({"type": "custom", "id": id, "parentId": parent, "customType": "x", "data": 1});
+                }
+                line.to_string()
+            }
+        };
+        lines.push(line);
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+#[test]
+fn every_answer_about_a_generated_session_agrees_where_it_stands() {
+    let mut compared = 0;
+    for seed in 0..150 {
+        let text = generated(&mut ChaCha8Rng::seed_from_u64(seed));
+        if has_own_ids(text.as_bytes()) {
+            compared += usize::from(compare(text.as_bytes(), &format!("seed {seed}:\n{text}")));
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+/// What an agent does not see is marked, and what is no entry stands where it is in the file.
+#[cfg(unix)]
+#[test]
+fn what_the_agent_does_not_see_is_marked() {
+    let home = crate::sandbox::Sandbox::new();
+    let line = |id: &str, parent: &str, said: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":{parent},\"message\":{{\"role\":\"user\",\"content\":\"{said}\"}}}}"
+        )
+    };
+    let text = [
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}".to_owned(),
+        line("a1", "null", "seen"),
+        line("a2", "\"a1\"", "first of two") + &line("a3", "\"a2\"", "second of two"),
+        "no entry, but a key: ghp_0123456789abcdefghijABCDEFGHIJ012345".to_owned(),
+        String::new(),
+        line("a4", "\"a1\"", "at the end"),
+        "42".to_owned(),
+        String::new(),
+    ];
+    home.write(".pi/agent/sessions/--w--/s.jsonl", &text.join("\n"));
+    insta::assert_snapshot!(home.run(&["tree", "s", "--filter", "all"]), @r#"
+    seen
+    pi · /w · 2026-01-05 09:00 · 6 entries
+    ~/.pi/agent/sessions/--w--/s.jsonl
+
+    ● a1 user  seen
+    ├─ ○ a2 user (the agent does not see it)  first of two
+    └─ ◆ a4 user (leaf)  at the end
+    ○ a3 user (the agent does not see it)  second of two
+    ○ L7   42
+    "#);
+    insta::assert_snapshot!(home.run(&["show", "s", "--all"]), @r#"
+    seen
+    pi · /w · 2026-01-05 09:00 · 6 entries
+    ~/.pi/agent/sessions/--w--/s.jsonl
+
+    ── session · 2026-01-05 09:00 · s ──────────────────────────────────────────────────────────────────
+
+    ── user · a1 ───────────────────────────────────────────────────────────────────────────────────────
+    seen
+
+    ── user · the agent does not see it · a2 ───────────────────────────────────────────────────────────
+    first of two
+
+    ── user · the agent does not see it · a3 ───────────────────────────────────────────────────────────
+    second of two
+
+    ── no entry: not JSON · line 4 · @370 ──────────────────────────────────────────────────────────────
+      │ no entry, but a key: ghp_[redacted]
+
+    ── user · a4 ───────────────────────────────────────────────────────────────────────────────────────
+    at the end
+
+    ──  · L7 ───────────────────────────────────────────────────────────────────────────────────────────
+      │ 42
+    --- stderr
+    Keys and tokens are left out as [redacted]; --reveal shows them.
+    "#);
+    let shown = home.json(&["show", "s", "--all", "--json"]);
+    let entries = shown["entries"].as_array().unwrap().iter();
+    let unseen: Vec<&str> = entries
+        .filter(|entry| entry["agent_sees"] == false)
+        .map(|entry| entry["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(unseen.len(), 3, "{unseen:?}");
+}
