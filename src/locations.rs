@@ -82,6 +82,11 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
     let folder = agent_folder(agent, environment);
     if let Some((folder, why)) = &folder {
         roots.push(root(agent, folder.join(agent.sessions), false, why.clone()));
+        let also = agent.dir_also.filter(|_| why == DEFAULT);
+        if let (Some(also), Some(home)) = (also, &environment.home) {
+            let sessions = home.join(also).join(agent.sessions);
+            roots.push(root(agent, sessions, false, why.clone()));
+        }
     }
     for variable in agent.flat_variables {
         if let Some(value) = (environment.var)(variable).filter(|value| !value.is_empty()) {
@@ -129,8 +134,11 @@ fn agent_folder(agent: &Agent, environment: &Environment<'_>) -> Option<(PathBuf
     } else {
         environment.home.as_ref()
     };
-    Some((above?.join(agent.dir_default), "default".to_owned()))
+    Some((above?.join(agent.dir_default), DEFAULT.to_owned()))
 }
+
+/// What says where an agent keeps its sessions when nothing else does.
+const DEFAULT: &str = "default";
 
 fn settings_root(agent: &Agent, environment: &Environment<'_>, file: &Path) -> Option<RootSpec> {
     if !environment.read_settings {
@@ -281,6 +289,7 @@ mod tests {
             [
                 "pi /home/ada/.pi/agent/sessions folders default",
                 "indusagi /home/ada/.indusagi/agent/sessions folders default",
+                "indusagi /home/ada/.pindusagi/agent/sessions folders default",
                 "clido /home/ada/.local/share/clido/sessions folders default",
                 "agentuse /home/ada/.local/share/agentuse/project folders default",
             ]

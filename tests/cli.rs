@@ -54,11 +54,11 @@ pub fn home() -> Sandbox {
 
 #[test]
 fn overview() {
-    assert_snapshot!(home().run(&[]), @r#"
+    assert_snapshot!(home().run(&[]), @r"
     4 sessions, 2.4 KB of session files; last full scan DATE.
     14 entries (2.4 KB) still to be indexed; search finds them all the same.
 
-    4 roots looked at, 2 not there (`sessionary status --roots` names them)
+    5 roots looked at, 3 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -74,7 +74,7 @@ fn overview() {
       sessionary list --all    every session, newest first
       sessionary search WORDS  everything that was said, run and printed
       sessionary show last     read back the newest session of this directory
-    "#);
+    ");
 }
 
 #[test]
@@ -82,10 +82,11 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    4 roots looked at
+    5 roots looked at
     AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi        ~/.pi/agent/sessions                    0      0          default, not there
     indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
+    indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
 

@@ -22,22 +22,23 @@ fn where_sessions_were_looked_for() {
             .concat(),
         )
     };
-    assert_snapshot!(roots(&[]), @r#"
+    assert_snapshot!(roots(&[]), @r"
     AGENT         ROOT                           SESSIONS  FILES  NEWEST  WHY
     pi            ~/.pi/agent/sessions                  3      3  5m      default
     pi            ~/flat                                0      0          sessionDir of ~/.pi/agent/set…
     indusagi      ~/.indusagi/agent/sessions            0      0          default, not there
+    indusagi      ~/.pindusagi/agent/sessions           0      0          default, not there
     clido         ~/clido/sessions                      1      1  3d      $CLIDO_DATA_DIR
     agentuse      …local/share/agentuse/project         0      0          default, not there
     clido=laptop  ~/code/parser/../old                  0      0          --root, not there
-    "#);
+    ");
     let json = home.json(&["status", "--roots", "--json"]);
     assert_eq!(json["complete"], true);
     assert_eq!(
         json["roots"][0]["newest"], "2026-01-05T11:55:00.000Z",
         "{json}"
     );
-    assert_eq!(json["roots"].as_array().map(Vec::len), Some(5));
+    assert_eq!(json["roots"].as_array().map(Vec::len), Some(6));
 }
 
 #[test]
@@ -165,6 +166,7 @@ fn nothing_found_says_where_and_what_to_do() {
     AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi        ~/.pi/agent/sessions                    0      0          default, not there
     indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
+    indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:

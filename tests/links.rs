@@ -242,22 +242,36 @@ fn status_says_what_is_not_followed() {
     --- stderr
     $HOME/.pi/agent/sessions: a link leads out of the roots and is not followed; --follow-links follows it
     "#);
-    assert_snapshot!(home.run(&["status", "--roots"]), @r#"
+    // Later too, in one line.
+    for arguments in [&["list", "--all"][..], &["search", "one"]] {
+        let output = home.output(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let line =
+            "1 link out of the places that are read is not followed; --follow-links follows it.";
+        assert_eq!(said.matches(line).count(), 1, "{said}");
+        let followed = home.output(&[arguments, &["--follow-links"]].concat());
+        let said = String::from_utf8_lossy(&followed.stderr);
+        assert!(!said.contains("not followed"), "{said}");
+        drop(home.output(&["sync"]));
+    }
+    assert_snapshot!(home.run(&["status", "--roots"]), @r"
     AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi        ~/.pi/agent/sessions                    1      1  2h      default, 1 link not followed
     indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
+    indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     --- stderr
     Links that lead out of these places are not followed; with --follow-links, or follow_links = true in the configuration file, they are.
-    "#);
-    assert_snapshot!(home.run(&["status", "--roots", "--follow-links"]), @r#"
+    ");
+    assert_snapshot!(home.run(&["status", "--roots", "--follow-links"]), @r"
     AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi        ~/.pi/agent/sessions                    2      2  2h      default
     indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
+    indusagi  ~/.pindusagi/agent/sessions             0      0          default, not there
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
-    "#);
+    ");
     home.write(".config/sessionary/config.toml", "follow_links = true\n");
     assert_snapshot!(home.run(&["config", "show"]), @r#"
     KEY           VALUE                SOURCE   WHAT FOR

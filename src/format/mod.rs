@@ -146,6 +146,8 @@ pub struct Agent {
     pub expands: bool,
     /// Where the agent folder is when no variable says so, below the home folder (or, with `data_dir`, below the platform's data folder).
     pub dir_default: &'static str,
+    /// Where another program of that name keeps its agent folder by default, beside `dir_default`.
+    pub dir_also: Option<&'static str>,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
     /// The sessions folder below the agent folder.
@@ -189,6 +191,7 @@ pub static AGENTS: &[Agent] = &[
         above_variable: None,
         expands: true,
         dir_default: ".pi/agent",
+        dir_also: None,
         data_dir: false,
         sessions: "sessions",
         flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
@@ -202,6 +205,8 @@ pub static AGENTS: &[Agent] = &[
         above_variable: Some(("INDUSAGI_DIR", "agent")),
         expands: true,
         dir_default: ".indusagi/agent",
+        // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
+        dir_also: Some(".pindusagi/agent"),
         data_dir: false,
         sessions: "sessions",
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
@@ -216,6 +221,7 @@ pub static AGENTS: &[Agent] = &[
         expands: false,
         // The `directories` crate adds a level on Windows.
         dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
+        dir_also: None,
         data_dir: true,
         sessions: "sessions",
         flat_variables: &["CLIDO_SESSION_DIR"],
@@ -230,6 +236,7 @@ pub static AGENTS: &[Agent] = &[
         above_variable: Some(("XDG_DATA_HOME", "agentuse")),
         expands: false,
         dir_default: ".local/share/agentuse",
+        dir_also: None,
         data_dir: false,
         sessions: "project",
         flat_variables: &[],

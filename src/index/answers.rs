@@ -109,6 +109,14 @@ impl Index {
         self.ask(|snapshot| snapshot.only())
     }
 
+    /// How many links below the roots lead out of them and are not followed.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn links_not_followed(&self) -> Result<u64, Error> {
+        self.ask(|snapshot| snapshot.links_not_followed())
+    }
+
     /// Whether there is any session.
     ///
     /// # Errors

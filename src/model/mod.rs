@@ -7,6 +7,7 @@ mod leaf;
 mod mask;
 mod query;
 mod session;
+mod siblings;
 mod source;
 mod time;
 
@@ -23,5 +24,6 @@ pub use leaf::Leaf;
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use query::{Expr, Sort};
 pub use session::{Fold, Header, SessionFacts};
+pub(crate) use siblings::sort_siblings;
 pub use source::{Part, Placement, Range, Record, RecordKind};
 pub use time::iso;

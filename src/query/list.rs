@@ -14,6 +14,7 @@ use crate::format::json::Collation;
 use crate::index::{Error, Snapshot};
 use crate::model::{Listing, Mask, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
 use crate::source::identity::now_ns;
+use crate::source::links::NOT_FOLLOWED;
 
 /// Which sessions a list shows, in which order. The default is all of them.
 #[derive(Debug, Clone, Default)]
@@ -197,6 +198,15 @@ impl Snapshot<'_> {
             }
         }
         Ok(texts.join(" "))
+    }
+
+    /// How many links below the roots lead out of them and are not followed.
+    pub fn links_not_followed(&self) -> Result<u64, Error> {
+        let mut links = 0;
+        for root in self.root_numbers()? {
+            links += self.catalogue.links_not_followed(root, NOT_FOLLOWED)?;
+        }
+        Ok(links)
     }
 
     /// Whether there is any session.

@@ -6,7 +6,7 @@ use crate::catalogue;
 use crate::catalogue::chains::BESIDE;
 use crate::catalogue::entries::Placed;
 use crate::index::{Error, Snapshot};
-use crate::model::Leaf;
+use crate::model::{Leaf, sort_siblings};
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -27,7 +27,7 @@ pub(super) struct Outline {
     /// Where the entries are that were looked for; of several with one id the last, as pi resolves them.
     pub found: Vec<Option<usize>>,
     parent: Vec<u32>,
-    /// All children, those of one parent together, by time; ties, and times that cannot be read, in file order.
+    /// All children, those of one parent together, in the order in which pi shows them.
     children: Vec<u32>,
     /// Where the children of each entry begin in `children`, and one more.
     begin: Vec<u32>,
@@ -136,7 +136,11 @@ impl<'a> Reading<'a> {
         let mut children: Vec<u32> = (0..parent.len() as u32)
             .filter(|at| parent[*at as usize] != NONE)
             .collect();
-        children.sort_unstable_by_key(|at| (parent[*at as usize], times[*at as usize], *at));
+        let parent_of = |at: &u32| parent[*at as usize];
+        children.sort_unstable_by_key(|at| (parent_of(at), *at));
+        for siblings in children.chunk_by_mut(|a, b| parent_of(a) == parent_of(b)) {
+            sort_siblings(siblings, |at| times[at as usize]);
+        }
         let mut begin = vec![0; parent.len() + 1];
         for above in parent.iter().filter(|above| **above != NONE) {
             begin[*above as usize + 1] += 1;

@@ -22,8 +22,8 @@ pub struct SessionContext<'a> {
 /// A model and who runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelChoice {
-    /// Who runs it.
-    pub provider: String,
+    /// Who runs it, where that is written.
+    pub provider: Option<String>,
     /// The model.
     pub model_id: String,
 }
@@ -54,7 +54,7 @@ fn text(value: Option<&str>) -> Option<String> {
 
 fn choice(object: &str, model: &str) -> Option<ModelChoice> {
     Some(ModelChoice {
-        provider: text(json::member(object, "provider"))?,
+        provider: text(json::member(object, "provider")),
         model_id: text(json::member(object, model))?,
     })
 }

@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use super::value::{Value, put};
 use crate::format::json;
+use crate::format::pi::header_version;
 
 /// The first line of a session (pi: `SessionHeader`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,13 +18,7 @@ impl SessionHeader {
     pub(super) fn of(entry: &Entry) -> Option<Self> {
         let id = entry.member("id").and_then(String::read)?;
         (entry.kind() == "session").then(|| Self {
-            version: match entry.member("version") {
-                // `header.version ?? 1`; what is no number is less than none.
-                None | Some("null") => 1,
-                Some(version) => {
-                    f64::read(version).map_or(super::CURRENT_SESSION_VERSION, |n| n as i64)
-                }
-            },
+            version: header_version(entry.member("version")),
             json: entry.json().into(),
             id: id.into(),
         })

@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::places::Places;
 use super::value::Value;
 use crate::format::json;
-use crate::model::Leaf;
+use crate::model::{Leaf, sort_siblings};
 
 /// Entries in file order, found by id. An id that several entries have means the last of them.
 #[derive(Debug, Default)]
@@ -216,8 +216,7 @@ impl Log {
         }
         let times: Vec<Option<i64>> = self.entries.iter().map(Entry::time_ms).collect();
         for node in &mut nodes {
-            // Stable; times that cannot be read come first, in file order.
-            node.children.sort_by(|a, b| times[*a].cmp(&times[*b]));
+            sort_siblings(&mut node.children, |at| times[at]);
         }
         Tree { nodes, roots }
     }

@@ -88,7 +88,7 @@ pub use typed::{
 pub use value::{Json, Members};
 
 /// The version of the files that are written (pi: `CURRENT_SESSION_VERSION`).
-pub const CURRENT_SESSION_VERSION: i64 = 3;
+pub const CURRENT_SESSION_VERSION: i64 = crate::format::pi::CURRENT_VERSION;
 
 /// The thinking levels that pi 0.87 knows, least first. A session may hold others; pi then takes the nearest that the model
 /// has, or none.

@@ -224,7 +224,7 @@ fn entries_without_ids_stand_on_the_one_branch_there_is() {
     v1("third", 3);
     v1("nothing", 0);
     v1("beyond", 77);
-    // One entry without an id among others stands nowhere.
+    // One entry without an id among others stands nowhere, and is no leaf.
     let mut named = said("starfruit named");
     named["id"] = json!("a");
     place.write(
@@ -269,12 +269,12 @@ fn entries_without_ids_stand_on_the_one_branch_there_is() {
             places("mixed"),
             [
                 ("L3".to_owned(), None),
-                ("a".to_owned(), Some(Place_::Abandoned))
+                ("a".to_owned(), Some(Place_::Active))
             ],
             "{state}"
         );
         assert_eq!(places("c"), [("L2".to_owned(), None)], "{state}");
-        assert_eq!(found(index, "starfruit is:branch"), ["a"], "{state}");
+        assert_eq!(found(index, "starfruit is:branch"), ["L3"], "{state}");
         assert_eq!(found(index, "starfruit -is:branch").len(), 17, "{state}");
     });
 }

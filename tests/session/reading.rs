@@ -236,3 +236,40 @@ fn an_agent_gets_nothing_that_it_does_not_know() {
     ));
     assert_eq!(session.leaf_id(), Some(&*other));
 }
+
+/// As `header.version ?? 1` is compared with numbers in JavaScript.
+#[test]
+fn a_version_that_is_text_is_the_number_that_it_names() {
+    for (version, is_older) in [
+        ("3", false),
+        ("\"3\"", false),
+        ("\" 3 \"", false),
+        ("\"later\"", false),
+        ("{}", false),
+        ("2", true),
+        ("\"1\"", true),
+        ("\"\"", true),
+        ("null", true),
+        ("true", true),
+    ] {
+        let place = Place::new();
+        let header = HEADER.replace("\"version\":3", &format!("\"version\":{version}"));
+        assert!(header.contains(version), "{header}");
+        let path = place.file(format!("{header}\n{}\n", line("a", None)));
+        let mut session = place.open(&path);
+        session.append_message(assistant("answer")).expect("it");
+        // Who appends to an older version migrates it first.
+        let text = std::fs::read_to_string(&path).expect("it");
+        assert_eq!(!text.starts_with(&header), is_older, "{version}: {text}");
+    }
+}
+
+#[test]
+fn a_model_is_named_where_its_provider_is_not() {
+    let place = Place::new();
+    let entry = r#"{"type":"model_change","id":"a","parentId":null,"timestamp":"x","modelId":"m"}"#;
+    let path = place.file(format!("{HEADER}\n{entry}\n"));
+    let model = place.open(&path).build_session_context().model;
+    let model = model.expect("it is named");
+    assert_eq!((model.provider, &*model.model_id), (None, "m"));
+}

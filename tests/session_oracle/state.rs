@@ -65,7 +65,7 @@ fn all(session: &SessionManager) -> String {
         |model| {
             format!(
                 "{{\"provider\":{},\"modelId\":{}}}",
-                quoted(&model.provider),
+                nullable(model.provider.as_deref()),
                 quoted(&model.model_id)
             )
         },

@@ -74,14 +74,15 @@ fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String,
     }
     if let Some(text) = &what.assistant {
         let model = session.build_session_context().model;
-        let model = model.ok_or_else(|| {
+        let model = model.and_then(|model| Some((model.provider?, model.model_id)));
+        let (provider, model) = model.ok_or_else(|| {
             Failure::usage("no model is in force, so it cannot be said whose message this is")
                 .hint("name one first: --model PROVIDER/MODEL")
         })?;
         return Ok(session.append_message(AssistantMessage {
             content: vec![ContentBlock::text(something(text)?)],
-            provider: model.provider,
-            model: model.model_id,
+            provider,
+            model,
             timestamp: now_ms,
             ..Default::default()
         })?);

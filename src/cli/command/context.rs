@@ -77,7 +77,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
             schema_version: SCHEMA_VERSION,
             session: session.session_id(),
             thinking_level: &context.thinking_level,
-            provider: model.map(|model| &*model.provider),
+            provider: model.and_then(|model| model.provider.as_deref()),
             model: model.map(|model| &*model.model_id),
             messages: messages
                 .iter()
@@ -166,7 +166,10 @@ fn of_block(block: &Value) -> String {
 fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {
     let model = model.map_or_else(
         || "no model named".to_owned(),
-        |model| format!("{}/{}", model.provider, model.model_id),
+        |model| match &model.provider {
+            Some(provider) => format!("{provider}/{}", model.model_id),
+            None => model.model_id.clone(),
+        },
     );
     let messages = crate::output::time::count(messages.len() as u64, "message");
     plain_lines(&format!("{messages} · {model} · thinking {thinking}"))

@@ -138,6 +138,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     };
     printed.print()?;
     super::say_pending(screen, &index, list.complete, Some(list.pending_files));
+    super::say_links(screen, &index);
     screen.say_redacted();
     say_scope(&scope, &list, &index, screen)?;
     afterwards(&mut index, screen);

@@ -243,6 +243,21 @@ fn say_ended(screen: &Screen, index: &Index, streamed: &Streamed) {
     say_pending(screen, index, streamed.complete || is_told, None);
 }
 
+/// Says how much may lie behind links, unless opening has just said it.
+fn say_links(screen: &Screen, index: &Index) {
+    let notes = index.report().map_or(&[][..], |report| &report.notes);
+    let is_said = notes.iter().any(|note| note.contains("--follow-links"));
+    match index.links_not_followed() {
+        Ok(links) if links > 0 && !is_said => screen.say(&format!(
+            "{} out of the places that are read {} not followed; --follow-links follows {}.",
+            count(links, "link"),
+            if links == 1 { "is" } else { "are" },
+            if links == 1 { "it" } else { "them" },
+        )),
+        _ => {}
+    }
+}
+
 /// Names files that hold other bytes than those catalogued.
 fn say_changed(screen: &Screen, files: &[PathBuf]) {
     for file in files.iter().take(NOTES) {

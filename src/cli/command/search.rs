@@ -135,6 +135,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     let more = answer.pending_files.saturating_sub(changed.len() as u64);
     let is_told = !changed.is_empty() && more == 0 && index.is_complete();
     super::say_pending(screen, &index, is_read || is_told, Some(more));
+    super::say_links(screen, &index);
     if let Some(damage) = &answer.words_damage {
         screen.say(&format!(
             "{}. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.",

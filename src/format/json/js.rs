@@ -25,6 +25,43 @@ pub fn time_ms(raw: &str) -> Option<i64> {
     }
 }
 
+/// `Number(value)` of any JSON value, given as text; `None` is NaN.
+pub fn to_number(raw: &str) -> Option<f64> {
+    match raw {
+        "null" | "false" => Some(0.0),
+        "true" => Some(1.0),
+        _ => match raw.as_bytes().first()? {
+            b'"' => number_of(&super::decode(raw.as_bytes())),
+            b'[' | b'{' => number_of(&string(raw)),
+            _ => raw.parse().ok(),
+        },
+    }
+}
+
+/// `Number(text)`; `None` is NaN.
+fn number_of(text: &str) -> Option<f64> {
+    let text = trim(text);
+    let digits = |radix| i64::from_str_radix(text.get(2..)?, radix).ok();
+    let whole = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
+        Some("0x") => Some(digits(16)),
+        Some("0o") => Some(digits(8)),
+        Some("0b") => Some(digits(2)),
+        _ => None,
+    };
+    match (whole, text) {
+        // A sign may stand in front of decimal numbers alone.
+        (Some(whole), _) => whole.filter(|whole| *whole >= 0).map(|whole| whole as f64),
+        (None, "") => Some(0.0),
+        (None, "Infinity" | "+Infinity") => Some(f64::INFINITY),
+        (None, "-Infinity") => Some(f64::NEG_INFINITY),
+        // Rust reads names as well: "inf", "nan".
+        (None, _) => {
+            let is_decimal = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+            text.parse().ok().filter(|_| text.chars().all(is_decimal))
+        }
+    }
+}
+
 /// `new Date(number).getTime()`: cut to whole, NaN beyond what a Date can hold.
 fn number_ms(number: f64) -> Option<i64> {
     let ms = number as i64;
@@ -136,6 +173,37 @@ mod tests {
             ("\"2026\"", Some(1767225600000)),
         ] {
             assert_eq!(time_ms(raw), ms, "{raw}");
+        }
+    }
+
+    /// What Node 20 gives for `Number(value)`.
+    #[test]
+    fn values_are_numbers_as_in_node() {
+        for (raw, number) in [
+            ("3", Some(3.0)),
+            ("\"3\"", Some(3.0)),
+            ("\" 1e1\\n\"", Some(10.0)),
+            ("\"\"", Some(0.0)),
+            ("\"0x1F\"", Some(31.0)),
+            ("\"0b11\"", Some(3.0)),
+            ("\"-0x1\"", None),
+            ("\"0x-1\"", None),
+            ("\"0x\"", None),
+            ("\".5\"", Some(0.5)),
+            ("\"5.\"", Some(5.0)),
+            ("\"+7\"", Some(7.0)),
+            ("\"inf\"", None),
+            ("\"-Infinity\"", Some(f64::NEG_INFINITY)),
+            ("\"v3\"", None),
+            ("\"e\"", None),
+            ("true", Some(1.0)),
+            ("null", Some(0.0)),
+            ("[]", Some(0.0)),
+            ("[3]", Some(3.0)),
+            ("[1,2]", None),
+            ("{}", None),
+        ] {
+            assert_eq!(to_number(raw), number, "{raw}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! What one pi line says about itself.
 
+use super::CURRENT_VERSION;
 use super::line::{Arguments, Block, Content, Line, Message, Tokens};
 use crate::format::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage};
@@ -124,6 +125,15 @@ fn time(raw: &Raw<'_>) -> (Option<String>, Option<i64>) {
     }
 }
 
+/// The version of a file with this `version` in its header. pi compares `header.version ?? 1` with
+/// numbers: of text JavaScript takes the number that it names, and what is none is no older version.
+pub fn header_version(raw: Option<&str>) -> i64 {
+    match raw {
+        None | Some("null") => 1,
+        Some(raw) => json::to_number(raw).map_or(CURRENT_VERSION, |version| version as i64),
+    }
+}
+
 fn header(line: &Line<'_>, facts: &mut Facts) {
     facts.provider = line.provider.owned();
     facts.model = line.model_id.owned();
@@ -134,12 +144,7 @@ fn header(line: &Line<'_>, facts: &mut Facts) {
             .map(std::borrow::Cow::into_owned)
             .or(line.id.0.map(str::to_owned)),
         id_is_string: line.id.text().is_some(),
-        // `header.version ?? 1`.
-        version: line
-            .version
-            .parse::<json::Int>()
-            .and_then(|version| version.0)
-            .or(Some(1)),
+        version: Some(header_version(line.version.0)),
         cwd: line.cwd.owned(),
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,

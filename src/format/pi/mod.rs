@@ -10,7 +10,11 @@ mod fold;
 mod line;
 mod text;
 
+pub use facts::header_version;
 pub(in crate::format) use facts::touches;
+
+/// The newest version of the format.
+pub const CURRENT_VERSION: i64 = 3;
 
 /// pi's format, versions 1 to 3.
 #[derive(Debug, Clone, Copy, Default)]
