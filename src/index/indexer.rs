@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::damage::{ANEW, remove_catalogue};
 use super::merging::Merging;
@@ -470,14 +470,22 @@ impl Indexer {
         report: &mut Report,
     ) -> Result<Option<Vec<i64>>, Error> {
         let directory = self.config.words_dir();
-        let indexed = ingest::index_words(
-            &self.catalogue,
-            &directory,
-            &self.config.formats,
-            pace,
-            progress,
-            report,
-        );
+        let began = Instant::now();
+        let indexed = loop {
+            let indexed = ingest::index_words(
+                &self.catalogue,
+                &directory,
+                &self.config.formats,
+                pace,
+                progress,
+                report,
+            );
+            let is_busy = matches!(&indexed, Err(WordsStage::Words(WordsError::Busy)));
+            // Who works in slices tries again later.
+            if !is_busy || pace.budget.is_some() || !self.let_others_merge(began)? {
+                break indexed;
+            }
+        };
         let (why, follows) = match &indexed {
             Err(WordsStage::Words(WordsError::Busy)) => {
                 if pace.budget.is_none() {

@@ -15,7 +15,7 @@ use crate::catalogue;
 use crate::ingest::Pace;
 use crate::model::Report;
 use crate::source::identity::{Identity, file_at};
-use crate::words::Merge;
+use crate::words::{self, Merge, WordsError, WordsLock};
 
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
@@ -52,6 +52,9 @@ pub(crate) const WHILE: Patience = Patience {
     awaited: Awaited::Writer,
     longest: Duration::from_secs(60),
 };
+
+/// How long between two looks whether a lock is free by now.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// How long a statement waits for another program's lock where there is an answer without it.
 const BRIEFLY: Duration = Duration::from_millis(100);
@@ -199,6 +202,33 @@ impl Indexer {
         Ok(true)
     }
 
+    /// Give the lock up while somebody else merges the words, and take it again: nobody else has to
+    /// wait for that. `false`: it takes too long.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when the lock is not to be had again.
+    pub(super) fn let_others_merge(&mut self, began: Instant) -> Result<bool, Error> {
+        let directory = self.config.words_dir();
+        self.give_way()?;
+        let mut is_free = false;
+        while !is_free && began.elapsed() < words::PATIENCE && !self.config.cancel.is_cancelled() {
+            is_free = match WordsLock::take(&directory, PAUSE) {
+                Err(WordsError::Busy) => false,
+                // What is wrong with them is told by who writes them.
+                _ => true,
+            };
+        }
+        let waits = Instant::now();
+        while !self.take_turn()? {
+            if waits.elapsed() >= WHILE.longest || self.is_removed() {
+                let generation = self.config.generation_dir();
+                return Err(WHILE.refusal(&self.config.index_dir, &generation));
+            }
+            sleep(PAUSE);
+        }
+        Ok(is_free)
+    }
+
     /// Whether the index was removed: the lock that is held is nobody's any more.
     pub(super) fn is_removed(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
@@ -242,6 +272,54 @@ mod tests {
         drop(indexer);
         Indexer::open(&config).unwrap();
         drop(held_too);
+    }
+
+    #[test]
+    fn who_waits_for_a_merge_lets_others_write_meanwhile() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = std::fs::canonicalize(place.path()).unwrap().join("s/--w--");
+        std::fs::create_dir_all(&folder).unwrap();
+        let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n";
+        let said = "{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"walrus\"}}\n";
+        std::fs::write(folder.join("s.jsonl"), header.to_owned() + said).unwrap();
+        let spec = crate::index::RootSpec {
+            agent: "pi".into(),
+            format: "pi".into(),
+            path: folder.parent().unwrap().to_owned(),
+            label: None,
+            flat: false,
+            why: "the test".into(),
+        };
+        let config = Config::new(place.path().join("index"), vec![spec]);
+        Indexer::open(&config)
+            .unwrap()
+            .sync_catalogue(&mut |_| {})
+            .unwrap();
+        let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
+        let (begin, begun) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let synced = scope.spawn(|| {
+                let mut progress = move |_| {
+                    let _ = begin.send(());
+                };
+                Indexer::open(&config)?.sync(&mut progress)
+            });
+            begun.recv().unwrap();
+            // It has the lock, and then it has not, though it has not ended.
+            let mut others = 0;
+            for _ in 0..2_000 {
+                others += usize::from(Indexer::try_open(&config).is_ok());
+                if others > 3 {
+                    break;
+                }
+                sleep(Duration::from_millis(5));
+            }
+            assert!(others > 3, "they have to wait");
+            assert!(!synced.is_finished());
+            drop(merging);
+            let report = synced.join().unwrap().unwrap();
+            assert_eq!((report.passages, report.outstanding), (1, 0));
+        });
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::format::Format;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
 use crate::threads;
-use crate::words::{self, Added, Adder, Doc, Words, WordsError, WordsLock, WordsWriter};
+use crate::words::{Added, Adder, Doc, Words, WordsError, WordsLock, WordsWriter};
 
 /// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see [`words_batch`].
 const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
@@ -64,7 +64,7 @@ pub enum WordsStage {
 /// How much is done at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pace {
-    /// How long it may take; `None`: to the end.
+    /// How long it may take, but for the first batch; `None`: to the end.
     pub budget: Option<Duration>,
     /// Bytes of a batch; `None`: [`words_batch`].
     pub batch: Option<u64>,
@@ -73,23 +73,13 @@ pub struct Pace {
     pub leaves_merging: bool,
 }
 
-impl Pace {
-    /// How long somebody who merges is waited for: when time is short not at all. Searches read
-    /// what is owed.
-    fn patience(self) -> Duration {
-        match self.budget {
-            Some(_) => Duration::ZERO,
-            None => words::PATIENCE,
-        }
-    }
-}
-
 /// Bring the words up to the catalogue. The caller holds the index's lock; that of the words is
 /// taken here. Gives back the sources whose bytes are others than those that were catalogued: what
 /// is owed of them stays so until they are read again.
 ///
 /// # Errors
-/// [`WordsError::Busy`] when somebody merges the words. Without a budget that is waited for.
+/// [`WordsError::Busy`] when somebody merges the words: the caller, who holds the index's lock, does
+/// not wait for that with it.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
@@ -127,7 +117,7 @@ pub fn index_words(
             .push(format!("the words are built anew: {why}"));
     }
     if directory.exists() {
-        WordsLock::take(directory, pace.patience())?.remove_words()?;
+        WordsLock::take(directory, Duration::ZERO)?.remove_words()?;
     }
     catalogue.begin()?;
     catalogue.owe_everything()?;
@@ -156,17 +146,20 @@ fn add_owed(
     let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(of));
     let lack = catalogue.outstanding(done)?;
     (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
-    let lock = WordsLock::take(directory, pace.patience())?;
+    let lock = WordsLock::take(directory, Duration::ZERO)?;
     let mut writer = WordsWriter::open(lock, ADDER_BYTES, adders())?;
     if anew {
         writer.commit(&payload(&epoch, 0))?;
     }
     let (mut failed, mut changed) = (HashSet::new(), BTreeSet::new());
     let (mut indexed, mut owes_prose) = (0, false);
+    let mut is_first = true;
     let result = loop {
-        if pace.budget.is_some_and(|b| started.elapsed() >= b) {
+        // Something is done each time, however long it took to begin.
+        if !is_first && pace.budget.is_some_and(|b| started.elapsed() >= b) {
             break Ok(());
         }
+        is_first = false;
         // Somebody has to merge first, without the lock that is held here.
         match writer.is_crowded() {
             Ok(true) if pace.leaves_merging => break Ok(()),
