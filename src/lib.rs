@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Two doors: [`Index`] reads, [`Indexer`] writes. Every answer is given on one
-//! [`Snapshot`](index::Snapshot), a state of both stores that stays as it is while it is asked. Beside them [`session`] opens one session file, follows it and adds to it.
+//! [`Snapshot`](index::Snapshot), a state of both stores that stays as it is while it is asked.
+//! Beside them [`session`] opens one session file, follows it and adds to it.
 //!
 //! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to

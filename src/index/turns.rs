@@ -206,7 +206,8 @@ impl Indexer {
     /// wait for that. `false`: it takes too long.
     ///
     /// # Errors
-    /// [`Error::Busy`] when the lock is not to be had again.
+    /// [`Error::Busy`] when the lock is not to be had again, [`Error::Cancelled`] when that was
+    /// called off: then nothing more may be written by this one.
     pub(super) fn let_others_merge(&mut self, began: Instant) -> Result<bool, Error> {
         let directory = self.config.words_dir();
         self.give_way()?;
@@ -220,6 +221,9 @@ impl Indexer {
         }
         let waits = Instant::now();
         while !self.take_turn()? {
+            if self.config.cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
             if waits.elapsed() >= WHILE.longest || self.is_removed() {
                 let generation = self.config.generation_dir();
                 return Err(WHILE.refusal(&self.config.index_dir, &generation));

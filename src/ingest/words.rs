@@ -111,13 +111,14 @@ pub fn index_words(
         Err(error) if error.asks_for_rebuild() => error.to_string(),
         Err(error) => return Err(error.into()),
     };
+    if directory.exists() {
+        WordsLock::take(directory, Duration::ZERO)?.remove_words()?;
+    }
+    // Not before: who does not get the lock tries it again.
     if !why.is_empty() {
         report
             .notes
             .push(format!("the words are built anew: {why}"));
-    }
-    if directory.exists() {
-        WordsLock::take(directory, Duration::ZERO)?.remove_words()?;
     }
     catalogue.begin()?;
     catalogue.owe_everything()?;
