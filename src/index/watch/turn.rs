@@ -85,7 +85,7 @@ impl Watch<'_> {
         if let Some((_, since)) = self.words.filter(|(due, _)| now >= *due) {
             match self.indexer.merging.is_going_on() {
                 true => self.words = Some((now + WHILE_MERGED, since)),
-                false => self.with_lock(Self::index_words)?,
+                false => self.with_lock(|watch| watch.index_words(SLICE))?,
             }
         }
         if self.proofs.is_some_and(|due| now >= due) {
@@ -303,12 +303,16 @@ impl Watch<'_> {
     }
 
     /// Index some words, and settle what is quiet.
-    fn index_words(&mut self) -> Result<Done, Error> {
+    fn index_words(&mut self, slice: Duration) -> Result<Done, Error> {
         let mut report = Report::default();
-        let is_over = self.indexer.index_words_in_slices(SLICE, &mut report)?;
+        let items = |watch: &Self| watch.indexer.catalogue.work_left(0).map(|left| left.1);
+        let before = items(self)?;
+        let is_over = self.indexer.index_words_in_slices(slice, &mut report)?;
         let now = Instant::now();
-        // What cannot be indexed now is tried again with the next change.
-        let goes_on = report.outstanding > 0 && (report.passages > 0 || !is_over);
+        let left = items(self)?;
+        // What cannot be indexed now is tried again with the next change. An item may stand for no
+        // entry that is lacking, and still has to be done.
+        let goes_on = left > 0 && (left < before || report.passages > 0 || !is_over);
         let pause = if is_over { BREATH } else { WHILE_MERGED };
         self.words = goes_on.then_some((now + pause, now));
         // Of a change of what was read since the last time it may not have been told yet.
@@ -386,7 +390,7 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{MOST_PUT_OFF, looked_for};
+    use super::{BREATH, MOST_PUT_OFF, SLICE, looked_for};
     use crate::index::watch::{Presence, Watch};
     use crate::index::{Config, Freshness, Index, Indexer, RootSpec, SearchScope, WatchOptions};
     use crate::ingest::Pace;
@@ -511,7 +515,7 @@ mod tests {
             said(watch, path);
             // As somebody who merges holds it.
             let held = WordsLock::take(&words, Duration::ZERO).unwrap();
-            assert!(watch.index_words().is_ok());
+            assert!(watch.index_words(SLICE).is_ok());
             // They wait for that; ours is to be the next merge.
             assert!(watch.words.is_some() && watch.indexer.merging.is_going_on());
             assert!(watch.indexer.catalogue.outstanding(0).unwrap().entries > 0);
@@ -537,8 +541,25 @@ mod tests {
                 std::thread::sleep(Duration::from_millis(1));
             }
             assert!(committed(&config) < before);
-            assert!(watch.index_words().is_ok());
+            assert!(watch.index_words(SLICE).is_ok());
             assert_eq!(watch.indexer.catalogue.outstanding(0).unwrap().entries, 0);
+        });
+    }
+
+    #[test]
+    fn a_slice_that_was_too_short_is_followed_by_another() {
+        watching(|watch, path| {
+            said(watch, path);
+            let left = |watch: &Watch<'_>| watch.indexer.catalogue.work_left(0).unwrap().1;
+            let items = left(watch);
+            assert!(items > 1);
+            for done in 1..=items {
+                assert!(watch.index_words(Duration::ZERO).is_ok());
+                assert_eq!(left(watch), items - done);
+                // What rests is settled a while later in any case.
+                let pause = watch.words.map(|(due, since)| due - since);
+                assert_eq!(pause == Some(BREATH), done < items, "{pause:?}");
+            }
         });
     }
 
@@ -553,7 +574,7 @@ mod tests {
             writeln!(file, "{LINE}").unwrap();
             watch.hint(path);
             assert!(watch.turn().is_ok());
-            assert!(watch.index_words().is_ok());
+            assert!(watch.index_words(SLICE).is_ok());
             let catalogue = &watch.indexer.catalogue;
             assert_eq!(catalogue.outstanding(0).unwrap().entries, 0);
             assert!(catalogue.keeps_few_pages());
