@@ -24,6 +24,7 @@ mod progress;
 mod snapshot;
 pub(crate) mod turns;
 mod watch;
+mod wipe;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;

@@ -33,9 +33,6 @@ const UNPROVEN: &str =
 const LATER: &str =
     "what they lack is left to the next sync, and searches read it from the session files";
 
-/// What follows when what was removed cannot be wiped.
-const UNWIPED: &str = "what was removed is found no more, but can be read from the index's files until a later sync has wiped it";
-
 /// What a look at all files leaves.
 pub(super) struct Looked {
     pub indexer: Indexer,
@@ -214,26 +211,6 @@ impl Indexer {
         self.index_words(None, progress, report)
     }
 
-    /// Sync, and leave nothing in the index's files of text that is gone from the session files:
-    /// segments of the words are written anew without it, and the catalogue too. What cannot
-    /// be wiped now, because somebody reads it, is said in the notes of the report, and the next
-    /// sync does it.
-    pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        let mut report = self.sync(progress)?;
-        self.catalogue.owe_wipe()?;
-        self.wipe(&mut report)?;
-        Ok(report)
-    }
-
-    /// Whether something that was removed is still in the index's files: [`Indexer::purge`] could
-    /// not wipe it, and the next sync tries it again.
-    ///
-    /// # Errors
-    /// When the catalogue cannot be read.
-    pub fn owes_wipe(&self) -> Result<bool, Error> {
-        Ok(self.catalogue.owes_wipe()?)
-    }
-
     /// What is done is done: the lock may go.
     fn end(&self) -> Result<(), Error> {
         reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
@@ -380,7 +357,7 @@ impl Indexer {
     }
 
     /// Forget sessions that turned out to be excluded.
-    pub(super) fn sweep_excluded(&self, report: &mut Report) -> Result<(), Error> {
+    pub(super) fn sweep_excluded(&mut self, report: &mut Report) -> Result<(), Error> {
         let (exclude, formats) = (&self.config.exclude, &self.config.formats);
         match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
             0 => Ok(()),
@@ -397,24 +374,6 @@ impl Indexer {
             ));
         }
         self.wipe(report)
-    }
-
-    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not
-    /// done yet. Where it cannot be done now the next sync
-    /// does it: no answer depends on it.
-    fn wipe(&self, report: &mut Report) -> Result<(), Error> {
-        if !self.catalogue.owes_wipe()? {
-            return Ok(());
-        }
-        let why = match ingest::wipe(&self.catalogue, &self.config.words_dir()) {
-            Ok(true) => return Ok(()),
-            Ok(false) => "another process reads the index".to_owned(),
-            Err(WordsStage::Words(error)) => error.to_string(),
-            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => error.to_string(),
-            Err(error) => return Err(error.into()),
-        };
-        report.notes.push(format!("{why}; {UNWIPED}"));
-        Ok(())
     }
 
     /// Give the words what they are owed, for at most `budget`. A file whose bytes are others than those that were catalogued is

@@ -206,19 +206,30 @@ impl Indexer {
     /// wait for that. `false`: it takes too long.
     ///
     /// # Errors
-    /// [`Error::Busy`] when the lock is not to be had again, [`Error::Cancelled`] when that was
-    /// called off: then nothing more may be written by this one.
+    /// As of [`Indexer::while_others_write`].
     pub(super) fn let_others_merge(&mut self, began: Instant) -> Result<bool, Error> {
         let directory = self.config.words_dir();
+        let cancel = self.config.cancel.clone();
+        self.while_others_write(|| {
+            while began.elapsed() < words::PATIENCE && !cancel.is_cancelled() {
+                match WordsLock::take(&directory, PAUSE) {
+                    Err(WordsError::Busy) => {}
+                    // What is wrong with them is told by who writes them.
+                    _ => return true,
+                }
+            }
+            false
+        })
+    }
+
+    /// Do this without the lock, and take it again: for what takes long and needs the words alone.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] when the lock is not to be had again, [`Error::Cancelled`] when that was
+    /// called off: then nothing more may be written by this one.
+    pub(super) fn while_others_write<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Error> {
         self.give_way()?;
-        let mut is_free = false;
-        while !is_free && began.elapsed() < words::PATIENCE && !self.config.cancel.is_cancelled() {
-            is_free = match WordsLock::take(&directory, PAUSE) {
-                Err(WordsError::Busy) => false,
-                // What is wrong with them is told by who writes them.
-                _ => true,
-            };
-        }
+        let done = work();
         let waits = Instant::now();
         while !self.take_turn()? {
             if self.config.cancel.is_cancelled() {
@@ -230,7 +241,7 @@ impl Indexer {
             }
             sleep(PAUSE);
         }
-        Ok(is_free)
+        Ok(done)
     }
 
     /// Whether the index was removed: the lock that is held is nobody's any more.
@@ -278,8 +289,8 @@ mod tests {
         drop(held_too);
     }
 
-    #[test]
-    fn who_waits_for_a_merge_lets_others_write_meanwhile() {
+    /// An index that is still to be made, of one session.
+    fn walrus() -> (tempfile::TempDir, Config) {
         let place = tempfile::tempdir().unwrap();
         let folder = std::fs::canonicalize(place.path()).unwrap().join("s/--w--");
         std::fs::create_dir_all(&folder).unwrap();
@@ -295,6 +306,21 @@ mod tests {
             why: "the test".into(),
         };
         let config = Config::new(place.path().join("index"), vec![spec]);
+        (place, config)
+    }
+
+    /// How many of four others get the lock before long.
+    fn others_who_write(config: &Config) -> usize {
+        let others = (0..2_000).filter(|_| {
+            sleep(Duration::from_millis(5));
+            Indexer::try_open(config).is_ok()
+        });
+        others.take(4).count()
+    }
+
+    #[test]
+    fn who_waits_for_a_merge_lets_others_write_meanwhile() {
+        let (place, config) = walrus();
         Indexer::open(&config)
             .unwrap()
             .sync_catalogue(&mut |_| {})
@@ -310,20 +336,44 @@ mod tests {
             });
             begun.recv().unwrap();
             // It has the lock, and then it has not, though it has not ended.
-            let mut others = 0;
-            for _ in 0..2_000 {
-                others += usize::from(Indexer::try_open(&config).is_ok());
-                if others > 3 {
-                    break;
-                }
-                sleep(Duration::from_millis(5));
-            }
+            let others = others_who_write(&config);
             assert!(others > 3, "they have to wait");
             assert!(!synced.is_finished());
             drop(merging);
             let report = synced.join().unwrap().unwrap();
             assert_eq!((report.passages, report.outstanding), (1, 0));
         });
+        drop(place);
+    }
+
+    #[test]
+    fn who_wipes_the_words_lets_others_write_meanwhile() {
+        let (place, config) = walrus();
+        let mut sync = Indexer::open(&config).unwrap();
+        assert_eq!(sync.sync(&mut |_| {}).unwrap().passages, 1);
+        drop(sync);
+        // Nothing is owed to them: only the wipe needs them.
+        let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
+        let (synced, is_synced) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let purged = scope.spawn(|| {
+                let mut progress = move |event| {
+                    if matches!(event, crate::ingest::Event::Done) {
+                        let _ = synced.send(());
+                    }
+                };
+                Indexer::open(&config)?.purge(&mut progress)
+            });
+            is_synced.recv().unwrap();
+            let others = others_who_write(&config);
+            assert!(others > 3, "they have to wait");
+            assert!(!purged.is_finished());
+            drop(merging);
+            let report = purged.join().unwrap().unwrap();
+            assert_eq!(report.notes, Vec::<String>::new());
+        });
+        assert!(!Indexer::open(&config).unwrap().owes_wipe().unwrap());
+        drop(place);
     }
 
     #[test]

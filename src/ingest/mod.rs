@@ -34,5 +34,5 @@ pub use reading::entry_bytes;
 pub use single::catalogue_file;
 pub use sought::Sighted;
 pub use sync::{Event, catalogue_batch, count_pending, sync_catalogue};
-pub use wipe::wipe;
+pub use wipe::{delete_removed, wipe};
 pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words, words_batch};

@@ -1,28 +1,43 @@
 //! How is what was removed wiped from the disk, from both stores?
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::found::{done_in, payload};
 use super::words::WordsStage;
 use crate::catalogue::Catalogue;
-use crate::words::{self, Words, WordsError, WordsLock, WordsWriter};
+use crate::words::{Words, WordsError, WordsLock, WordsWriter};
 
 /// Memory for a writer that adds nothing.
 const LITTLE: usize = 15_000_000;
 
-/// Wipe what the catalogue has removed. `false`: a reader holds on to it, and it is to be done again.
+/// Take what the catalogue has removed out of the words: nobody finds it any more. It stands in
+/// their files until those segments are written anew, by [`merge`](crate::words::merge) without
+/// the index's lock, or by [`wipe`].
+///
+/// # Errors
+/// [`WordsError::Busy`] when somebody else writes the words.
+pub fn delete_removed(catalogue: &Catalogue, words: &Path) -> Result<(), WordsStage> {
+    with_writer(catalogue, words, |_| Ok(()))
+}
+
+/// Wipe what the catalogue has removed. Little is left of it to do where the segments that held it
+/// were written anew before. `false`: a reader holds on to it, and it is to be done again.
+///
+/// # Errors
+/// [`WordsError::Busy`] when somebody else writes the words.
 pub fn wipe(catalogue: &Catalogue, words: &Path) -> Result<bool, WordsStage> {
     wipe_words(catalogue, words)?;
     Ok(catalogue.wipe()?)
 }
 
-/// Segments with removed passages are written anew without them. Words that cannot be trusted, or not be written anew, go
-/// as a whole: the words stage makes them again.
+/// Segments with removed passages are written anew without them. Words that cannot be trusted, or
+/// not be written anew, go as a whole: the words stage makes them again.
 fn wipe_words(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
-    match rewrite(catalogue, directory) {
+    match with_writer(catalogue, directory, WordsWriter::wipe) {
         Err(WordsStage::Words(error)) if error.is_failure() => {
             if directory.exists() {
-                WordsLock::take(directory, words::PATIENCE)?.remove_words()?;
+                WordsLock::take(directory, Duration::ZERO)?.remove_words()?;
             }
             Ok(())
         }
@@ -30,7 +45,12 @@ fn wipe_words(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage>
     }
 }
 
-fn rewrite(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
+/// Delete what was removed from the words, and then do this with them.
+fn with_writer(
+    catalogue: &Catalogue,
+    directory: &Path,
+    then: impl FnOnce(&mut WordsWriter) -> Result<(), WordsError>,
+) -> Result<(), WordsStage> {
     let words = Words::open(directory)?;
     let done = done_in(&words, catalogue)?;
     let done = done.map_err(|mismatch| WordsError::Foreign(mismatch.to_string()))?;
@@ -39,17 +59,17 @@ fn rewrite(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
     drop(words);
     catalogue.settle_batches(done)?;
     let dead = catalogue.dead(done)?;
-    let lock = WordsLock::take(directory, words::PATIENCE)?;
+    let lock = WordsLock::take(directory, Duration::ZERO)?;
     let mut writer = WordsWriter::open(lock, LITTLE, 1)?;
-    let (mut batch, mut wiped) = (done, Ok(()));
+    let (mut batch, mut deleted) = (done, Ok(()));
     if !dead.is_empty() {
         batch = catalogue.stamp(&[], &dead)?;
         let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
-        wiped = writer.delete(ranges, &payload(&epoch, batch));
+        deleted = writer.delete(ranges, &payload(&epoch, batch));
     }
-    wiped = wiped.and_then(|()| writer.wipe());
+    let done = deleted.and_then(|()| then(&mut writer));
     let closed = writer.close();
-    wiped?;
+    done?;
     closed?;
     Ok(catalogue.settle_batches(batch)?)
 }

@@ -57,6 +57,8 @@ pub enum Merge {
     Small,
     /// All.
     All,
+    /// Those that hold what is deleted: each is written anew without it.
+    Deleted,
 }
 
 /// A segment, as far as it matters here.
@@ -83,7 +85,7 @@ impl Size {
         }
     }
 
-    pub fn has_deletions(&self) -> bool {
+    fn has_deletions(&self) -> bool {
         self.deleted > 0
     }
 
@@ -98,6 +100,10 @@ impl Size {
 
 /// The next segments that are merged into one; none when all is well.
 pub(super) fn next(segments: &[Size], which: Merge) -> Vec<SegmentId> {
+    if which == Merge::Deleted {
+        let holds = segments.iter().find(|segment| segment.has_deletions());
+        return holds.map(|segment| segment.id).into_iter().collect();
+    }
     let most = most_bytes(segments);
     let many_deleted = segments.iter().find(|segment| {
         segment.bytes > SMALL && segment.deleted >= segment.passages.div_ceil(PART_DELETED).max(1)

@@ -162,11 +162,7 @@ impl WordsWriter {
     /// # Errors
     /// [`WordsError::Unreadable`] when one of them is damaged.
     pub fn wipe(&mut self) -> Result<(), WordsError> {
-        for size in self.committed()? {
-            if size.has_deletions() {
-                self.merge_these(&[size.id])?;
-            }
-        }
+        self.merge(Merge::Deleted, &|| true)?;
         reach("words.wipe")?;
         self.writer()?.garbage_collect_files().wait()?;
         Ok(())

@@ -1,0 +1,74 @@
+//! When is what was removed wiped from the index's files?
+
+use std::time::Instant;
+
+use super::{Error, Event, Indexer};
+use crate::ingest::{self, WordsStage};
+use crate::model::Report;
+use crate::words::{self, Merge, WordsError};
+
+/// What follows when what was removed cannot be wiped.
+const UNWIPED: &str = "what was removed is found no more, but can be read from the index's files until a later sync has wiped it";
+
+impl Indexer {
+    /// Sync, and leave nothing in the index's files of text that is gone from the session files:
+    /// segments of the words are written anew without it, and the catalogue too. What cannot
+    /// be wiped now, because somebody reads it, is said in the notes of the report, and the next
+    /// sync does it.
+    pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        let mut report = self.sync(progress)?;
+        self.catalogue.owe_wipe()?;
+        self.wipe(&mut report)?;
+        Ok(report)
+    }
+
+    /// Whether something that was removed is still in the index's files: [`Indexer::purge`] could
+    /// not wipe it, and the next sync tries it again.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn owes_wipe(&self) -> Result<bool, Error> {
+        Ok(self.catalogue.owes_wipe()?)
+    }
+
+    /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not
+    /// done yet. Where it cannot be done now the next sync does it: no answer depends on it.
+    pub(super) fn wipe(&mut self, report: &mut Report) -> Result<(), Error> {
+        if !self.catalogue.owes_wipe()? {
+            return Ok(());
+        }
+        let why = match self.wipe_in_steps()? {
+            Ok(true) => return Ok(()),
+            Ok(false) => "another process reads the index".to_owned(),
+            Err(WordsStage::Words(error)) => error.to_string(),
+            Err(WordsStage::Catalogue(error)) if error.is_refusal_to_write() => error.to_string(),
+            Err(error) => return Err(error.into()),
+        };
+        report.notes.push(format!("{why}; {UNWIPED}"));
+        Ok(())
+    }
+
+    /// What takes long, writing segments of the words anew, is done while others write.
+    fn wipe_in_steps(&mut self) -> Result<Result<bool, WordsStage>, Error> {
+        let directory = self.config.words_dir();
+        let cancel = self.config.cancel.clone();
+        let began = Instant::now();
+        loop {
+            let deleted = ingest::delete_removed(&self.catalogue, &directory);
+            // What is wrong with the words is met by the wipe itself.
+            if let Ok(()) | Err(WordsStage::Words(WordsError::Busy)) = deleted {
+                let goes_on = || !cancel.is_cancelled();
+                let rewrite = || words::merge(&directory, Merge::Deleted, &goes_on);
+                let _ = self.while_others_write(rewrite)?;
+            }
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            match ingest::wipe(&self.catalogue, &directory) {
+                // Somebody was faster.
+                Err(WordsStage::Words(WordsError::Busy)) if began.elapsed() < words::PATIENCE => {}
+                wiped => return Ok(wiped),
+            }
+        }
+    }
+}
