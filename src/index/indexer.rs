@@ -450,6 +450,7 @@ impl Indexer {
                 if pace.budget.is_none() {
                     report.notes.push(format!("{}; {LATER}", WordsError::Busy));
                 }
+                self.count_outstanding(report)?;
                 return Ok(None);
             }
             Err(WordsStage::Words(error)) if error.is_full() => (error.to_string(), POSTPONED),
@@ -470,9 +471,15 @@ impl Indexer {
             _ => return Ok(Some(indexed?.into_iter().collect())),
         };
         report.notes.push(format!("{why}; {follows}"));
+        self.count_outstanding(report)?;
+        Ok(Some(Vec::new()))
+    }
+
+    /// What the words lack where nothing was given to them.
+    fn count_outstanding(&self, report: &mut Report) -> Result<(), Error> {
         let lack = self.catalogue.outstanding(0)?;
         (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
-        Ok(Some(Vec::new()))
+        Ok(())
     }
 
     /// Throw both stores away and make them from the files.

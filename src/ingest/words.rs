@@ -145,8 +145,6 @@ fn add_owed(
         return Ok(BTreeSet::new());
     }
     let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(of));
-    let lack = catalogue.outstanding(done)?;
-    (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
     let lock = WordsLock::take(directory, Duration::ZERO)?;
     let mut writer = WordsWriter::open(lock, ADDER_BYTES, adders())?;
     if anew {

@@ -60,7 +60,7 @@ impl Whole {
         )
         .into_bytes();
         bytes.push(b'\n');
-        for id in 0..20 {
+        for id in 0..8 {
             bytes.extend(lines::pi(rng, number * 100 + id));
             bytes.push(b'\n');
         }
