@@ -17,8 +17,8 @@ pub(super) fn writers(path: &Path) -> Vec<String> {
     processes(path, |lock| {
         lock.is_write
             && match lock.of_index {
-                // The write lock, and that of recovery.
-                true => lock.meets(120, 120) || lock.meets(122, 122),
+                // The write lock, that of recovery, and that of who makes the file anew.
+                true => [120, 122, 128].iter().any(|&byte| lock.meets(byte, byte)),
                 false => lock.meets(PAGE, PAGE + 511),
             }
     })

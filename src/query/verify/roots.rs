@@ -19,6 +19,8 @@ use crate::source::identity::now_ns;
 #[derive(Default)]
 struct Stored {
     known: Vec<Known>,
+    /// Of its sessions.
+    places: HashSet<String>,
     strays: BTreeMap<String, Stray>,
     /// The directories with the number of files in each.
     folders: BTreeMap<String, u64>,
@@ -97,6 +99,7 @@ impl<'i> Inspection<'i> {
             let asked = (spec.format.clone(), spec.label.clone(), spec.flat);
             Ok(Stored {
                 known: catalogue.known_sources(root)?,
+                places: catalogue.places(root)?,
                 strays: strays
                     .map(|stray| (stray.relative.clone(), stray))
                     .collect(),
@@ -144,6 +147,9 @@ impl<'i> Inspection<'i> {
         let sources: HashSet<&str> = stored.known.iter().map(|k| k.relative.as_str()).collect();
         for file in &discovery.found {
             if sources.contains(file.relative.as_str()) {
+                if !stored.places.contains(&file.place) {
+                    tell(&file.relative, "is not of the session that its path says");
+                }
                 continue;
             }
             // A new file that could not be read is told as a stray.
