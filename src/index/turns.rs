@@ -185,34 +185,44 @@ impl Indexer {
 
     /// Take it again. `false`: somebody else is at work, or the index was removed.
     pub(super) fn take_turn(&mut self) -> Result<bool, Error> {
-        let path = self.config.catalogue_path();
         match self.lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(false),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&path, error)),
+            Err(TryLockError::Error(error)) => {
+                return Err(Error::io(&self.config.catalogue_path(), error));
+            }
         }
         if self.is_removed() {
             return Ok(false);
         }
-        // Somebody may have made a damaged catalogue anew.
-        if self.catalogue.file() != file_at(&path) {
-            self.catalogue = self.open_catalogue()?;
-        }
-        self.lock.progress.step();
+        self.go_on()?;
         Ok(true)
     }
 
+    /// With the lock again.
+    fn go_on(&mut self) -> Result<(), Error> {
+        // Somebody may have made a damaged catalogue anew.
+        if self.catalogue.file() != file_at(&self.config.catalogue_path()) {
+            self.catalogue = self.open_catalogue()?;
+        }
+        self.lock.progress.step();
+        Ok(())
+    }
+
     /// Give the lock up while somebody else merges the words, and take it again: nobody else has to
-    /// wait for that. `false`: it takes too long.
+    /// wait for that. `false`: it takes too long, or this one was not to wait for anybody.
     ///
     /// # Errors
     /// As of [`Indexer::while_others_write`].
     pub(super) fn let_others_merge(&mut self, began: Instant) -> Result<bool, Error> {
+        if self.patience.awaited == Awaited::Nobody {
+            return Ok(false);
+        }
         let directory = self.config.words_dir();
         let cancel = self.config.cancel.clone();
         self.while_others_write(|| {
             while began.elapsed() < words::PATIENCE && !cancel.is_cancelled() {
-                match WordsLock::take(&directory, PAUSE) {
+                match WordsLock::take_existing(&directory, PAUSE) {
                     Err(WordsError::Busy) => {}
                     // What is wrong with them is told by who writes them.
                     _ => return true,
@@ -226,21 +236,26 @@ impl Indexer {
     ///
     /// # Errors
     /// [`Error::Busy`] when the lock is not to be had again, [`Error::Cancelled`] when that was
-    /// called off: then nothing more may be written by this one.
+    /// called off, and [one that says](Error::is_replaced) that the index was removed: then nothing
+    /// more may be written by this one.
     pub(super) fn while_others_write<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Error> {
         self.give_way()?;
         let done = work();
-        let waits = Instant::now();
-        while !self.take_turn()? {
-            if self.config.cancel.is_cancelled() {
-                return Err(Error::Cancelled);
-            }
-            if waits.elapsed() >= WHILE.longest || self.is_removed() {
-                let generation = self.config.generation_dir();
-                return Err(WHILE.refusal(&self.config.index_dir, &generation));
-            }
-            sleep(PAUSE);
+        let generation = self.config.generation_dir();
+        let mut waits = || !self.config.cancel.is_cancelled() && !self.is_removed();
+        let taken = lock_within(&generation, &self.lock, WHILE, &mut waits);
+        let is_taken = taken.map_err(|error| Error::io(&generation, error))?;
+        if self.is_removed() {
+            let path = self.config.catalogue_path();
+            return Err(catalogue::Error::Replaced { path }.into());
         }
+        if !is_taken {
+            return Err(match self.config.cancel.is_cancelled() {
+                true => Error::Cancelled,
+                false => WHILE.refusal(&self.config.index_dir, &generation),
+            });
+        }
+        self.go_on()?;
         Ok(done)
     }
 
@@ -374,6 +389,31 @@ mod tests {
         });
         assert!(!Indexer::open(&config).unwrap().owes_wipe().unwrap());
         drop(place);
+    }
+
+    #[test]
+    fn who_lets_others_write_can_be_called_off_and_brings_back_no_index() {
+        let (place, config) = walrus();
+        let mut first = Indexer::open(&config).unwrap();
+        // Somebody else takes the lock as soon as it is free, and keeps it.
+        let lock = File::open(config.generation_dir().join("lock")).unwrap();
+        let kept = first.while_others_write(|| {
+            lock.lock().unwrap();
+            config.cancel.cancel();
+        });
+        assert!(matches!(kept, Err(Error::Cancelled)), "{kept:?}");
+        drop((lock, first));
+        // Somebody removes the index while the words are waited for.
+        let config = Config::new(place.path().join("another"), config.roots.clone());
+        let mut first = Indexer::open(&config).unwrap();
+        first.sync_catalogue(&mut |_| {}).unwrap();
+        let removed = first.while_others_write(|| {
+            std::fs::remove_dir_all(&config.index_dir).unwrap();
+            let words = config.words_dir();
+            words::merge(&words, Merge::Deleted, &|| true).unwrap();
+        });
+        assert!(removed.is_err_and(|error| error.is_replaced()));
+        assert!(!config.index_dir.exists());
     }
 
     #[test]

@@ -142,6 +142,7 @@ fn add_owed(
     let (of, items) = catalogue.work_left(done)?;
     let epoch = catalogue.epoch()?.0;
     if items == 0 && catalogue.dead(done)?.is_empty() && !anew {
+        (report.outstanding, report.outstanding_bytes) = (0, 0);
         return Ok(BTreeSet::new());
     }
     let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(of));

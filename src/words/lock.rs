@@ -4,6 +4,7 @@
 //! Who needs both takes that of the index first, and who merges takes this one alone.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -37,6 +38,15 @@ impl WordsLock {
     /// # Errors
     /// [`WordsError::Busy`] after that time.
     pub fn take(dir: &Path, patience: Duration) -> Result<Self, WordsError> {
+        private::create_dir_all(dir)?;
+        Self::take_existing(dir, patience)
+    }
+
+    /// The same where the folder is. It is not made: somebody may have removed the index.
+    ///
+    /// # Errors
+    /// [`WordsError::Missing`] where it is not.
+    pub fn take_existing(dir: &Path, patience: Duration) -> Result<Self, WordsError> {
         let began = Instant::now();
         loop {
             if let Some(file) = try_lock(dir)? {
@@ -71,11 +81,15 @@ impl Drop for WordsLock {
 /// `None`: somebody else holds it.
 fn try_lock(dir: &Path) -> Result<Option<File>, WordsError> {
     reach("words.lock")?;
-    private::create_dir_all(dir)?;
     let path = dir.join(&INDEX_WRITER_LOCK.filepath);
     let mut options = private::options();
     let options = options.create(true).truncate(false).write(true);
-    let file = options.open(&path)?;
+    let file = match options.open(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(WordsError::Missing(dir.to_owned()));
+        }
+        opened => opened?,
+    };
     match file.try_lock() {
         // Removed with the index meanwhile it keeps nobody out.
         Ok(()) => {

@@ -211,8 +211,10 @@ impl Commit {
 pub fn merge(dir: &Path, which: Merge, goes_on: &dyn Fn() -> bool) -> Result<(), WordsError> {
     let began = Instant::now();
     let lock = loop {
-        match WordsLock::take(dir, ASKED_AGAIN) {
+        match WordsLock::take_existing(dir, ASKED_AGAIN) {
             Err(WordsError::Busy) if goes_on() && began.elapsed() < PATIENCE => {}
+            // Removed with the index.
+            Err(WordsError::Missing(_)) => return Ok(()),
             taken => break taken?,
         }
     };
