@@ -44,32 +44,40 @@ fn processes(path: &Path, of_interest: impl Fn(&Lock) -> bool) -> Vec<String> {
 
     let inode = |path: &Path| std::fs::metadata(path).ok().map(|m| m.ino());
     let (file, index) = (inode(path), inode(&super::wal::beside(path, "-shm")));
-    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
-    let mut processes: Vec<u32> = locks
-        .lines()
-        .filter_map(|line| {
-            // 1: POSIX  ADVISORY  READ 4711 fe:00:131078 123 123
-            let fields: Vec<&str> = line.split_whitespace().collect();
-            let ["POSIX", _, kind, process, place, first, last] = fields.get(1..)? else {
-                return None;
-            };
-            let inode = place.rsplit(':').next()?.parse().ok();
-            if inode != file && inode != index {
-                return None;
-            }
-            let lock = Lock {
-                of_index: inode == index,
-                is_write: *kind == "WRITE",
-                first: first.parse().ok()?,
-                // Or to the end of the file: "EOF".
-                last: last.parse().unwrap_or(u64::MAX),
-            };
-            process.parse().ok().filter(|_| of_interest(&lock))
-        })
-        .collect();
-    processes.sort_unstable();
-    processes.dedup();
-    processes.into_iter().map(crate::process::named).collect()
+    // The system tells of locks one page at a time, and one that is there all the while may be
+    // missing between two pages.
+    const LOOKS: usize = 3;
+    for _ in 0..LOOKS {
+        let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+        let mut processes: Vec<u32> = locks
+            .lines()
+            .filter_map(|line| {
+                // 1: POSIX  ADVISORY  READ 4711 fe:00:131078 123 123
+                let fields: Vec<&str> = line.split_whitespace().collect();
+                let ["POSIX", _, kind, process, place, first, last] = fields.get(1..)? else {
+                    return None;
+                };
+                let inode = place.rsplit(':').next()?.parse().ok();
+                if inode != file && inode != index {
+                    return None;
+                }
+                let lock = Lock {
+                    of_index: inode == index,
+                    is_write: *kind == "WRITE",
+                    first: first.parse().ok()?,
+                    // Or to the end of the file: "EOF".
+                    last: last.parse().unwrap_or(u64::MAX),
+                };
+                process.parse().ok().filter(|_| of_interest(&lock))
+            })
+            .collect();
+        if !processes.is_empty() {
+            processes.sort_unstable();
+            processes.dedup();
+            return processes.into_iter().map(crate::process::named).collect();
+        }
+    }
+    Vec::new()
 }
 
 #[cfg(not(target_os = "linux"))]
