@@ -22,7 +22,7 @@ use sessionary::{Config, Freshness, Index, RootSpec};
 use crate::session_oracle::{node, script::World, state::state};
 
 /// pi 0.73.1, from which indusagi for Node has everything but its names.
-static PI_0_73: Dialect = Dialect {
+pub static PI_0_73: Dialect = Dialect {
     name: "pi-0.73",
     names: Names::Last,
     ..Dialect::INDUSAGI

@@ -157,7 +157,10 @@ fn compare_opened(
         let profile = if agent == "pi-0.87" {
             Profile::PI
         } else {
-            Profile::INDUSAGI
+            Profile {
+                dialect: crate::dialects::PI_0_73,
+                ..Profile::INDUSAGI
+            }
         };
         let mut setup = Setup::new(profile, "/");
         setup.ids = Arc::new(script::World {
