@@ -44,7 +44,7 @@ pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
             // A folder named twice is one root; the more usual layout was asked for first.
             if !found
                 .iter()
-                .any(|other: &RootSpec| other.format == root.format && other.path == root.path)
+                .any(|other: &RootSpec| other.path == root.path && other.is_of_family(&root.format))
             {
                 found.push(root);
             }
@@ -83,9 +83,11 @@ fn agent_roots(agent: &Agent, environment: &Environment<'_>) -> Vec<RootSpec> {
     if let Some((folder, why)) = &folder {
         roots.push(root(agent, folder.join(agent.sessions), false, why.clone()));
         let also = agent.dir_also.filter(|_| why == DEFAULT);
-        if let (Some(also), Some(home)) = (also, &environment.home) {
+        if let (Some((also, format)), Some(home)) = (also, &environment.home) {
             let sessions = home.join(also).join(agent.sessions);
-            roots.push(root(agent, sessions, false, why.clone()));
+            let mut also = root(agent, sessions, false, why.clone());
+            also.format = format.to_owned();
+            roots.push(also);
         }
     }
     for variable in agent.flat_variables {
@@ -246,8 +248,8 @@ fn percent_decoded(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// `agent path flat why`, one a line, with the given variables.
-    fn places(variables: &[(&str, &str)], cwd: &Path, read_settings: bool) -> Vec<String> {
+    /// The roots with the given variables.
+    fn all(variables: &[(&str, &str)], cwd: &Path, read_settings: bool) -> Vec<RootSpec> {
         let var = |name: &str| {
             variables
                 .iter()
@@ -262,6 +264,11 @@ mod tests {
             read_settings,
         };
         roots(&environment)
+    }
+
+    /// `agent path flat why`, one a line, with the given variables.
+    fn places(variables: &[(&str, &str)], cwd: &Path, read_settings: bool) -> Vec<String> {
+        all(variables, cwd, read_settings)
             .iter()
             .map(|root| {
                 let layout = if root.flat { "flat" } else { "folders" };
@@ -294,6 +301,19 @@ mod tests {
                 "agentuse /home/ada/.local/share/agentuse/project folders default",
             ]
         );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn programs_of_one_name_have_dialects_and_share_folders() {
+        let formats = |variables: &[(&str, &str)]| -> Vec<String> {
+            let roots = all(variables, Path::new("/here"), false).into_iter();
+            let roots = roots.filter(|root| ["pi", "indusagi"].contains(&&*root.agent));
+            roots.map(|root| root.format).collect()
+        };
+        assert_eq!(formats(&[]), ["pi", "indusagi", "pindusagi"]);
+        let shared = [("PI_CODING_AGENT_DIR", "/x"), ("INDUSAGI_AGENT_DIR", "/x")];
+        assert_eq!(formats(&shared), ["pi"]);
     }
 
     #[test]

@@ -121,11 +121,8 @@ pub fn copy_fixtures(place: &Place) {
             let entry = entry.unwrap();
             let path = entry.path();
             let name = path.to_string_lossy();
-            // Telemetry is no session, and of custom data only the first 16 KiB are words.
-            if !name.ends_with(".jsonl")
-                || name.ends_with(".trajectory.jsonl")
-                || name.contains("big-custom-data")
-            {
+            // Of custom data only the first 16 KiB are words.
+            if !name.ends_with(".jsonl") || name.contains("big-custom-data") {
                 continue;
             }
             let bytes = fs::read(path).unwrap();

@@ -58,7 +58,8 @@ struct Entry {
 fn cut(format: &dyn Format, bytes: &[u8]) -> (Vec<Entry>, Vec<&'static str>) {
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
     let mut at = 0;
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+    at += format.passed_over(bytes);
+    for line in bytes[at..].split_inclusive(|byte| *byte == b'\n') {
         let start = at;
         let pieces = split(line);
         if let Some(facts) = format.facts_of_line(line) {
@@ -314,36 +315,46 @@ fn no_key_id_signature_or_base64_is_text() {
 /// Where agents look is listed; everything else that may be a session is a source all the same.
 #[test]
 fn places() {
-    let place = |format: usize, path: &str, flat| match FORMATS[format].place(Path::new(path), flat)
-    {
+    let format = |name: &str| *FORMATS.iter().find(|known| known.name() == name).unwrap();
+    let place = |name: &str, path: &str, flat| match format(name).place(Path::new(path), flat) {
         Placement::Source { part, unlisted, .. } => (Some(part), unlisted.is_none()),
         Placement::Ignore(_) => (None, false),
     };
     let listed = (Some(Part::Main), true);
     let unlisted = (Some(Part::Main), false);
     for (format, path, flat, expected) in [
-        (0, "--home--/a.jsonl", false, listed),
-        (0, "a.jsonl", false, unlisted),
-        (0, "x/y/a.jsonl", false, unlisted),
-        (0, "a.jsonl", true, listed),
-        (0, "x/a.jsonl", true, unlisted),
-        (0, "x/a.JSONL", false, unlisted),
-        (0, "x/a.jsonl.bak-1-2", false, (Some(Part::Copy), false)),
-        (0, "x/a.trajectory.jsonl", false, (None, false)),
-        (0, "x/a.json", false, (None, false)),
-        (1, "_home_ada/a.jsonl", false, listed),
-        (1, "a.jsonl", false, listed),
-        (1, "x/y/a.jsonl", false, unlisted),
-        (1, "a.jsonl", true, listed),
-        (1, "x/a.jsonl", true, unlisted),
-        (1, "x/.jsonl", false, unlisted),
-        (1, "x/audit.json", false, (None, false)),
+        ("pi", "--home--/a.jsonl", false, listed),
+        ("pi", "a.jsonl", false, unlisted),
+        ("pi", "x/y/a.jsonl", false, unlisted),
+        ("pi", "a.jsonl", true, listed),
+        ("pi", "x/a.jsonl", true, unlisted),
+        ("pi", "x/a.JSONL", false, unlisted),
+        ("pi", "x/a.jsonl.bak-1-2", false, (Some(Part::Copy), false)),
+        (
+            "pi",
+            "x/a.jsonl.reset.2026",
+            false,
+            (Some(Part::Copy), false),
+        ),
+        // Names that mean something to OpenClaw, and nothing to pi.
+        ("pi", "x/a.trajectory.jsonl", false, listed),
+        ("pi", "x/a.bak-1-2.jsonl", false, listed),
+        ("pi", "x/a.jsonl.bak-1.jsonl", false, listed),
+        ("indusagi", "x/a.checkpoint.b.jsonl", false, listed),
+        ("pindusagi", "x/a.trajectory.jsonl", false, listed),
+        ("pi", "x/a.json", false, (None, false)),
+        ("clido", "_home_ada/a.jsonl", false, listed),
+        ("clido", "a.jsonl", false, listed),
+        ("clido", "x/y/a.jsonl", false, unlisted),
+        ("clido", "a.jsonl", true, listed),
+        ("clido", "x/a.jsonl", true, unlisted),
+        ("clido", "x/.jsonl", false, unlisted),
+        ("clido", "x/audit.json", false, (None, false)),
     ] {
         assert_eq!(
             place(format, path, flat),
             expected,
-            "{} {path} flat={flat}",
-            FORMATS[format].name()
+            "{format} {path} flat={flat}"
         );
     }
 }
@@ -358,7 +369,7 @@ fn long_custom_data_is_marked_as_cut() {
             .collect();
         let record =
             serde_json::json!({"type": "custom", "customType": "x", "data": data, "id": "a"});
-        sessionary::format::pi::Pi.facts(record.to_string().as_bytes())
+        sessionary::format::pi::Dialect::PI.facts(record.to_string().as_bytes())
     };
     assert!(!facts(&[]).text_cut);
     // Long enough as JSON, not as text.

@@ -6,9 +6,9 @@
 #[path = "session_oracle/random.rs"]
 mod random;
 #[path = "session_oracle/script.rs"]
-mod script;
+pub mod script;
 #[path = "session_oracle/state.rs"]
-mod state;
+pub mod state;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +42,7 @@ fn oracle() -> PathBuf {
 }
 
 /// Runs one of the oracle's programs with an agent.
-fn node(program: &str, agent: &str, arguments: &[&Path]) {
+pub fn node(program: &str, agent: &str, arguments: &[&Path]) {
     let modules = oracle().join("node_modules");
     let output = Command::new(oracle().join("node22.sh"))
         .arg(&modules)
@@ -157,7 +157,10 @@ fn compare_opened(
         let profile = if agent == "pi-0.87" {
             Profile::PI
         } else {
-            Profile::INDUSAGI
+            Profile {
+                dialect: crate::dialects::PI_0_73,
+                ..Profile::INDUSAGI
+            }
         };
         let mut setup = Setup::new(profile, "/");
         setup.ids = Arc::new(script::World {

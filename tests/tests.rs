@@ -9,6 +9,7 @@
 //! - `crash`: a sync killed at random moments
 //! - `crowd`: twenty readers and four writers on one index
 //! - `damaged`: noise in any page of the catalogue
+//! - `dialects`: each agent's way to read the same lines, against its own package
 //! - `excluded`: nothing of what is excluded is on the disk
 //! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
 //! - `faults`: a full disk, too few open files, folders that may not be written
@@ -65,6 +66,8 @@ mod crash;
 mod crowd;
 #[cfg(unix)]
 mod damaged;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod dialects;
 mod excluded;
 #[cfg(unix)]
 mod export;

@@ -4,7 +4,7 @@ use std::env;
 use std::path::Path;
 use std::sync::Arc;
 
-use sessionary::format::{AGENTS, FORMATS};
+use sessionary::format::{AGENTS, Agent, FORMATS};
 use sessionary::locations::{self, Environment};
 use sessionary::{Config, Exclude, RootSpec};
 
@@ -59,7 +59,7 @@ pub fn config(global: &Global, settings: Settings) -> Result<Config, Failure> {
         };
         let root = parse_root(text, why, place)?;
         // A place named by hand keeps the label given there.
-        roots.retain(|other| other.path != root.path || other.format != root.format);
+        roots.retain(|other| other.path != root.path || !other.is_of_family(&root.format));
         roots.push(root);
     }
     let mut config = Config::new(settings.index.value, roots);
@@ -129,8 +129,10 @@ fn parse_root(text: &str, why: &str, environment: &Environment<'_>) -> Result<Ro
     else {
         return Err(Failure::usage(format!("{why} {text}: not FORMAT:DIR")).hint(example));
     };
+    let also = |agent: &&Agent| agent.dir_also.is_some_and(|(_, format)| format == name);
     let (agent, format) = match AGENTS.iter().find(|agent| agent.name == name) {
         Some(agent) => (agent.name, agent.format),
+        None if let Some(agent) = AGENTS.iter().find(also) => (agent.name, name),
         None => match FORMATS.iter().find(|format| format.name() == name) {
             Some(format) => (format.name(), format.name()),
             None => {
@@ -160,11 +162,11 @@ fn parse_root(text: &str, why: &str, environment: &Environment<'_>) -> Result<Ro
     })
 }
 
-/// Names that `--root` and `--agent` take.
+/// Names that `--root` and `--agent` take. (`--root` takes those of dialects too.)
 pub fn known_names() -> Vec<&'static str> {
     let mut names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
     for format in FORMATS {
-        if !names.contains(&format.name()) {
+        if !names.contains(&format.family()) {
             names.push(format.name());
         }
     }
@@ -203,7 +205,8 @@ mod tests {
             )
         };
         assert_eq!(said("pi:~/b=laptop"), r#"pi pi /home/ada/b Some("laptop")"#);
-        assert_eq!(said("indusagi:/b"), "indusagi pi /b None");
+        assert_eq!(said("indusagi:/b"), "indusagi indusagi /b None");
+        assert_eq!(said("pindusagi:/b"), "indusagi pindusagi /b None");
         assert_eq!(said("clido:b/c"), "clido clido /here/b/c None");
         assert_eq!(said("pi:/b="), "pi pi /b= None");
         for refused in ["/b", "pi", "pi:", ":/b", "vim:/b"] {

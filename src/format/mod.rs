@@ -1,11 +1,13 @@
 //! How each agent's files are read: pure functions from bytes to facts. No I/O here.
 //!
-//! A [`Format`] is a family of file layouts; an [`Agent`] is a program that writes one of them at
-//! places of its own. pi and indusagi are two agents of one format.
+//! A [`Format`] is a way to read session files; an [`Agent`] is a program that writes such files at
+//! places of its own. pi and indusagi write files of one family, and each reads them in its own
+//! [dialect](pi::Dialect).
 
 use std::path::Path;
 
 use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
+use pi::Dialect;
 
 pub mod agentuse;
 pub mod clido;
@@ -62,10 +64,14 @@ pub struct SourceFacts<'a> {
     pub problems: (u64, Option<&'a str>),
 }
 
-/// One family of session files.
+/// How the session files of an agent are read.
 pub trait Format: Send + Sync {
-    /// The family's name, as stored and as typed in `--root NAME:DIR`.
+    /// Its name, as stored and as typed in `--root NAME:DIR`.
     fn name(&self) -> &'static str;
+    /// The name of the format whose files these are too: in a folder both find the same sessions.
+    fn family(&self) -> &'static str {
+        self.name()
+    }
     /// Raised when the same bytes yield other facts or passages: sources of this format are read again.
     fn revision(&self) -> u32;
     /// How sources are cut into records.
@@ -92,6 +98,11 @@ pub trait Format: Send + Sync {
     }
     /// What the file at `relative` (below a root; `flat` when the root is one folder for all projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
+    /// How many bytes of a file that begins so are passed over before its first line begins.
+    fn passed_over(&self, beginning: &[u8]) -> usize {
+        let _ = beginning;
+        0
+    }
     /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
     fn facts(&self, record: &[u8]) -> Facts;
     /// The same of a record in the source at `path`, where its name says what it holds.
@@ -146,8 +157,9 @@ pub struct Agent {
     pub expands: bool,
     /// Where the agent folder is when no variable says so, below the home folder (or, with `data_dir`, below the platform's data folder).
     pub dir_default: &'static str,
-    /// Where another program of that name keeps its agent folder by default, beside `dir_default`.
-    pub dir_also: Option<&'static str>,
+    /// Where another program of that name keeps its agent folder by default, beside `dir_default`,
+    /// and the name of the [`Format`] that reads it as that program does.
+    pub dir_also: Option<(&'static str, &'static str)>,
     /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
     pub data_dir: bool,
     /// The sessions folder below the agent folder.
@@ -180,13 +192,26 @@ pub fn resume(agent: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
 }
 
 /// The formats this build knows.
-pub static FORMATS: &[&dyn Format] = &[&pi::Pi, &clido::Clido, &agentuse::Agentuse];
+pub static FORMATS: &[&dyn Format] = &[
+    &Dialect::PI,
+    &Dialect::INDUSAGI,
+    &Dialect::PINDUSAGI,
+    &clido::Clido,
+    &agentuse::Agentuse,
+];
+
+/// The [family](Format::family) of the format of that name; of one that this build does not know its
+/// own name.
+pub fn family(name: &str) -> &str {
+    let known = FORMATS.iter().find(|format| format.name() == name);
+    known.map_or(name, |format| format.family())
+}
 
 /// The agents this build knows.
 pub static AGENTS: &[Agent] = &[
     Agent {
         name: "pi",
-        format: "pi",
+        format: Dialect::PI.name,
         dir_variables: &["PI_CODING_AGENT_DIR"],
         above_variable: None,
         expands: true,
@@ -200,13 +225,13 @@ pub static AGENTS: &[Agent] = &[
     },
     Agent {
         name: "indusagi",
-        format: "pi",
+        format: Dialect::INDUSAGI.name,
         dir_variables: &["INDUSAGI_AGENT_DIR", "INDUSAGI_CODING_AGENT_DIR"],
         above_variable: Some(("INDUSAGI_DIR", "agent")),
         expands: true,
         dir_default: ".indusagi/agent",
         // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
-        dir_also: Some(".pindusagi/agent"),
+        dir_also: Some((".pindusagi/agent", Dialect::PINDUSAGI.name)),
         data_dir: false,
         sessions: "sessions",
         flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],

@@ -59,7 +59,8 @@ impl Snapshot<'_> {
         let all = found.len();
         for (at, row) in found.iter_mut().enumerate() {
             if with_text {
-                row.info.all_messages_text = self.text_of(row.session, PI)?;
+                row.info.all_messages_text =
+                    self.text_of(row.session, setup.profile.dialect.name)?;
             }
             if progress(at + 1, all).is_break() {
                 return Err(Error::Cancelled);
@@ -75,11 +76,9 @@ impl Snapshot<'_> {
             Some(flat) => (flat, true),
             None => (&setup.sessions, false),
         };
-        let spec = self
-            .config()
-            .roots
-            .iter()
-            .find(|spec| spec.format == PI && spec.path == folder && spec.flat == flat);
+        let spec = self.config().roots.iter().find(|spec| {
+            spec.format == setup.profile.dialect.name && spec.path == folder && spec.flat == flat
+        });
         match spec {
             Some(spec) => Ok(self.catalogue.root_of(&spec.agent, &spec.path)?),
             None => Ok(None),
@@ -114,6 +113,3 @@ impl From<AgentRow> for Row {
         }
     }
 }
-
-/// The format of all agents that a [`Setup`] can be of.
-const PI: &str = "pi";

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::Error;
 use crate::catalogue::{Catalogue, GENERATION, WAL_BYTES};
-use crate::format::{FORMATS, Format};
+use crate::format::{FORMATS, Format, family};
 use crate::ingest::Cancel;
 use crate::source::checkpoint::hash;
 use crate::source::exclude::Exclude;
@@ -26,6 +26,13 @@ pub struct RootSpec {
     pub flat: bool,
     /// Where the path comes from, for people.
     pub why: String,
+}
+
+impl RootSpec {
+    /// Whether the format of that name finds the same sessions in the folder.
+    pub fn is_of_family(&self, format: &str) -> bool {
+        family(&self.format) == family(format)
+    }
 }
 
 /// Which further roots follow from sessions of the working directory it is given: agents keep settings there.
@@ -88,7 +95,8 @@ impl Config {
         if let Some(project_roots) = self.project_roots.clone() {
             for cwd in catalogue.working_directories()? {
                 for root in project_roots(Path::new(&cwd)) {
-                    let is_known = |r: &RootSpec| r.path == root.path && r.format == root.format;
+                    let is_known =
+                        |r: &RootSpec| r.path == root.path && r.is_of_family(&root.format);
                     if !self.roots.iter().any(is_known) {
                         self.roots.push(root.clone());
                         added.push(root);

@@ -122,6 +122,7 @@ fn cwd_of(path: &Path, format: &dyn Format) -> Option<String> {
         .take(most)
         .read_to_end(&mut bytes)
         .ok()?;
+    bytes.drain(..format.passed_over(&bytes));
     let records = match is_lines {
         true => bytes.split(|byte| *byte == b'\n').collect(),
         false => vec![bytes.as_slice()],

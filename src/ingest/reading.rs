@@ -479,6 +479,8 @@ impl<E: Entries> Taking<'_, '_, E> {
     /// Cut one line into entries and problems. The same for a whole document.
     fn add_line(&mut self, line: &[u8], at: u64, flags: i64) {
         let format = self.plan.format;
+        let begins = if at == 0 { format.passed_over(line) } else { 0 };
+        let (line, at) = (&line[begins..], at + begins as u64);
         // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
         if let Some(facts) = format.facts_of_line(line) {
             let before = line.len() - line.trim_ascii_start().len();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::entry::Entry;
 use super::message::{Message, begin};
-use super::value::{Value, is_truthy, put};
+use super::value::{Value, put};
 use crate::format::json;
 
 /// What goes to the model (pi: `SessionContext`).
@@ -113,7 +113,7 @@ fn said(entry: &Entry) -> Vec<Message<'_>> {
     match entry.kind() {
         "message" => message(entry).into_iter().collect(),
         "custom_message" => vec![custom(entry)],
-        "branch_summary" if entry.member("summary").is_some_and(is_truthy) => {
+        "branch_summary" if entry.member("summary").is_some_and(json::is_truthy) => {
             vec![summary(entry, "branchSummary", ["summary", "fromId"])]
         }
         "compaction" => {
@@ -272,7 +272,10 @@ fn for_model<'a>(message: &Message<'a>) -> Option<Message<'a>> {
     let content = match message.role() {
         "system" | "user" | "assistant" | "toolResult" => return Some(message.clone()),
         "bashExecution" => {
-            if message.member("excludeFromContext").is_some_and(is_truthy) {
+            if message
+                .member("excludeFromContext")
+                .is_some_and(json::is_truthy)
+            {
                 return None;
             }
             text_block(&command(message))
@@ -305,11 +308,14 @@ fn for_model<'a>(message: &Message<'a>) -> Option<Message<'a>> {
 /// The inside of a JSON string that tells a command and what it printed.
 fn command(message: &Message<'_>) -> String {
     let mut out = format!("Ran `{}`\\n", shown(message.member("command")));
-    match message.member("output").filter(|output| is_truthy(output)) {
+    match message
+        .member("output")
+        .filter(|output| json::is_truthy(output))
+    {
         Some(output) => out.push_str(&format!("```\\n{}\\n```", shown(Some(output)))),
         None => out.push_str("(no output)"),
     }
-    let truthy = |key| message.member(key).is_some_and(is_truthy);
+    let truthy = |key| message.member(key).is_some_and(json::is_truthy);
     let code = message
         .member("exitCode")
         .filter(|code| *code != "null" && f64::read(code) != Some(0.0));

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::entry::Entry;
 use super::error::Error;
 use super::load::{Loaded, load};
+use crate::format::pi::Dialect;
 use crate::source::identity::Identity;
 
 /// Bytes before the known end that prove that the file is still the one that was read.
@@ -19,6 +20,7 @@ const TRIES: usize = 32;
 #[derive(Debug)]
 pub(super) struct Disk {
     pub path: PathBuf,
+    dialect: Dialect,
     /// `None`: the file is not there yet.
     known: Option<Known>,
 }
@@ -43,12 +45,16 @@ pub(super) enum News {
 
 impl Disk {
     /// A file that is not there yet.
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, known: None }
+    pub(super) fn new(dialect: Dialect, path: PathBuf) -> Self {
+        Self {
+            path,
+            dialect,
+            known: None,
+        }
     }
 
     /// Reads a file. `None` where it is not there.
-    pub(super) fn open(path: PathBuf) -> Result<Option<(Self, Loaded)>, Error> {
+    pub(super) fn open(dialect: Dialect, path: PathBuf) -> Result<Option<(Self, Loaded)>, Error> {
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -56,7 +62,7 @@ impl Disk {
         };
         let read = |file: &mut File| {
             let identity = Identity::of(&file.metadata()?);
-            let loaded = load(file, 0, u64::MAX)?;
+            let loaded = load(dialect, file, 0, u64::MAX)?;
             let known = Known {
                 identity,
                 end: loaded.end,
@@ -66,7 +72,12 @@ impl Disk {
         };
         let (loaded, known) = read(&mut file).map_err(Error::io(&path))?;
         let known = Some(known);
-        Ok(Some((Self { path, known }, loaded)))
+        let disk = Self {
+            path,
+            dialect,
+            known,
+        };
+        Ok(Some((disk, loaded)))
     }
 
     /// Whether the file is there, as far as is known.
@@ -146,7 +157,7 @@ impl Disk {
         if identity == known.identity && identity.size == known.end {
             return Ok(News::Nothing);
         }
-        let Some(loaded) = known.further(file, u64::MAX)? else {
+        let Some(loaded) = known.further(self.dialect, file, u64::MAX)? else {
             return Ok(News::Replaced);
         };
         known.identity = identity;
@@ -193,7 +204,7 @@ impl Disk {
         let others = match &self.known {
             Some(known) if known.end == written.start => Some(Vec::new()),
             Some(known) => known
-                .further(file, written.start)?
+                .further(self.dialect, file, written.start)?
                 .map(|loaded| loaded.entries),
             None => None,
         };
@@ -206,7 +217,7 @@ impl Disk {
 
 impl Known {
     /// What stands behind the known end, up to another one. `None`: what was known is no longer there.
-    fn further(&self, file: &mut File, until: u64) -> io::Result<Option<Loaded>> {
+    fn further(&self, dialect: Dialect, file: &mut File, until: u64) -> io::Result<Option<Loaded>> {
         let identity = Identity::of(&file.metadata()?);
         let same = (identity.device, identity.inode) == (self.identity.device, self.identity.inode)
             && identity.size >= self.end
@@ -223,7 +234,7 @@ impl Known {
                 return Ok(None);
             }
         }
-        load(file, self.end, until).map(Some)
+        load(dialect, file, self.end, until).map(Some)
     }
 }
 

@@ -14,6 +14,7 @@ use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
 use super::splice;
 use super::value::{Json, Value, put, quote};
+use crate::format::pi::Dialect;
 
 impl SessionManager {
     /// Copies a session to another working directory (pi: `SessionManager.forkFrom`): every line, all branches, under a new
@@ -42,8 +43,10 @@ impl SessionManager {
             path: source.to_path_buf(),
         };
         let bytes = Bytes::from(bytes);
-        let entries = load::entries(bytes.clone());
-        let old = entries.first().and_then(SessionHeader::of);
+        let dialect = setup.profile.dialect;
+        let entries = load::entries(dialect, bytes.clone());
+        let old = entries.first();
+        let old = old.and_then(|first| SessionHeader::of(dialect, first));
         let old = old.ok_or_else(not_a_session)?;
         let new = NewSession {
             id: new.id.clone(),
@@ -52,8 +55,8 @@ impl SessionManager {
         let session = Self::begin(setup, cwd, setup.session_dir(cwd), true, &new)?;
         let migration = Migration::of(old.version(), &entries, |taken| setup.entry_id(taken));
         let mut lines = (session.header.json().to_owned() + "\n").into_bytes();
-        lines.extend(rewritten(&bytes, migration.as_ref(), false));
-        let mut disk = Disk::new(session.usual_path());
+        lines.extend(rewritten(dialect, &bytes, migration.as_ref(), false));
+        let mut disk = Disk::new(dialect, session.usual_path());
         disk.create(&lines, setup.sync)?;
         Self::open_in(setup, &disk.path, cwd)
     }
@@ -114,7 +117,7 @@ impl SessionManager {
             {
                 text = splice::set(&text, "firstKeptEntryId", &quoted(moved));
             }
-            kept.extend(load::entry(text.as_bytes()));
+            kept.extend(load::entry(self.setup.profile.dialect, text.as_bytes()));
         }
         kept
     }
@@ -144,7 +147,7 @@ impl SessionManager {
                 put(out, "targetId", &target.to_owned());
                 put(out, "label", &Json::trusted(&label.json));
             });
-            made.extend(load::entry(line.as_bytes()));
+            made.extend(load::entry(self.setup.profile.dialect, line.as_bytes()));
             taken.insert(id.clone());
             parent = Some(quoted(&id));
         }
@@ -177,8 +180,11 @@ impl SessionManager {
             locked.disk.distrust();
             return Err(Error::Replaced { path });
         }
+        let dialect = self.setup.profile.dialect;
         let name = backup_name(&path, migration.from, &self.setup.now());
-        locked.replace(&backups, &name, |old| rewritten(old, Some(migration), true))?;
+        locked.replace(&backups, &name, |old| {
+            rewritten(dialect, old, Some(migration), true)
+        })?;
         self.migration = None;
         Ok(())
     }
@@ -191,11 +197,17 @@ fn backup_name(path: &Path, version: i64, now: &str) -> String {
 }
 
 /// The bytes of a file, every entry migrated, with or without headers. Each line ends.
-fn rewritten(bytes: &[u8], migration: Option<&Migration>, with_headers: bool) -> Vec<u8> {
+fn rewritten(
+    dialect: Dialect,
+    bytes: &[u8],
+    migration: Option<&Migration>,
+    with_headers: bool,
+) -> Vec<u8> {
+    let bytes = &bytes[dialect.passed_over(bytes)..];
     let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Some(entry) = load::entry(line) else {
+        let Some(entry) = load::entry(dialect, line) else {
             out.extend_from_slice(line);
             end_line(&mut out);
             continue;

@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use super::value::{Value, put};
 use crate::format::json;
-use crate::format::pi::header_version;
+use crate::format::pi::Dialect;
 
 /// The first line of a session (pi: `SessionHeader`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,10 +15,10 @@ pub struct SessionHeader {
 
 impl SessionHeader {
     /// The header that an entry is: of type `session`, with an id that is text.
-    pub(super) fn of(entry: &Entry) -> Option<Self> {
+    pub(super) fn of(dialect: Dialect, entry: &Entry) -> Option<Self> {
         let id = entry.member("id").and_then(String::read)?;
         (entry.kind() == "session").then(|| Self {
-            version: header_version(entry.member("version")),
+            version: dialect.version(entry.member("version")),
             json: entry.json().into(),
             id: id.into(),
         })
@@ -91,7 +91,7 @@ pub fn parse_session_entries(content: &str) -> Vec<FileEntry> {
     json::trim(content)
         .split('\n')
         .filter_map(|line| Entry::parse(line.as_bytes()))
-        .map(|entry| match SessionHeader::of(&entry) {
+        .map(|entry| match SessionHeader::of(Dialect::PI, &entry) {
             Some(header) => FileEntry::Header(header),
             None => FileEntry::Entry(entry),
         })

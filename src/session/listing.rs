@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::error::Error;
 use super::manager::{SessionManager, Setup};
 use crate::format::json::{Collation, PieceKind, split};
-use crate::format::{Format, SourceFacts, pi::Pi};
+use crate::format::{Format, SourceFacts, pi::Dialect};
 use crate::model::{Facts, Fold, Part};
 use crate::source::identity::Identity;
 use crate::source::lines::Lines;
@@ -59,7 +59,7 @@ impl SessionManager {
     ) -> Result<Vec<SessionInfo>, Error> {
         let mut files = files_in(&setup.session_dir(cwd));
         in_order(&mut files, |file| (file, None));
-        let mut found = read_all(files, progress)?;
+        let mut found = read_all(setup.profile.dialect, files, progress)?;
         found.retain(|info| setup.lists(cwd, info));
         Ok(found)
     }
@@ -84,7 +84,7 @@ impl SessionManager {
                 (file, there.map(|there| Identity::of(&there).mtime_ns))
             }),
         }
-        read_all(files, progress)
+        read_all(setup.profile.dialect, files, progress)
     }
 }
 
@@ -136,7 +136,11 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn read_all(files: Vec<PathBuf>, progress: Progress<'_>) -> Result<Vec<SessionInfo>, Error> {
+fn read_all(
+    dialect: Dialect,
+    files: Vec<PathBuf>,
+    progress: Progress<'_>,
+) -> Result<Vec<SessionInfo>, Error> {
     let (done, given_up) = (AtomicUsize::new(0), AtomicBool::new(false));
     let all = files.len();
     let read = |path| {
@@ -144,7 +148,7 @@ fn read_all(files: Vec<PathBuf>, progress: Progress<'_>) -> Result<Vec<SessionIn
             return None;
         }
         // A file that cannot be read is left out, as the agent leaves it out.
-        let info = info(path).ok().flatten();
+        let info = info(dialect, path).ok().flatten();
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         if progress(done, all).is_break() {
             given_up.store(true, Ordering::Relaxed);
@@ -165,21 +169,29 @@ fn read_all(files: Vec<PathBuf>, progress: Progress<'_>) -> Result<Vec<SessionIn
 }
 
 /// The row of a file; `None` where the agent hides it.
-fn info(path: PathBuf) -> std::io::Result<Option<SessionInfo>> {
+fn info(dialect: Dialect, path: PathBuf) -> std::io::Result<Option<SessionInfo>> {
     let file = fs::File::open(&path)?;
     let identity = Identity::of(&file.metadata()?);
     let mut fold = Fold::default();
     let mut texts: Vec<String> = Vec::new();
     let mut add = |line: &[u8], facts: Facts| {
         if facts.agent_sees && matches!(facts.role.as_deref(), Some("user" | "assistant")) {
-            texts.extend(Pi.listed_text(line).filter(|text| !text.is_empty()));
+            texts.extend(dialect.listed_text(line).filter(|text| !text.is_empty()));
         }
-        Pi.fold(&mut fold, &facts);
+        dialect.fold(&mut fold, &facts);
     };
     let mut lines = Lines::new(file, Vec::new(), u64::MAX);
+    let mut at_start = true;
     while let Some((block, _)) = lines.next_block()? {
+        let begins = if at_start {
+            dialect.passed_over(block)
+        } else {
+            0
+        };
+        at_start = false;
+        let block = &block[begins..];
         for line in block.split(|byte| *byte == b'\n') {
-            if let Some(facts) = Pi.facts_of_line(line) {
+            if let Some(facts) = dialect.facts_of_line(line) {
                 add(line, facts);
                 continue;
             }
@@ -187,12 +199,12 @@ fn info(path: PathBuf) -> std::io::Result<Option<SessionInfo>> {
                 // A line that holds more than one value is none to the agent.
                 if let PieceKind::Value { fused: false } = piece.kind {
                     let value = &line[piece.range];
-                    add(value, Pi.facts(value));
+                    add(value, dialect.facts(value));
                 }
             }
         }
     }
-    let facts = Pi.session(&[SourceFacts {
+    let facts = dialect.session(&[SourceFacts {
         relative: &path,
         mtime_ms: identity.mtime_ms(),
         fold: &fold,

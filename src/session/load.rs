@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use bytestring::ByteString;
 
 use super::cores::on_every_core;
 use super::entry::Entry;
 use super::read::read;
-use super::value::is_truthy;
+use crate::format::pi::Dialect;
 
 /// Bytes that are parsed at once, about: up to the end of a line.
 const PIECE: usize = 512 * 1024;
@@ -21,17 +21,23 @@ pub(super) struct Loaded {
     pub end: u64,
 }
 
-/// The entries between two places: of lines that are one JSON value, but not null, false, 0 or "".
-pub(super) fn load(file: &File, from: u64, until: u64) -> io::Result<Loaded> {
+/// The entries between two places: of lines that are one JSON value, and an entry in this dialect.
+pub(super) fn load(dialect: Dialect, file: &File, from: u64, until: u64) -> io::Result<Loaded> {
     let mut lines = read(file, from, until)?;
+    let mut end = from;
+    if from == 0 {
+        let begins = dialect.passed_over(&lines);
+        lines.advance(begins);
+        end += begins as u64;
+    }
     let last = lines.split_off(memchr::memrchr(b'\n', &lines).map_or(0, |end| end + 1));
-    let mut end = from + lines.len() as u64;
-    let loaded = on_every_core(pieces(lines), entries);
+    end += lines.len() as u64;
+    let loaded = on_every_core(pieces(lines), |piece| entries_in(dialect, piece));
     let mut entries = Vec::with_capacity(loaded.iter().map(Vec::len).sum::<usize>() + 1);
     entries.extend(loaded.into_iter().flatten());
     // What has no end may be whole.
     if let Some(entry) = Entry::parse(&last) {
-        entries.extend(Some(entry).filter(counts));
+        entries.extend(Some(entry).filter(|entry| dialect.is_entry(entry.json())));
         end += last.len() as u64;
     }
     Ok(Loaded { entries, end })
@@ -49,30 +55,33 @@ fn pieces(mut lines: Bytes) -> Vec<Bytes> {
     pieces
 }
 
+/// The entries of a whole file.
+pub(super) fn entries(dialect: Dialect, mut file: Bytes) -> Vec<Entry> {
+    file.advance(dialect.passed_over(&file));
+    entries_in(dialect, file)
+}
+
 /// The entries in whole lines, which are kept with them: no line is copied.
-pub(super) fn entries(lines: Bytes) -> Vec<Entry> {
+fn entries_in(dialect: Dialect, lines: Bytes) -> Vec<Entry> {
     // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
     let text = ByteString::try_from(lines.clone())
         .unwrap_or_else(|_| String::from_utf8_lossy(&lines).into_owned().into());
     let mut entries = Vec::new();
     let mut from = 0;
     for end in memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]) {
-        entries.extend(Entry::within(&text, &text[from..end]).filter(counts));
+        let entry = Entry::within(&text, &text[from..end]);
+        entries.extend(entry.filter(|entry| dialect.is_entry(entry.json())));
         from = end + 1;
     }
     entries
 }
 
 /// The entry that a line is to the agent.
-pub(super) fn entry(line: &[u8]) -> Option<Entry> {
+pub(super) fn entry(dialect: Dialect, line: &[u8]) -> Option<Entry> {
     if line.is_empty() {
         return None;
     }
-    Entry::parse(line).filter(counts)
-}
-
-fn counts(entry: &Entry) -> bool {
-    is_truthy(entry.json())
+    Entry::parse(line).filter(|entry| dialect.is_entry(entry.json()))
 }
 
 #[cfg(test)]
@@ -105,7 +114,7 @@ mod tests {
             file.write_all(text.as_bytes())
                 .and_then(|()| file.write_all(tail.as_bytes()))
                 .expect("written");
-            let loaded = load(&file, 0, u64::MAX).expect("read");
+            let loaded = load(Dialect::PI, &file, 0, u64::MAX).expect("read");
             let ids: Vec<_> = loaded
                 .entries
                 .iter()
@@ -115,7 +124,7 @@ mod tests {
             let expected: Vec<_> = (0..number + more).map(|id| id.to_string()).collect();
             assert_eq!((ids, loaded.end), (expected, end), "{tail}");
         }
-        let part = load(&file, 0, 20).expect("read");
+        let part = load(Dialect::PI, &file, 0, 20).expect("read");
         assert_eq!((part.entries.len(), part.end), (1, 17));
     }
 }

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use super::entry::Entry;
 use super::places::Places;
 use super::value::Value;
-use crate::format::json;
+use crate::format::pi::Dialect;
 use crate::model::{Leaf, sort_siblings};
 
 /// Entries in file order, found by id. An id that several entries have means the last of them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Log {
+    dialect: Dialect,
     entries: Vec<Entry>,
     by_id: Places,
     labels: HashMap<Box<str>, LabelOf>,
@@ -68,10 +69,13 @@ impl<'a> Tree<'a> {
 
 impl Log {
     /// Of entries in file order.
-    pub(super) fn of(entries: Vec<Entry>) -> Self {
+    pub(super) fn of(dialect: Dialect, entries: Vec<Entry>) -> Self {
         let mut log = Self {
+            dialect,
+            entries: Vec::new(),
             by_id: Places::with_capacity(entries.len()),
-            ..Self::default()
+            labels: HashMap::new(),
+            labelled: 0,
         };
         for (at, entry) in entries.iter().enumerate() {
             log.set_label(entry);
@@ -178,15 +182,15 @@ impl Log {
         all
     }
 
-    /// The name that the last entry of that kind gives, whatever branch it is on.
+    /// The name that the last entry gives that says something of it, whatever branch it is on.
     pub(super) fn name(&self) -> Option<String> {
-        let last = self
-            .entries
-            .iter()
-            .rfind(|entry| entry.kind() == "session_info")?;
-        let name = last.member("name").and_then(String::read)?;
-        let name = json::trim(&name);
-        (!name.is_empty()).then(|| name.to_owned())
+        let names = self.entries.iter().rev();
+        let mut names = names.filter(|entry| entry.kind() == "session_info");
+        let name = names.find_map(|entry| match self.dialect.name(entry.member("name")) {
+            Ok(name) => name,
+            Err(_) => Some(String::new()),
+        });
+        name.filter(|name| !name.is_empty())
     }
 
     pub(super) fn tree(&self) -> Tree<'_> {

@@ -146,7 +146,7 @@ impl SessionManager {
         };
         let mut session = Self::blank(setup, cwd, session_dir, id, new.parent_session.as_deref());
         if persisted {
-            session.disk = Some(Disk::new(session.usual_path()));
+            session.disk = Some(Disk::new(setup.profile.dialect, session.usual_path()));
         }
         Ok(session)
     }
@@ -164,7 +164,7 @@ impl SessionManager {
             setup: setup.clone(),
             cwd,
             session_dir,
-            log: Log::default(),
+            log: Log::of(setup.profile.dialect, Vec::new()),
             leaf: None,
             disk: None,
             written: false,

@@ -13,6 +13,7 @@ use super::log::Log;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
 use super::profile::plain;
+use crate::format::pi::Dialect;
 
 /// How far a header is looked for.
 const HEADER: u64 = 1024 * 1024;
@@ -69,11 +70,12 @@ impl SessionManager {
             return Ok(None);
         };
         let bytes = fs::read(path).map_err(Error::io(path))?;
-        let lines = bytes.split(|byte| *byte == b'\n');
+        let dialect = self.setup.profile.dialect;
+        let lines = bytes[dialect.passed_over(&bytes)..].split(|byte| *byte == b'\n');
         let mut at = None;
         let mut before = 0;
         for (number, text) in (1..).zip(lines) {
-            let entry = load::entry(text);
+            let entry = load::entry(dialect, text);
             if number == line {
                 at = entry
                     .filter(|entry| entry.kind() != "session")
@@ -99,7 +101,7 @@ impl SessionManager {
             Ok(here) => here.to_string_lossy().into_owned(),
             Err(_) => String::new(),
         };
-        let (disk, loaded) = match Disk::open(path.clone())? {
+        let (disk, loaded) = match Disk::open(setup.profile.dialect, path.clone())? {
             Some((disk, loaded)) if !disk.is_empty() => (disk, loaded),
             nothing => {
                 let missing = nothing.is_none();
@@ -112,14 +114,14 @@ impl SessionManager {
                 session.disk = Some(match nothing {
                     // An empty file is there already: the first append fills it.
                     Some((disk, _)) => disk,
-                    None => Disk::new(path),
+                    None => Disk::new(setup.profile.dialect, path),
                 });
                 session.begun = !missing;
                 session.read_only = read_only;
                 return Ok(session);
             }
         };
-        let Some(header) = loaded.entries.first().and_then(SessionHeader::of) else {
+        let Some(header) = header(setup.profile.dialect, &loaded.entries) else {
             return Err(Error::NotASession { path });
         };
         let cwd = cwd.map(str::to_owned).or_else(|| header.cwd());
@@ -137,33 +139,34 @@ impl SessionManager {
     /// Takes the entries of a file, header first, as those of the current version.
     fn take(&mut self, mut entries: Vec<Entry>) {
         let new_id = |taken: &dyn Fn(&str) -> bool| self.setup.entry_id(taken);
+        let dialect = self.setup.profile.dialect;
         self.migration = Migration::of(self.header.version(), &entries, new_id);
         if let Some(migration) = &self.migration {
             let texts = entries.iter().enumerate();
             let texts = texts.map(|(at, entry)| migration.text(at, entry));
             entries = texts
-                .filter_map(|text| load::entry(text.as_bytes()))
+                .filter_map(|text| load::entry(dialect, text.as_bytes()))
                 .collect();
-            if let Some(header) = entries.first().and_then(SessionHeader::of) {
+            if let Some(header) = header(dialect, &entries) {
                 self.header = header;
             }
         }
-        self.log = log(entries);
+        self.log = log(dialect, entries);
     }
 
     /// Reads the file again after another program put a new one in its place, and stays at the same leaf.
     pub(super) fn reload(&mut self, path: PathBuf) -> Result<(), Error> {
         let replaced = || Error::Replaced { path: path.clone() };
-        let Some((disk, loaded)) = Disk::open(path.clone())? else {
+        let dialect = self.setup.profile.dialect;
+        let Some((disk, loaded)) = Disk::open(dialect, path.clone())? else {
             return Err(Error::Gone { path });
         };
-        let header = loaded.entries.first().and_then(SessionHeader::of);
-        let header = header.ok_or_else(replaced)?;
+        let header = header(dialect, &loaded.entries).ok_or_else(replaced)?;
         if self.migration.is_some() || header.version() < super::CURRENT_SESSION_VERSION {
             // The ids of this session are in no file.
             return Err(replaced());
         }
-        let log = log(loaded.entries);
+        let log = log(dialect, loaded.entries);
         if self.leaf_id().is_some_and(|leaf| log.entry(leaf).is_none()) {
             return Err(replaced());
         }
@@ -173,9 +176,14 @@ impl SessionManager {
 }
 
 /// The log of a file's entries. Its header is none of them, and a second one is nothing to anybody.
-fn log(mut entries: Vec<Entry>) -> Log {
+fn log(dialect: Dialect, mut entries: Vec<Entry>) -> Log {
     entries.retain(|entry| entry.kind() != "session");
-    Log::of(entries)
+    Log::of(dialect, entries)
+}
+
+/// The header of a file with these entries.
+fn header(dialect: Dialect, entries: &[Entry]) -> Option<SessionHeader> {
+    SessionHeader::of(dialect, entries.first()?)
 }
 
 /// The session file of that directory that was changed last. Files that cannot be read are passed over.
@@ -194,7 +202,7 @@ fn most_recent(setup: &Setup, cwd: &str) -> Option<PathBuf> {
     found.sort();
     found.into_iter().rev().map(|(_, path)| path).find(|path| {
         let flat = setup.flat.is_some() && dir != setup.sessions.join(setup.profile.folder(cwd));
-        header_of(path).is_some_and(|header| {
+        header_of(setup.profile.dialect, path).is_some_and(|header| {
             !flat
                 || header
                     .cwd()
@@ -204,7 +212,7 @@ fn most_recent(setup: &Setup, cwd: &str) -> Option<PathBuf> {
 }
 
 /// The header of a file, looked for at its beginning only.
-fn header_of(path: &Path) -> Option<SessionHeader> {
+fn header_of(dialect: Dialect, path: &Path) -> Option<SessionHeader> {
     use std::io::Read;
     let mut start = Vec::new();
     fs::File::open(path)
@@ -213,12 +221,14 @@ fn header_of(path: &Path) -> Option<SessionHeader> {
         .read_to_end(&mut start)
         .ok()?;
     let whole = (start.len() as u64) < HEADER;
-    let lines: Vec<&[u8]> = start.split(|byte| *byte == b'\n').collect();
+    let lines: Vec<&[u8]> = start[dialect.passed_over(&start)..]
+        .split(|byte| *byte == b'\n')
+        .collect();
     let lines = if whole {
         &lines[..]
     } else {
         &lines[..lines.len() - 1]
     };
-    let first = lines.iter().find_map(|line| load::entry(line))?;
-    SessionHeader::of(&first)
+    let first = lines.iter().find_map(|line| load::entry(dialect, line))?;
+    SessionHeader::of(dialect, &first)
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::format::pi::Dialect;
+
 /// When a new session's file appears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Creation {
@@ -34,6 +36,8 @@ pub enum FromId {
 pub struct Profile {
     /// The agent's name.
     pub agent: &'static str,
+    /// How the agent reads its files.
+    pub dialect: Dialect,
     /// When a new session's file appears.
     pub creation: Creation,
     /// Which id a new session gets.
@@ -52,6 +56,7 @@ impl Profile {
     /// pi 1.5: formats/pi.md, "New".
     pub const PI: Self = Self {
         agent: "pi",
+        dialect: Dialect::PI,
         creation: Creation::FirstMessage,
         session_ids: SessionIds::Timed,
         from_id: FromId::Left,
@@ -60,9 +65,10 @@ impl Profile {
         knows_prompts: true,
     };
 
-    /// indusagi 0.12, a fork of an early pi.
+    /// indusagi 0.12 for Node, a fork of an early pi.
     pub const INDUSAGI: Self = Self {
         agent: "indusagi",
+        dialect: Dialect::INDUSAGI,
         creation: Creation::FirstAnswer,
         session_ids: SessionIds::Random,
         from_id: FromId::Target,
@@ -71,11 +77,17 @@ impl Profile {
         knows_prompts: false,
     };
 
-    /// The profile of an agent by its name.
-    pub fn of(agent: &str) -> Option<Self> {
-        [Self::PI, Self::INDUSAGI]
+    /// indusagi 0.1 for Python, a port of it.
+    pub const PINDUSAGI: Self = Self {
+        dialect: Dialect::PINDUSAGI,
+        ..Self::INDUSAGI
+    };
+
+    /// The profile for the sessions that a [format](crate::format::Format) of that name reads.
+    pub fn of(format: &str) -> Option<Self> {
+        [Self::PI, Self::INDUSAGI, Self::PINDUSAGI]
             .into_iter()
-            .find(|profile| profile.agent == agent)
+            .find(|profile| profile.dialect.name == format)
     }
 
     /// Whether a message of that role makes a new session's file appear.

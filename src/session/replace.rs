@@ -147,7 +147,9 @@ mod tests {
         let backups = folder.path().join("backups");
         fs::write(&path, "{}\n").expect("written");
         let replace = |agent: &dyn Fn()| {
-            let (mut disk, _) = Disk::open(path.clone()).expect("read").expect("there");
+            let (mut disk, _) = Disk::open(crate::format::pi::Dialect::PI, path.clone())
+                .expect("read")
+                .expect("there");
             let (locked, _) = disk.lock().expect("locked");
             locked.replace(&backups, "copy", |old| {
                 agent();

@@ -197,14 +197,6 @@ pub(super) fn put(out: &mut String, key: &str, value: &impl Value) {
     value.write(out);
 }
 
-/// What is true to JavaScript: everything but null, false, 0 and the empty string.
-pub(super) fn is_truthy(json: &str) -> bool {
-    match json {
-        "null" | "false" | "\"\"" => false,
-        _ => f64::read(json) != Some(0.0),
-    }
-}
-
 /// An object with named members, in the order in which they are written, and the rest.
 macro_rules! object {
     (

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the real agents (and a newer Node) that the goldens are made with: install.sh [DIR]
-# DIR (default: node_modules beside this script) is the node_modules folder to fill. Nothing outside it is touched.
+# Installs the real agents (and a newer Node) that tests compare with: install.sh [DIR]
+# DIR is the node_modules folder to fill, and nothing outside it is touched. Without it that is the
+# one beside this script, and the Python package is installed as well (python.sh).
 # A folder that already holds what the lock file asks for is left alone.
 set -eu
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
@@ -22,3 +23,4 @@ for agent in 0.73 0.74 0.87; do
   node -p "const p = require('$modules/pi-$agent/package.json'); p.name + ' ' + p.version"
 done
 echo "node $("$here/node22.sh" "$modules" --version) and $(node --version)"
+[ $# -gt 0 ] || "$here/python.sh"

@@ -61,7 +61,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         ))
         .hint("`sessionary show` reads it back"));
     }
-    let session = SessionManager::open_read_only(&setup_of(&row, screen)?, &row.path)?;
+    let session = SessionManager::open_read_only(&setup_of(&row, config, screen)?, &row.path)?;
     let entry = entry.map(|entry| entry_id(&session, entry)).transpose()?;
     let context = match &entry {
         Some(entry) => session.build_session_context_at(entry)?,

@@ -103,7 +103,7 @@ fn copied(
     screen: &Screen,
     copy: impl FnOnce(&Setup, &Path) -> Result<SessionManager, Failure>,
 ) -> Result<Outcome, Failure> {
-    let real = setup_of(row, screen)?;
+    let real = setup_of(row, config, screen)?;
     let mut setup = real.clone();
     let tried = match dry_run {
         true => Some(Copy::of(&row.path)?.with(&mut setup)),

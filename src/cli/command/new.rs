@@ -99,7 +99,7 @@ fn of_pi(
     cwd: &str,
     screen: &Screen,
 ) -> Result<Begun, Failure> {
-    let mut setup = setup(&root.agent, folder, screen)?;
+    let mut setup = setup(&root.format, folder, screen)?;
     setup.flat = root.flat.then(|| folder.to_path_buf());
     let mut session = SessionManager::create(&setup, cwd)?;
     let entry = session.append_message(user(text, screen.now_ms))?;

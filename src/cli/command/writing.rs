@@ -9,10 +9,11 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use sessionary::Config;
+
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::session::clido::SessionLine;
 use sessionary::session::{Clock, Error, Profile, SessionManager, Setup};
+use sessionary::{Config, RootSpec};
 
 use super::clido;
 
@@ -57,9 +58,9 @@ struct Answer<'a> {
     lines: Vec<Box<RawValue>>,
 }
 
-/// How sessions of that agent below that folder are written.
-pub fn setup(agent: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Failure> {
-    let profile = Profile::of(agent).ok_or_else(|| unwritable(agent))?;
+/// How sessions below that folder are written, which a format of that name reads.
+pub fn setup(format: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Failure> {
+    let profile = Profile::of(format).ok_or_else(|| unwritable(format))?;
     let mut setup = Setup::new(profile, sessions);
     setup.clock = Arc::new(Moment(screen.now_ms));
     setup.backups = backups();
@@ -84,13 +85,17 @@ fn backups() -> Option<PathBuf> {
 }
 
 /// The folder with a folder for each working directory, above a session's own; or, where that is not so, the one folder.
-pub fn setup_of(row: &SessionRow, screen: &Screen) -> Result<Setup, Failure> {
+pub fn setup_of(row: &SessionRow, config: &Config, screen: &Screen) -> Result<Setup, Failure> {
     let folder = row.path.parent().unwrap_or(Path::new("."));
     let per_project = folder
         .file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("--"));
     let above = folder.parent().unwrap_or(folder);
-    let mut setup = setup(&row.agent, above, screen)?;
+    // Programs of one name may read their files otherwise: the root says which of them it is.
+    let is_above = |root: &&RootSpec| root.agent == row.agent && row.path.starts_with(&root.path);
+    let root = config.roots.iter().find(is_above);
+    let format = root.map_or(&row.agent, |root| &root.format);
+    let mut setup = setup(format, above, screen)?;
     if !per_project {
         setup.flat = Some(folder.to_path_buf());
     }
@@ -114,7 +119,7 @@ pub fn change(
         let (line, dry_run) = (of_clido()?, DryRun { dry_run });
         return clido::append(&row, entry.as_deref(), &line, dry_run, config, screen);
     }
-    let mut setup = setup_of(&row, screen)?;
+    let mut setup = setup_of(&row, config, screen)?;
     let copy = match dry_run {
         true => Some(Copy::of(&row.path)?.with(&mut setup)),
         false => None,

@@ -25,6 +25,15 @@ pub fn time_ms(raw: &str) -> Option<i64> {
     }
 }
 
+/// What is true to JavaScript: everything but null, false, 0 and the empty string. Given as JSON
+/// without white space around it.
+pub fn is_truthy(raw: &str) -> bool {
+    match raw.as_bytes().first() {
+        Some(b'-' | b'0'..=b'9') => raw.parse() != Ok(0.0),
+        _ => !matches!(raw, "null" | "false" | "\"\""),
+    }
+}
+
 /// `Number(value)` of any JSON value, given as text; `None` is NaN.
 pub fn to_number(raw: &str) -> Option<f64> {
     match raw {

@@ -17,7 +17,7 @@ mod walk;
 
 pub use collation::Collation;
 pub use date::date_ms;
-pub use js::{string, time_ms, to_number, trim};
+pub use js::{is_truthy, string, time_ms, to_number, trim};
 pub use lenient::{decode, normalise, unquote};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
 pub use members::{Member, elements, member, members, walk_object};

@@ -1,24 +1,27 @@
 //! What one pi line says about itself.
 
-use super::CURRENT_VERSION;
+use super::dialect::{Dialect, OddValues, Scalars};
 use super::line::{Arguments, Block, Content, Line, Message, Tokens};
 use crate::format::json::{self, Loose, Raw, Text};
 use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage};
 
 /// The facts of one record; of a record that cannot be read, only that the agent drops it.
-pub(super) fn facts(record: &[u8]) -> Facts {
-    json::tiers(record, of_text).unwrap_or_default()
+pub(super) fn facts(dialect: &Dialect, record: &[u8]) -> Facts {
+    json::tiers(record, |text| of_text(dialect, text)).unwrap_or_default()
 }
 
 /// The facts of a text that is one strict JSON value.
-pub(super) fn of_text(text: &str) -> Option<Facts> {
+pub(super) fn of_text(dialect: &Dialect, text: &str) -> Option<Facts> {
     Some(match json::parse::<Loose<Line<'_>>>(text)? {
-        Loose::Object(line) => of_line(&line),
-        // Not an object: JavaScript's truthy values are entries without an id, the rest is dropped.
-        _ => Facts {
-            agent_sees: is_truthy(text.trim()),
-            ..Facts::default()
-        },
+        Loose::Object(line) => of_line(dialect, &line),
+        _ => {
+            let breaks = dialect.scalars == Scalars::All && text.trim() == "null";
+            Facts {
+                agent_sees: breaks || dialect.is_entry(text.trim()),
+                breaks_list: breaks.then(|| "a line is null".to_owned()),
+                ..Facts::default()
+            }
+        }
     })
 }
 
@@ -45,13 +48,8 @@ pub(super) fn listed_text(record: &[u8]) -> Option<String> {
     .filter(|text| !text.is_empty())
 }
 
-fn is_truthy(scalar: &str) -> bool {
-    !matches!(scalar, "null" | "false" | "\"\"")
-        && (scalar.starts_with(['"', '[', 't'])
-            || scalar.parse::<f64>().is_ok_and(|number| number != 0.0))
-}
-
-fn of_line(line: &Line<'_>) -> Facts {
+fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
+    let odd_breaks = dialect.odd_values == OddValues::HideSession;
     let (time_raw, time_ms) = time(&line.timestamp);
     let mut facts = Facts {
         kind: line.kind.owned().unwrap_or_default(),
@@ -63,25 +61,22 @@ fn of_line(line: &Line<'_>) -> Facts {
         ..Facts::default()
     };
     match facts.kind.as_str() {
-        "session" => header(line, &mut facts),
+        "session" => header(dialect, line, &mut facts),
         "message" => match &line.message {
-            Loose::Object(message) => of_message(message, &mut facts),
+            Loose::Object(message) => of_message(message, odd_breaks, &mut facts),
             Loose::Other => facts.is_message = true,
             Loose::Missing | Loose::Null => {
                 facts.is_message = true;
-                facts.breaks_list = Some("a message entry has no message".to_owned());
+                facts.breaks_list = odd_breaks.then(|| "a message entry has no message".to_owned());
             }
         },
         "model_change" => {
             facts.provider = line.provider.owned();
             facts.model = line.model_id.owned();
         }
-        "session_info" => match line.name.text() {
-            Some(name) => facts.name = Some(json::trim(&name).to_owned()),
-            None if line.name.is_value() => {
-                facts.breaks_list = Some("a session name is no text".to_owned())
-            }
-            None => facts.name = Some(String::new()),
+        "session_info" => match dialect.name(line.name.0) {
+            Ok(name) => facts.name = name,
+            Err(why) => facts.breaks_list = Some(why.to_owned()),
         },
         "label" => {
             facts.label = line.target_id.owned().map(|target| Label {
@@ -125,16 +120,7 @@ fn time(raw: &Raw<'_>) -> (Option<String>, Option<i64>) {
     }
 }
 
-/// The version of a file with this `version` in its header. pi compares `header.version ?? 1` with
-/// numbers: of text JavaScript takes the number that it names, and what is none is no older version.
-pub fn header_version(raw: Option<&str>) -> i64 {
-    match raw {
-        None | Some("null") => 1,
-        Some(raw) => json::to_number(raw).map_or(CURRENT_VERSION, |version| version as i64),
-    }
-}
-
-fn header(line: &Line<'_>, facts: &mut Facts) {
+fn header(dialect: &Dialect, line: &Line<'_>, facts: &mut Facts) {
     facts.provider = line.provider.owned();
     facts.model = line.model_id.owned();
     facts.header = Some(Header {
@@ -144,7 +130,7 @@ fn header(line: &Line<'_>, facts: &mut Facts) {
             .map(std::borrow::Cow::into_owned)
             .or(line.id.0.map(str::to_owned)),
         id_is_string: line.id.text().is_some(),
-        version: Some(header_version(line.version.0)),
+        version: Some(dialect.version(line.version.0)),
         cwd: line.cwd.owned(),
         created_raw: facts.time_raw.clone(),
         created_ms: facts.time_ms,
@@ -191,7 +177,7 @@ fn summary(line: &Line<'_>, facts: &mut Facts) {
     }
 }
 
-fn of_message(message: &Message<'_>, facts: &mut Facts) {
+fn of_message(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
     facts.is_message = true;
     facts.role = message.role.owned();
     facts.has_prompt = message.role.as_str() == Some("system");
@@ -200,9 +186,9 @@ fn of_message(message: &Message<'_>, facts: &mut Facts) {
         facts.has_image = has_image(blocks);
     }
     match message.role.as_str() {
-        Some("user") => spoken(message, facts),
+        Some("user") => spoken(message, odd_breaks, facts),
         Some("assistant") => {
-            spoken(message, facts);
+            spoken(message, odd_breaks, facts);
             facts.provider = message.provider.owned();
             facts.model = message.model.owned();
             facts.stop_reason = message.stop_reason.owned();
@@ -244,7 +230,7 @@ fn of_message(message: &Message<'_>, facts: &mut Facts) {
 
 /// User and assistant messages: their time is the session's "modified", and their content must be
 /// text or blocks or pi's list throws and drops the file.
-fn spoken(message: &Message<'_>, facts: &mut Facts) {
+fn spoken(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
     let user = message.role.as_str() == Some("user");
     let content = &message.content;
     // Only times after 1970 count; a fraction of a millisecond after it does, and is cut to 1970.
@@ -257,11 +243,11 @@ fn spoken(message: &Message<'_>, facts: &mut Facts) {
         Content::Missing => {}
         Content::Text(text) => facts.user_text = user.then(|| text.to_string()),
         Content::Odd => {
-            facts.breaks_list =
-                Some("a message has content that is neither text nor blocks".to_owned())
+            facts.breaks_list = odd_breaks
+                .then(|| "a message has content that is neither text nor blocks".to_owned());
         }
         Content::Blocks(blocks) => {
-            if blocks.iter().any(|block| matches!(block, Loose::Null)) {
+            if odd_breaks && blocks.iter().any(|block| matches!(block, Loose::Null)) {
                 facts.breaks_list = Some("a message has a null content block".to_owned());
             }
             facts.user_text = user.then(|| joined_text(blocks));

@@ -1,32 +1,37 @@
 //! pi's session files and those of its forks: one JSON line an entry, a tree by parent ids.
+//! [`Dialect`] says in what the agents differ.
 
 use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode, json};
 use crate::model::{Facts, Fold, Part, Passage, Placement, SessionFacts};
 
+mod dialect;
 mod facts;
 mod fold;
 mod line;
 mod text;
 
-pub use facts::header_version;
+pub use dialect::{BadBytes, ByteOrderMark, Dialect, Names, OddValues, Scalars, Versions};
 pub(in crate::format) use facts::touches;
 
 /// The newest version of the format.
 pub const CURRENT_VERSION: i64 = 3;
 
-/// pi's format, versions 1 to 3.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Pi;
-
-impl Format for Pi {
+/// pi's format, versions 1 to 3, as one agent reads it.
+impl Format for Dialect {
     fn name(&self) -> &'static str {
-        "pi"
+        self.name
+    }
+
+    fn family(&self) -> &'static str {
+        Self::PI.name
     }
 
     fn revision(&self) -> u32 {
-        4
+        // None is another dialect's: what was read in one is read again in another.
+        let dialect = Self::ALL.iter().position(|known| known.name == self.name);
+        5 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
     }
 
     fn shape(&self) -> Shape {
@@ -41,12 +46,22 @@ impl Format for Pi {
         place(relative, flat)
     }
 
+    fn passed_over(&self, beginning: &[u8]) -> usize {
+        Dialect::passed_over(self, beginning)
+    }
+
     fn facts(&self, record: &[u8]) -> Facts {
-        facts::facts(record)
+        let mut facts = facts::facts(self, record);
+        // A record of one line that is text never comes here.
+        if self.bad_bytes == BadBytes::HideSession && json::utf8(record).is_none() {
+            let why = || "bytes that are no UTF-8".to_owned();
+            facts.breaks_list.get_or_insert_with(why);
+        }
+        facts
     }
 
     fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
-        facts::of_text(json::utf8(line)?)
+        facts::of_text(self, json::utf8(line)?)
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {
@@ -70,18 +85,16 @@ impl Format for Pi {
     }
 }
 
-/// pi lists `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder. What lies elsewhere or
-/// is a copy under another name is catalogued all the same.
+/// pi and its forks list `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder, whatever the
+/// name is else. What lies elsewhere, or was put aside under a longer name (OpenClaw does that), is
+/// catalogued all the same.
 fn place(relative: &Path, flat: bool) -> Placement {
     let session = key(relative);
     let name = session.rsplit('/').next().unwrap_or_default();
     let depth = session.split('/').count();
     let listed_depth = if flat { 1 } else { 2 };
-    // Nearly every name: of its marks each needs another dot.
-    let is_plain = name
-        .strip_suffix(".jsonl")
-        .is_some_and(|stem| !stem.contains('.'));
-    if is_plain && depth == listed_depth {
+    let is_session = name.ends_with(".jsonl");
+    if is_session && depth == listed_depth {
         return Placement::Source {
             session,
             part: Part::Main,
@@ -89,35 +102,24 @@ fn place(relative: &Path, flat: bool) -> Placement {
         };
     }
     let lower = name.to_ascii_lowercase();
-    if lower.ends_with(".trajectory.jsonl") {
-        return Placement::Ignore("telemetry beside a session");
-    }
     if lower.ends_with(".lock") || lower.ends_with(".tmp") {
         return Placement::Ignore("a lock or temporary file");
     }
-    let renamed = [".jsonl.reset.", ".jsonl.deleted.", ".jsonl.bak-"]
-        .iter()
-        .any(|mark| lower.contains(mark));
     let is_jsonl = lower.ends_with(".jsonl");
-    if !is_jsonl && !renamed {
-        return Placement::Ignore("not a session file");
-    }
-    let unlisted = if renamed {
-        Some("a copy under another name".to_owned())
-    } else if !name.ends_with(".jsonl") {
-        Some("the name does not end in .jsonl".to_owned())
-    } else if depth < listed_depth {
-        Some("directly in the sessions folder".to_owned())
-    } else if depth > listed_depth {
-        Some("below the folders that pi lists".to_owned())
-    } else {
-        None
+    let is_aside = [".jsonl.reset.", ".jsonl.deleted.", ".jsonl.bak-"]
+        .iter()
+        .any(|mark| !is_jsonl && lower.contains(mark));
+    let unlisted = match (is_jsonl, is_aside) {
+        (false, false) => return Placement::Ignore("not a session file"),
+        (false, true) => "a copy under another name",
+        (true, _) if !is_session => "the name does not end in .jsonl",
+        (true, _) if depth < listed_depth => "directly in the sessions folder",
+        (true, _) => "below the folders that pi lists",
     };
-    let is_copy = renamed || is_jsonl && lower.contains(".checkpoint.");
     Placement::Source {
         session,
-        part: if is_copy { Part::Copy } else { Part::Main },
-        unlisted,
+        part: if is_aside { Part::Copy } else { Part::Main },
+        unlisted: Some(unlisted.to_owned()),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::catalogue::Catalogue;
 use crate::catalogue::read::Known;
 use crate::catalogue::write::Inserts;
 use crate::format::Format;
-use crate::format::pi::Pi;
+use crate::format::pi::Dialect;
 use crate::index::RootSpec;
 use crate::model::Part;
 
@@ -71,7 +71,7 @@ impl Place {
             place: "one.jsonl",
             part: Part::Main,
             unlisted: None,
-            format: &Pi,
+            format: &Dialect::PI,
             known: known.as_ref(),
             checkpoint: known.as_ref().and_then(checkpoint),
             size: 0,
@@ -81,7 +81,7 @@ impl Place {
         let mut cost = Cost::default();
         let (mut unproven, mut revision) = (false, 0);
         let mut emit = |chunk: Chunk<Inserts>, _| {
-            self.catalogue.apply(&chunk, &Pi).unwrap();
+            self.catalogue.apply(&chunk, &Dialect::PI).unwrap();
             if chunk.forget_from.is_some() {
                 meanwhile(&self.path);
             }
@@ -116,7 +116,10 @@ fn a_file_that_is_cut_while_it_is_read_is_read_again() {
     let read = place.read_while(|path| cut(path, 10));
     assert!(matches!(read.outcome, Ok(Outcome::Read)));
     assert_eq!((read.entries, read.reads), (10, 2));
-    assert_eq!((read.unproven, read.revision), (false, Pi.revision()));
+    assert_eq!(
+        (read.unproven, read.revision),
+        (false, Dialect::PI.revision())
+    );
 }
 
 #[test]
@@ -140,7 +143,10 @@ fn a_file_that_grows_while_it_is_read_is_read_once_and_proven_later() {
     });
     assert!(matches!(read.outcome, Ok(Outcome::Read)));
     assert_eq!((read.entries, read.reads), (MANY + 1, 1));
-    assert_eq!((read.unproven, read.revision), (true, Pi.revision()));
+    assert_eq!(
+        (read.unproven, read.revision),
+        (true, Dialect::PI.revision())
+    );
 }
 
 #[test]
