@@ -1,9 +1,12 @@
-//! Does an agent run this? A shell of its own may have a terminal, and what is printed there goes to a model all the same.
+//! Does an agent run this? A shell of its own may have a terminal, and what is printed there goes
+//! to a model all the same.
 
-/// Variables that agents set in the shells they start, whatever they hold. Those that a person sets for an agent (`*_HOME`,
-/// `*_CONFIG_DIR`, keys, models) are none, nor is `AGENT`, which build systems have too; who sets it sets one of these besides.
+/// Variables that agents set in the shells they start, whatever they hold. Those that a person sets
+/// for an agent (`*_HOME`, `*_CONFIG_DIR`, keys, models) are none, nor is `AGENT`, which build
+/// systems have too; who sets it sets one of these besides.
 ///
-/// Where no version stands the source is the table of mise-agent-env 2026.10.1, a crate for the same question.
+/// Where no version stands the source is the table of mise-agent-env 2026.10.1, a crate for the
+/// same question.
 const VARIABLES: &[&str] = &[
     // Claude Code 2.1.330
     "CLAUDECODE",

@@ -1,8 +1,9 @@
 //! Where in a text do keys and tokens stand?
 //!
-//! A pass over the text looks for the beginnings of all rules and the stems of all names; only where one stands is more looked
-//! at, and a pattern made when it is first needed. So a text without any costs no more than that pass, and a process that prints
-//! none of a session nothing at all.
+//! A pass over the text looks for the beginnings of all rules and the stems of all names; only
+//! where one stands is more looked at, and a pattern made when it is first needed. So a text
+//! without any costs no more than that pass, and a process that prints none of a session nothing at
+//! all.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -61,9 +62,9 @@ const AT_ONCE: usize = 64;
 /// There are no more scans than this.
 const MOST_SCANS: usize = 6;
 
-/// The shortest beginnings first: vectors tell apart as many bytes of each as the shortest has, and three of them are found so
-/// often in any text that looking again would be most of the work. `None` is never: a few short words fit into any limits, which
-/// a test holds.
+/// The shortest beginnings first: vectors tell apart as many bytes of each as the shortest has, and
+/// three of them are found so often in any text that looking again would be most of the work.
+/// `None` is never: a few short words fit into any limits, which a test holds.
 static SCANS: LazyLock<Option<Vec<Scan>>> = LazyLock::new(|| {
     let of_rule = |(number, rule): (usize, &'static Rule)| {
         rule.begins
@@ -112,7 +113,8 @@ impl Scan {
     }
 }
 
-/// So many bytes are looked at behind a beginning: the time for a text is bounded whatever stands in it.
+/// So many bytes are looked at behind a beginning: the time for a text is bounded whatever stands
+/// in it.
 const ROOM: usize = 1 << 10;
 
 /// So many are before it.
@@ -229,7 +231,8 @@ fn is_no_word(text: &str, letters: usize) -> bool {
         || letters <= text.len() && runs.any(|run| run.len() >= letters)
 }
 
-/// The last letter of an escape is no letter of the text: `\n`, `\x1b`, `\u003e`, `%3D`, and a terminal's `ESC [ 3 2 m`.
+/// The last letter of an escape is no letter of the text: `\n`, `\x1b`, `\u003e`, `%3D`, and a
+/// terminal's `ESC [ 3 2 m`.
 fn is_start_of_word(before: &[u8]) -> bool {
     let is_hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
     match before {

@@ -1,19 +1,24 @@
 //! Which tokens does their issuer mark, so that they can be found where they should not be?
 //!
-//! The marks are data after gitleaks 8.27.0, `config/gitleaks.toml` (<https://github.com/gitleaks/gitleaks>): those of its rules
-//! whose keyword is how the token itself begins. Lengths are shorter than there, for a token whose end is cut off is one still,
-//! and the mark stays outside of what is left out. To take a later version up, go through its `[[rules]]` for such keywords.
-//! Marks that it lacks are those that the issuers document for secret scanning. gitleaks' notice:
+//! The marks are data after gitleaks 8.27.0, `config/gitleaks.toml`
+//! (<https://github.com/gitleaks/gitleaks>): those of its rules whose keyword is how the token
+//! itself begins. Lengths are shorter than there, for a token whose end is cut off is one still,
+//! and the mark stays outside of what is left out. To take a later version up, go through its
+//! `[[rules]]` for such keywords. Marks that it lacks are those that the issuers document for
+//! secret scanning. gitleaks' notice:
 //!
-//! MIT License. Copyright (c) 2019 Zachary Rice. Permission is hereby granted, free of charge, to any person obtaining a copy of
-//! this software and associated documentation files (the "Software"), to deal in the Software without restriction, including
-//! without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the
-//! Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions: The above
-//! copyright notice and this permission notice shall be included in all copies or substantial portions of the Software. THE
-//! SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
-//! MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE
-//! LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR
-//! IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+//! MIT License. Copyright (c) 2019 Zachary Rice. Permission is hereby granted, free of charge, to
+//! any person obtaining a copy of this software and associated documentation files (the
+//! "Software"), to deal in the Software without restriction, including without limitation the
+//! rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the
+//! Software, and to permit persons to whom the Software is furnished to do so, subject to the
+//! following conditions: The above copyright notice and this permission notice shall be included in
+//! all copies or substantial portions of the Software. THE SOFTWARE IS PROVIDED "AS IS", WITHOUT
+//! WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
+//! MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+//! AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN
+//! ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE
+//! OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 
 use super::rules::{Rule, issued};
 
@@ -202,6 +207,12 @@ pub const MARKED: &[Rule] = &[
         &["sgp_"],
         "(?:[a-fA-F0-9]{16}_|local_)?([a-fA-F0-9]{40})",
     ),
+    issued(
+        "Mapbox",
+        &["sk.eyJ1"],
+        "[A-Za-z0-9_-]{20,}\\.[A-Za-z0-9_-]{20,}",
+    ),
+    issued("Pinecone", &["pcsk_"], "[A-Za-z0-9_]{40,}"),
     issued("Postman", &["PMAK-"], "[a-f0-9]{24}-[a-f0-9]{30,}"),
     issued("Shopify", &["shp"], "(?:at|ca|pa|ss)_([0-9a-fA-F]{16,})"),
     issued("Prefect", &["pnu_", "pnb_"], "[A-Za-z0-9]{30,}"),

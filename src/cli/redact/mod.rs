@@ -1,6 +1,7 @@
 //! Which parts of a text are keys and tokens, and when are they left out of what is printed?
 //!
-//! [`find`] looks for them: tokens that their issuers [`marked`], what stands behind the [`named`], and what other [`rules`] tell.
+//! [`find`] looks for them: tokens that their issuers [`marked`], what stands behind the [`named`],
+//! and what other [`rules`] tell.
 
 mod find;
 mod marked;
@@ -23,7 +24,8 @@ use find::secrets;
 pub enum Redact {
     /// Never.
     Never,
-    /// Where a program or a file gets them, which may pass them on; so may an agent, whose shell may have a terminal.
+    /// Where a program or a file gets them, which may pass them on; so may an agent, whose shell
+    /// may have a terminal.
     #[default]
     NotATerminal,
     /// On terminals too.
@@ -192,6 +194,13 @@ mod tests {
             "://",
             "-----BEGIN PRIVATE KEY-----",
             "api_key=",
+            "PASSWORD=",
+            "password ",
+            "token: \"",
+            " mysql -p",
+            "curl -u a",
+            "Cookie: sid",
+            "Authorization: ",
         ] {
             let text = begins.repeat(200_000 / begins.len());
             let _ = redacted(&text);

@@ -1,7 +1,9 @@
-//! Which values are secrets by what they are called: `DB_PASS=…`, `"accessToken": "…"`, `--api-key …`, `<password>…</password>`?
+//! Which values are secrets by what they are called: `DB_PASS=…`, `"accessToken": "…"`, `--api-key
+//! …`, `<password>…</password>`?
 //!
-//! A name is found by its stem, in any of the three cases that are written; what stands before the stem and behind it tells
-//! whether it is the name of a secret (`api_key`, `SECRET_KEY_BASE`) or of something else (`primary_key`, `token_count`).
+//! A name is found by its stem, in any of the three cases that are written; what stands before the
+//! stem and behind it tells whether it is the name of a secret (`api_key`, `SECRET_KEY_BASE`) or of
+//! something else (`primary_key`, `token_count`).
 
 use std::ops::Range;
 
@@ -226,7 +228,10 @@ fn end_of_name(bytes: &[u8], from: usize, end: usize) -> usize {
 fn start_of_name(bytes: &[u8], stem: usize) -> usize {
     let before = &bytes[stem.saturating_sub(NAME)..stem];
     let joins = |byte: u8| is_of_name(byte) || byte == b'.';
-    let blank = usize::from(before.ends_with(b" "));
+    let is_key = bytes[stem..]
+        .get(..3)
+        .is_some_and(|key| key.eq_ignore_ascii_case(b"key"));
+    let blank = usize::from(is_key && before.ends_with(b" "));
     let mut run = before[..before.len() - blank]
         .iter()
         .rev()
@@ -332,12 +337,23 @@ impl Behind<'_> {
     fn value(mut self, before: &[u8], is_option: bool, upper: bool) -> Option<(usize, Place)> {
         let name_ends = self.at;
         let closed = self.quote().is_some();
-        let indexed = self.takes(b"]");
         // A lookup that is indexed is no assignment to a name in quotes.
-        let is_element = before.ends_with(b"<") && self.takes(b">");
-        if is_element {
+        let indexed = self.takes(b"]");
+        // `<password>…`, `<string name="password">…`
+        if (closed || before.ends_with(b"<")) && self.takes(b">") {
             return Some((self.at, Place::Told));
         }
+        // `.password("…")`
+        if !closed && self.takes(b"(") {
+            return self.quote().map(|_| (self.at, Place::Quoted));
+        }
+        // `**Token**: …`, and a row of a table.
+        let _ = self.takes(b"**");
+        let from = self.at;
+        if self.blanks(1) > 0 && self.takes(b"|") && self.blanks(3) > 0 {
+            return Some((self.at, Place::Told));
+        }
+        self.at = from;
         let blanks = self.blanks(3);
         let told = self.rest().first() == Some(&b':');
         let separators: [&[u8]; 7] = [b":=", b"=>", b"=", b":", b"value=", b"Value=", b"is "];
@@ -371,7 +387,11 @@ impl Behind<'_> {
                     return Some((self.at, Place::Quoted));
                 }
                 self.at = from;
-                return (is_option || upper && sets).then_some((self.at, Place::Passed));
+                let place = match is_option || upper && sets {
+                    true => Place::Passed,
+                    false => Place::Beside,
+                };
+                return Some((self.at, place));
             }
             None => return None,
         };

@@ -1,7 +1,9 @@
-//! What does a key or token look like, that is not known by its own mark or by its name alone, and what is a rule?
+//! What does a key or token look like, that is not known by its own mark or by its name alone, and
+//! what is a rule?
 //!
-//! JWT is RFC 7519, PEM RFC 7468, the Bearer header RFC 6750, user information in URLs RFC 3986, crypt(3)'s hashes as its manual
-//! writes them, `sig=` Azure's shared access signatures, and AWS's and Google's signed URLs.
+//! JWT is RFC 7519, PEM RFC 7468, the Bearer header RFC 6750, user information in URLs RFC 3986,
+//! crypt(3)'s hashes as its manual writes them, `sig=` Azure's shared access signatures, and AWS's
+//! and Google's signed URLs.
 
 use super::pem;
 use super::value::{Family, Place};
@@ -13,7 +15,8 @@ pub struct Rule {
     pub name: &'static str,
     /// How it begins. This is shown, so that the reader knows what was there.
     pub begins: &'static [&'static str],
-    /// What stands right behind the beginning: a pattern without Unicode classes. With a group only the group is secret.
+    /// What stands right behind the beginning: a pattern without Unicode classes. With a group only
+    /// the group is secret.
     pub rest: &'static str,
     pub before: Before,
     /// One of these stands before it in the same command or line.
@@ -39,7 +42,8 @@ pub enum Judged {
     Not,
     /// It stands for no other value.
     Typed,
-    /// There is a digit in it, or so many letters in a row, and it is not made of words as names are.
+    /// There is a digit in it, or so many letters in a row, and it is not made of words as names
+    /// are.
     NoWords(usize),
     /// As what stands behind a name.
     As(Family, Place),
@@ -116,7 +120,7 @@ pub const RULES: &[Rule] = &[
     ),
     typed(
         "curl's user",
-        &[" -u ", " --user ", " --user=", " -u'", " -u\"", " --proxy-user ", " -U "],
+        &[" -u ", " --user ", " --user=", " -u'", " -u\"", " --proxy-user ", " -U ", " -su ", " -sSu ", " -sku ", " -fsSLu "],
         "[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]{1,})",
     )
     .judged(Judged::Typed)
@@ -124,6 +128,9 @@ pub const RULES: &[Rule] = &[
     typed("a client's -p", &[" -p"], "[ =]?[\"']?([^\\s\"'$=\\\\-][^\\s\"'\\\\]{2,})")
         .near(&["mysql", "mariadb", "sshpass", "docker login", "podman login", "az login", "mongo", "oc login", "7z "]),
     typed("a client's -a", &[" -a "], "[\"']?([^\\s\"'$\\\\-][^\\s\"'\\\\]{2,})").near(&["redis-cli"]),
+    typed("zip's -P, ssh-keygen's -N", &[" -P ", " -N "], "[\"']?([^\\s\"'$\\\\-][^\\s\"'\\\\]{2,})")
+        .near(&["zip", "ssh-keygen"]),
+    typed("PowerShell", &["ConvertTo-SecureString "], "(?:-String )?[\"']([^\\s\"'$]{4,})"),
     typed("openssl's pass:", &["pass:"], "([^\\s\"'\\\\]{3,})").near(&["openssl", "-passin", "-passout"]),
     typed("netrc", &["password "], "([^\\s\"'\\\\]{3,})").near(&["login ", "machine "]),
     typed(
@@ -132,7 +139,7 @@ pub const RULES: &[Rule] = &[
         "\\\\?[\"']([^\\s\"'\\\\]{4,})",
     ),
     issued("signed URL", &["sig=", "X-Amz-Signature=", "X-Goog-Signature=", "&Signature="], "[A-Za-z0-9%+/=_-]{20,}"),
-    issued("Azure Functions", &["?code=", "&code="], "[A-Za-z0-9_+/-]{40,}={0,2}").within_a_word(),
+    issued("key of a request", &["?code=", "&code=", "?key=", "&key="], "[A-Za-z0-9_+/-]{32,}={0,2}").within_a_word(),
     issued("hash of a password", &["$2a$", "$2b$", "$2y$"], "[0-9]{2}\\$([A-Za-z0-9./]{40,})").within_a_word().judged(Judged::Not),
     issued(
         "hash of a password",

@@ -18,13 +18,16 @@ pub enum Place {
     Quoted,
     /// `NAME=value`, an option's `--name value`: what a shell passes on as it is.
     Passed,
+    /// `name value`, where nothing but a blank says that it is one's value.
+    Beside,
     /// `name: value`.
     Told,
     /// `name = value`, where in most languages a name is meant.
     Assigned,
 }
 
-/// What stands in the place of a value, or tells its type. In lower case, without what joins its words.
+/// What stands in the place of a value, or tells its type. In lower case, without what joins its
+/// words.
 const NO_VALUES: &[&str] = &[
     "any",
     "array",
@@ -188,6 +191,7 @@ pub fn is_secret(value: &str, family: Family, place: Place) -> bool {
     // Not of names, numbers, paths and dates.
     let signs = bytes.iter().any(|byte| b"!@#%^*?~+".contains(byte));
     match family {
+        Family::Password if place == Place::Beside => false,
         Family::Password => {
             let least = if place == Place::Passed { 3 } else { 4 };
             let spaces = bytes.iter().filter(|byte| **byte == b' ').count();
@@ -196,7 +200,9 @@ pub fn is_secret(value: &str, family: Family, place: Place) -> bool {
             }
             let mixed = has_odd_case(value);
             match place {
-                Place::Passed => letters > 0 && !is_composed(value) || digits > 5 || signs,
+                Place::Passed | Place::Beside => {
+                    letters > 0 && !is_composed(value) || digits > 5 || signs
+                }
                 Place::Quoted => {
                     (digits > 0 && letters > 0 || signs || mixed) && !is_composed(value)
                         || digits == bytes.len() && digits > 5
@@ -212,7 +218,7 @@ pub fn is_secret(value: &str, family: Family, place: Place) -> bool {
                 }
             }
         }
-        Family::Token => {
+        Family::Token if place != Place::Beside => {
             let (least, entropy) = match bytes.len() {
                 ..12 => (if place == Place::Passed { 6 } else { 8 }, 2.2),
                 12..20 => (12, 2.8),
@@ -225,7 +231,7 @@ pub fn is_secret(value: &str, family: Family, place: Place) -> bool {
                 && entropy_of(value) >= entropy
                 && !reads_as_words(value)
         }
-        Family::Unsure => {
+        Family::Token | Family::Unsure => {
             bytes.len() >= 20
                 && letters > 0
                 && digits > 0
@@ -257,6 +263,9 @@ fn stands_for_another(value: &str) -> bool {
         || NO_VALUES.contains(&&*joined)
         || KEYS_OF_OPTIONS.iter().any(|key| lower.starts_with(key))
         || is_member(value)
+        || value
+            .strip_prefix('!')
+            .is_some_and(|tag| tag.bytes().all(|b| b.is_ascii_alphabetic()))
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
         || CODE.iter().any(|word| lower.contains(word))
         || value.contains("${")
@@ -278,22 +287,27 @@ fn is_member(value: &str) -> bool {
     value.contains('.') && value.split('.').all(is_name)
 }
 
-/// Two words or more that something joins, as names are: `user.password`, `newPassword`, `current-password`.
+/// Two words or more that something joins, as names are: `user.password`, `newPassword`,
+/// `current-password`.
 pub fn is_composed(value: &str) -> bool {
     let joined = value.contains(['_', '-', '.', '/', ':', ' ', '|']);
     let mut bytes = value.as_bytes().windows(2);
     let mut humps =
         || bytes.any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
-    (joined || !digits && humps()) && reads_as_words(value)
+    let lower = value.to_ascii_lowercase();
+    // `my-secret-v1`
+    let speaks = ["secret", "passw", "token"]
+        .iter()
+        .any(|word| lower.contains(word));
+    (joined || !digits && humps()) && reads_as_words(value) || joined && speaks
 }
 
-/// An upper case letter behind a lower case one, more often than words begin, or the other way round.
+/// Letters of both cases, and not as words have them.
 fn has_odd_case(value: &str) -> bool {
-    let shape = Shape::of(value);
-    let mixed = value.bytes().any(|byte| byte.is_ascii_uppercase())
-        && value.bytes().any(|byte| byte.is_ascii_lowercase());
-    mixed && shape.pieces > 1 && shape.pieces * 3 > shape.letters
+    value.bytes().any(|byte| byte.is_ascii_uppercase())
+        && value.bytes().any(|byte| byte.is_ascii_lowercase())
+        && !reads_as_words(value)
 }
 
 /// Whether it is letters in words, as names in code are, with a number here and there.
