@@ -202,7 +202,7 @@ mod tests {
             "Cookie: sid",
             "Authorization: ",
         ] {
-            let text = begins.repeat(200_000 / begins.len());
+            let text = begins.repeat(50_000 / begins.len());
             let _ = redacted(&text);
         }
     }
