@@ -419,7 +419,12 @@ impl Behind<'_> {
         };
         let called = self.rest().iter().take(32).take_while(of_call).count();
         let prefix = &self.rest()[..called];
-        let is_one = prefix.ends_with(b"(") || matches!(prefix, b"b" | b"r" | b"u" | b"f" | b"rb");
+        // What is looked up is a name: `config.get("api_key")`.
+        let looks_up = [&b"get("[..], b"env("]
+            .iter()
+            .any(|call| prefix.ends_with(call));
+        let is_one = prefix.ends_with(b"(") && !looks_up
+            || matches!(prefix, b"b" | b"r" | b"u" | b"f" | b"rb");
         self.at += called;
         let here = self.at;
         if !is_one || called == 0 || self.quote().is_none() {

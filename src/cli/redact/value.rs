@@ -230,6 +230,7 @@ pub fn is_secret(value: &str, family: Family, place: Place) -> bool {
                 && (digits > 0 || bytes.len() >= 20)
                 && entropy_of(value) >= entropy
                 && !reads_as_words(value)
+                && !is_composed(value)
         }
         Family::Token | Family::Unsure => {
             bytes.len() >= 20
@@ -254,7 +255,7 @@ fn stands_for_another(value: &str) -> bool {
     b"$<{[(%&|*\\".contains(&begins)
         || value.starts_with("#{")
         || value.starts_with("-----")
-        || value.starts_with(['/', '.', '~', '@']) && reads_as_words(value)
+        || value.starts_with(['/', '.', '~', '@']) && (reads_as_words(value) || is_path(value))
         || NO_VALUES.contains(
             &joined
                 .strip_suffix(|c: char| c.is_ascii_digit())
@@ -272,6 +273,14 @@ fn stands_for_another(value: &str) -> bool {
         || value.contains("{{")
         || value.contains("$(")
         || value.len() > 2 && entropy_of(value) < 1.0
+}
+
+/// A path as most are, in small letters.
+fn is_path(value: &str) -> bool {
+    value.contains('/')
+        && !value
+            .bytes()
+            .any(|byte| byte.is_ascii_uppercase() || b"+=".contains(&byte))
 }
 
 /// A member of something in code: `form.csrf_token2`.
