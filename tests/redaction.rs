@@ -3,6 +3,8 @@
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 use sessionary::index::{SearchScope, ShowScope};
 use sessionary::{Config, Freshness, Index};
@@ -147,7 +149,8 @@ fn a_long_list_leaves_out_the_secrets_of_every_row() {
     assert_eq!(list(&["--reveal"]).matches(&token()).count(), SESSIONS / 2);
 }
 
-/// In JSON there stand escapes between a name and its secret, where a person typed an end of a line or pasted JSON.
+/// In JSON there stand escapes between a name and its secret, where a person typed an end of a line
+/// or pasted JSON.
 #[test]
 fn a_list_as_json_leaves_out_what_a_list_for_people_does() {
     let home = Sandbox::new();
@@ -281,7 +284,7 @@ fn the_configuration_says_when() {
         .to_owned();
     let shows = |on_terminal: bool, arguments: &[&str]| {
         let said = match on_terminal {
-            true => terminal(&home, arguments)?,
+            true => terminal(&home, arguments, &[])?,
             false => home.output(arguments).stdout,
         };
         Some(leaks(&String::from_utf8_lossy(&said)))
@@ -307,8 +310,80 @@ fn the_configuration_says_when() {
     "#);
 }
 
+/// An agent may give its shell a terminal; what is printed there goes to a model all the same.
+#[test]
+fn a_terminal_of_an_agent_is_no_person() {
+    let home = home();
+    let shows = |arguments: &[&str], set: &[(&str, &str)]| {
+        let said = terminal(&home, arguments, set)?;
+        Some(leaks(&String::from_utf8_lossy(&said)))
+    };
+    let Some(shown) = shows(&["show", "0a"], &[]) else {
+        eprintln!("SKIPPED: script(1) makes no terminal here");
+        return;
+    };
+    assert!(shown);
+    for name in [
+        "CLAUDECODE",
+        "PI_CODING_AGENT",
+        "OPENCODE",
+        "GEMINI_CLI",
+        "CODEX_SANDBOX",
+    ] {
+        assert_eq!(
+            shows(&["show", "0a"], &[(name, "1")]),
+            Some(false),
+            "{name}"
+        );
+    }
+    assert_eq!(
+        shows(&["show", "0a", "--reveal"], &[("CLAUDECODE", "1")]),
+        Some(true)
+    );
+    // What a person sets for an agent, and what is empty.
+    for set in [
+        ("CODEX_HOME", "/x"),
+        ("CLAUDE_CONFIG_DIR", "/x"),
+        ("CLAUDECODE", ""),
+    ] {
+        assert_eq!(shows(&["show", "0a"], &[set]), Some(true), "{set:?}");
+    }
+}
+
+#[test]
+fn context_says_how_many_values_it_leaves_out() {
+    let home = home();
+    // The token twice, the key of the call, and the private key.
+    for arguments in [
+        &["context", "0a", "--llm"][..],
+        &["context", "0a"],
+        &["context", "0a", "--json", "--llm"],
+    ] {
+        let output = home.output(arguments);
+        let (said, beside) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert_eq!(said.matches("[redacted]").count(), 4, "{said}");
+        assert!(
+            beside.contains(
+                "Left out as [redacted]: 4 values like keys and tokens; --reveal shows them."
+            ),
+            "{beside}"
+        );
+    }
+    assert_eq!(
+        home.json(&["context", "0a", "--llm", "--json"])["left_out"],
+        4
+    );
+    assert_eq!(
+        home.json(&["context", "0a", "--llm", "--json", "--reveal"])["left_out"],
+        0
+    );
+}
+
 /// What a command prints on a terminal of its own; `None` where none can be had.
-fn terminal(home: &Sandbox, arguments: &[&str]) -> Option<Vec<u8>> {
+fn terminal(home: &Sandbox, arguments: &[&str], set: &[(&str, &str)]) -> Option<Vec<u8>> {
     let command = home.command(arguments);
     let words: Vec<String> = std::iter::once(command.get_program())
         .chain(command.get_args())
@@ -325,6 +400,7 @@ fn terminal(home: &Sandbox, arguments: &[&str]) -> Option<Vec<u8>> {
         )
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("TERM", "dumb")
+        .envs(set.iter().copied())
         .current_dir(&home.cwd)
         .stdin(Stdio::null());
     let output = script
@@ -332,4 +408,143 @@ fn terminal(home: &Sandbox, arguments: &[&str]) -> Option<Vec<u8>> {
         .ok()
         .filter(|output| output.status.success())?;
     Some(output.stdout)
+}
+
+/// What became of the lines of a file: how many secrets were caught, how many innocents touched,
+/// and which went wrong.
+struct Judged {
+    secrets: usize,
+    caught: usize,
+    innocents: usize,
+    touched: usize,
+    wrong: String,
+}
+
+/// Has the command show each line of such a file as a message of its own. Its first lines say how
+/// it is written.
+fn judged(file: &str) -> Judged {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/redaction")
+        .join(file);
+    let lines = std::fs::read_to_string(&path).expect("labelled lines");
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let lines: Vec<(bool, String, Vec<String>)> = lines
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+        .map(|line| match line.split_once('\t') {
+            Some(("secret", text)) => (true, expanded(text, &mut random)),
+            Some(("innocent", text)) => (false, expanded(text, &mut random)),
+            _ => panic!("no labelled line: {line}"),
+        })
+        .map(|(is_secret, (text, parts))| (is_secret, text, parts))
+        .collect();
+    let mut session = String::from(
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/c"}"#,
+    ) + "\n";
+    for (at, (_, text, _)) in lines.iter().enumerate() {
+        let message =
+            serde_json::json!({"role": "user", "content": text, "timestamp": 1767603601000_u64});
+        let parent = at.checked_sub(1).map(|before| format!("e{before}"));
+        let line = serde_json::json!({"type": "message", "id": format!("e{at}"), "parentId": parent,
+            "timestamp": "2026-01-05T09:00:01.000Z", "message": message});
+        session += &format!("{line}\n");
+    }
+    let home = Sandbox::new();
+    home.write(".pi/agent/sessions/--c--/0a.jsonl", &session);
+    let texts = |arguments: &[&str]| -> Vec<String> {
+        let answer = home.json(arguments);
+        let messages = answer["messages"].as_array().expect("messages").iter();
+        messages
+            .map(|message| message["content"].as_str().expect("text").to_owned())
+            .collect()
+    };
+    let shown = texts(&["context", "0a", "--json"]);
+    let whole = texts(&["context", "0a", "--json", "--reveal"]);
+    assert_eq!((shown.len(), whole.len()), (lines.len(), lines.len()));
+    let mut judged = Judged {
+        secrets: 0,
+        caught: 0,
+        innocents: 0,
+        touched: 0,
+        wrong: String::new(),
+    };
+    for (at, (is_secret, _, parts)) in lines.iter().enumerate() {
+        let (text, shown) = (&whole[at], &shown[at]);
+        let is_touched = shown != text;
+        if *is_secret {
+            // Beside the secret an id may be written out.
+            let longest = parts.iter().max_by_key(|part| part.len());
+            let caught = is_touched && longest.is_none_or(|part| !shown.contains(part.as_str()));
+            judged.secrets += 1;
+            judged.caught += usize::from(caught);
+            if !caught {
+                judged.wrong += &format!("missed: {text}\n   as: {shown}\n");
+            }
+        } else {
+            judged.innocents += 1;
+            judged.touched += usize::from(is_touched);
+            if is_touched {
+                judged.wrong += &format!("touched: {text}\n     as: {shown}\n");
+            }
+        }
+    }
+    judged
+}
+
+/// A text with its `{36}` and `{36x}` written out, and what they became.
+fn expanded(text: &str, random: &mut ChaCha8Rng) -> (String, Vec<String>) {
+    const HEX: &str = "0123456789abcdef";
+    const SMALL: &str = "abcdefghijklmnopqrstuvwxyz";
+    const LARGE: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    let (mut out, mut parts, mut rest) = (String::new(), Vec::new(), text);
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        out += before;
+        let inner = from[1..].split_once('}').map_or("", |(inner, _)| inner);
+        let length = inner.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let signs = match &inner[length.len()..] {
+            "" => format!("{SMALL}{LARGE}0123456789"),
+            "x" => HEX.to_owned(),
+            "A" => format!("{LARGE}234567"),
+            "b" => format!("{SMALL}{LARGE}0123456789+/"),
+            "d" => "0123456789".to_owned(),
+            _ => String::new(),
+        };
+        match length.parse::<usize>() {
+            Ok(length) if !signs.is_empty() => {
+                let sign = |_| char::from(signs.as_bytes()[random.random_range(0..signs.len())]);
+                let part: String = (0..length).map(sign).collect();
+                out += &part;
+                parts.push(part);
+                rest = &from[inner.len() + 2..];
+            }
+            _ => {
+                out.push('{');
+                rest = &from[1..];
+            }
+        }
+    }
+    ((out + rest).replace("\\n", "\n"), parts)
+}
+
+#[test]
+fn what_is_made_up_is_caught_and_what_is_innocent_stays() {
+    let judged = judged("own.txt");
+    let Judged {
+        secrets,
+        caught,
+        innocents,
+        touched,
+        wrong,
+    } = &judged;
+    println!("{caught} of {secrets} caught, {touched} of {innocents} touched\n{wrong}");
+    assert!(*secrets >= 150 && *innocents >= 300);
+    assert!(
+        caught * 100 >= secrets * 90,
+        "{caught} of {secrets}:\n{wrong}"
+    );
+    assert!(
+        touched * 100 <= innocents * 2,
+        "{touched} of {innocents}:\n{wrong}"
+    );
 }

@@ -4,6 +4,7 @@
 //! that come back. stdout is data, stderr is talk.
 
 mod afterwards;
+mod agents;
 mod args;
 mod autostart;
 mod command;

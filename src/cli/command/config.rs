@@ -31,7 +31,7 @@ use crate::settings::{self, KEYS, Settings};
     Symbolic links below a folder of sessions are followed to what lies below a folder of the same agent, with\n\
     `follow_links` wherever they lead; `status` counts those that are not.\n\n\
     `redact` says when keys and tokens are left out of what list, search, tree, show and context print: by default\n\
-    when a program or a file gets it. `show --raw` and `sql` never leave anything out.\n\n\
+    when a program, a file or an agent gets it. `show --raw` and `sql` never leave anything out.\n\n\
     Examples:\n  \
     sessionary config show\n  \
     sessionary config show --json\n  \

@@ -44,6 +44,8 @@ struct Answer<'a> {
     thinking_level: &'a str,
     provider: Option<&'a str>,
     model: Option<&'a str>,
+    /// How many values are left out of the messages as `[redacted]`.
+    left_out: usize,
     messages: Vec<Box<RawValue>>,
 }
 
@@ -73,16 +75,18 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
     };
     if screen.json {
         let model = context.model.as_ref();
+        let masked = messages
+            .iter()
+            .flat_map(|message| screen.masked_json(message.as_str()));
+        let masked: Vec<_> = masked.collect();
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             session: session.session_id(),
             thinking_level: &context.thinking_level,
             provider: model.and_then(|model| model.provider.as_deref()),
             model: model.map(|model| &*model.model_id),
-            messages: messages
-                .iter()
-                .flat_map(|message| screen.masked_json(message.as_str()))
-                .collect(),
+            left_out: screen.left_out(),
+            messages: masked,
         })?;
     } else {
         screen.say(&summary(
@@ -94,7 +98,7 @@ pub fn run(args: &Context, config: &Config, screen: &Screen) -> Result<Outcome, 
         let shown = shown.map(|message| (message.role().to_owned(), text_of(message)));
         screen.print(&printed(shown, screen))?;
     }
-    screen.say_redacted();
+    screen.say_count_redacted();
     Ok(Outcome::found(!messages.is_empty()))
 }
 
@@ -129,13 +133,15 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
             let json = json!({"role": message.role, "content": message.content});
             screen.masked_json(&json.to_string())
         };
+        let masked: Vec<_> = messages.iter().flat_map(raw).collect();
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             session: &row.id,
             thinking_level: "off",
             provider: None,
             model: None,
-            messages: messages.iter().flat_map(raw).collect(),
+            left_out: screen.left_out(),
+            messages: masked,
         })?;
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
@@ -146,7 +152,7 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
         });
         screen.print(&printed(shown, screen))?;
     }
-    screen.say_redacted();
+    screen.say_count_redacted();
     Ok(Outcome::found(!messages.is_empty()))
 }
 

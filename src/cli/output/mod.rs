@@ -45,6 +45,7 @@ pub struct Screen {
     pub again: Vec<std::ffi::OsString>,
     pub home: Option<std::path::PathBuf>,
     redact: Cell<Redact>,
+    left_out: Cell<usize>,
 }
 
 impl Screen {
@@ -77,6 +78,7 @@ impl Screen {
             home: dirs::home_dir(),
             // Until the settings are read.
             redact: Cell::new(Redact::Always),
+            left_out: Cell::new(0),
         })
     }
 
@@ -99,12 +101,27 @@ impl Screen {
     /// Text of a session, as it may be printed.
     pub fn masked(&self, text: String) -> String {
         let masked = self.mask().and_then(|mask| mask(&text));
+        self.count(&text, masked.as_deref());
         masked.unwrap_or(text)
+    }
+
+    /// Counts what is left out by [`Screen::masked`] and [`Screen::masked_json`].
+    fn count(&self, text: &str, masked: Option<&str>) {
+        let marks = |text: &str| text.matches(redact::MARK).count();
+        // A text may speak of the mark itself.
+        let more = masked.map_or(0, |masked| marks(masked).saturating_sub(marks(text)));
+        self.left_out.set(self.left_out.get() + more);
+    }
+
+    /// How many values [`Screen::masked`] and [`Screen::masked_json`] have left out.
+    pub fn left_out(&self) -> usize {
+        self.left_out.get()
     }
 
     /// JSON of a session, as it may be printed: with keys and strings redacted one by one it is whole still.
     pub fn masked_json(&self, text: &str) -> Option<Box<RawValue>> {
         let masked = self.mask().and_then(|mask| json::masked(text, mask));
+        self.count(text, masked.as_deref());
         RawValue::from_string(masked.unwrap_or_else(|| text.to_owned())).ok()
     }
 
@@ -112,6 +129,16 @@ impl Screen {
     pub fn say_redacted(&self) {
         if redact::left_out() {
             self.say("Keys and tokens are left out as [redacted]; --reveal shows them.");
+        }
+    }
+
+    /// Says how many values were left out of what a model is to read.
+    pub fn say_count_redacted(&self) {
+        if self.left_out() > 0 {
+            let values = time::count(self.left_out() as u64, "value");
+            self.say(&format!(
+                "Left out as [redacted]: {values} like keys and tokens; --reveal shows them."
+            ));
         }
     }
 

@@ -1,165 +1,182 @@
-//! What does a key or token look like? By the marks that its issuer put on it so that it can be found where it should not be.
+//! What does a key or token look like, that is not known by its own mark or by its name alone, and
+//! what is a rule?
 //!
-//! The marks are those that the issuers document for secret scanning, the same that GitHub's push protection and gitleaks
-//! go by; JWT is RFC 7519, PEM RFC 7468, the Bearer header RFC 6750, user information in URLs RFC 3986.
+//! JWT is RFC 7519, PEM RFC 7468, the Bearer header RFC 6750, user information in URLs RFC 3986,
+//! crypt(3)'s hashes as its manual writes them, `sig=` Azure's shared access signatures, and AWS's
+//! and Google's signed URLs.
 
 use super::pem;
+use super::value::{Family, Place};
 
 /// One kind of secret: a beginning that stays, and what follows it.
 pub struct Rule {
+    /// Whose it is, or where it stands: tells rules apart to who reads or tests them.
+    #[cfg_attr(not(test), expect(dead_code))]
+    pub name: &'static str,
     /// How it begins. This is shown, so that the reader knows what was there.
     pub begins: &'static [&'static str],
-    /// What stands right behind the beginning: a pattern without Unicode classes. With a group only the group is secret.
+    /// What stands right behind the beginning: a pattern without Unicode classes. With a group only
+    /// the group is secret.
     pub rest: &'static str,
-    /// No letter, digit or `_` stands before it.
-    pub word: bool,
-    /// There is a digit in it, or so many letters in a row: names made of words have neither.
-    pub letters: usize,
+    pub before: Before,
+    /// One of these stands before it in the same command or line.
+    pub near: &'static [&'static str],
+    pub judged: Judged,
     /// How many bytes behind what the pattern finds are secret too.
     pub more: fn(&str) -> usize,
+}
+
+/// What stands before the beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    Anything,
+    /// No letter, digit or `_`.
+    NoWord,
+    Digit,
+}
+
+/// What else is asked of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judged {
+    /// Nothing.
+    Not,
+    /// It stands for no other value.
+    Typed,
+    /// There is a digit in it, or so many letters in a row, and it is not made of words as names
+    /// are.
+    NoWords(usize),
+    /// As what stands behind a name.
+    As(Family, Place),
 }
 
 /// So many letters in a row are no word.
 const NO_WORD: usize = 30;
 
-/// Names that stand before a secret in settings, environments and JSON.
-const NAMED: &[&str] = &[
-    "API_KEY",
-    "api_key",
-    "apiKey",
-    "api-key",
-    "ACCESS_KEY",
-    "access_key",
-    "SECRET_KEY",
-    "secret_key",
-    "secretKey",
-    "CLIENT_SECRET",
-    "client_secret",
-    "clientSecret",
-    "_SECRET",
-    "_TOKEN",
-    "_token",
-    "Token",
-    "_PASSWORD",
-    "password",
-];
-
 /// As issuers make them.
-const fn issued(begins: &'static [&'static str], rest: &'static str) -> Rule {
+pub const fn issued(
+    name: &'static str,
+    begins: &'static [&'static str],
+    rest: &'static str,
+) -> Rule {
     Rule {
+        name,
         begins,
         rest,
-        word: true,
-        letters: NO_WORD,
+        before: Before::NoWord,
+        near: &[],
+        judged: Judged::NoWords(NO_WORD),
         more: |_| 0,
     }
 }
 
-/// All of them. Lengths are the shortest that are issued, or less: a key whose end is cut off is one still. There are no more
-/// than 64 beginnings of three bytes, no more than 64 longer ones, and none is shorter: so they are looked for at once.
+/// What people type in a place of its own.
+const fn typed(name: &'static str, begins: &'static [&'static str], rest: &'static str) -> Rule {
+    let rule = issued(name, begins, rest).within_a_word();
+    rule.judged(Judged::As(Family::Password, Place::Passed))
+}
+
+/// All of them but those of `marked` and `named`: no beginning is shorter than three bytes.
 pub const RULES: &[Rule] = &[
-    // OpenAI, Anthropic, OpenRouter, DeepSeek and others
-    issued(&["sk-"], "[A-Za-z0-9_-]{16,}"),
-    // GitHub
+    // Header, claims, and a signature if there is one.
     issued(
-        &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"],
-        "[A-Za-z0-9_]{16,}",
-    ),
-    // GitLab
-    issued(&["glp", "glr"], "(?:at|tt|t)-([A-Za-z0-9_.-]{16,})").with_letters(10),
-    // AWS
-    issued(&["AKIA", "ASIA"], "[A-Z0-9]{16}").with_letters(16),
-    // Google
-    issued(&["AIza"], "[A-Za-z0-9_-]{20,}"),
-    // Google
-    issued(&["ya29.", "GOCSPX-"], "[A-Za-z0-9_-]{16,}"),
-    // Slack
-    issued(&["xox", "xapp"], "[abeoprs]?-([A-Za-z0-9-]{10,})"),
-    // Slack
-    issued(&["hooks.slack.com/services/"], "[A-Za-z0-9/]{20,}"),
-    // Stripe
-    issued(&["sk_", "rk_"], "(?:live|test)_([A-Za-z0-9]{16,})").with_letters(20),
-    // Stripe
-    issued(&["whsec_"], "[A-Za-z0-9]{16,}").with_letters(20),
-    // npm
-    issued(&["npm_"], "[A-Za-z0-9]{30,}"),
-    // PyPI
-    issued(&["pypi-AgE"], "[A-Za-z0-9_-]{16,}"),
-    // crates.io
-    issued(&["cio"], "[A-Za-z0-9]{32}"),
-    // Hugging Face
-    issued(&["hf_"], "[A-Za-z0-9]{30,}"),
-    // Groq
-    issued(&["gsk_"], "[A-Za-z0-9]{30,}"),
-    // xAI, Perplexity
-    issued(&["xai-", "pplx-"], "[A-Za-z0-9]{30,}"),
-    // Replicate
-    issued(&["r8_"], "[A-Za-z0-9]{30,}"),
-    // SendGrid
-    issued(&["SG."], "[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}"),
-    // DigitalOcean
-    issued(&["dop_v1_"], "[0-9a-f]{16,}"),
-    // Linear, Notion
-    issued(&["lin_api_", "ntn_"], "[A-Za-z0-9]{30,}"),
-    // Atlassian
-    issued(&["ATATT3"], "[A-Za-z0-9_=-]{30,}"),
-    // Vault
-    issued(&["hvs.", "hvb."], "[A-Za-z0-9_-]{20,}"),
-    // Databricks
-    issued(&["dapi"], "[0-9a-f]{32}"),
-    // Shopify
-    issued(&["shp"], "(?:at|ca|pa|ss)_([0-9a-fA-F]{16,})"),
-    // Tailscale
-    issued(&["tskey-"], "[A-Za-z0-9-]{16,}"),
-    // age
-    issued(&["AGE-SECRET-KEY-1"], "[A-Z0-9]{16,}"),
-    // JWT: header, claims, and a signature if there is one
-    issued(
+        "JWT",
         &["eyJ"],
         "[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}(?:\\.[A-Za-z0-9_-]*)?",
     ),
-    // Bearer header
-    issued(&["Bearer ", "bearer "], "[A-Za-z0-9._~+/=-]{16,}"),
-    // Basic header
+    issued("Bearer header", &["Bearer ", "bearer ", "BEARER "], "[A-Za-z0-9._~+/=-]{16,}"),
     issued(
+        "Authorization header",
+        &["uthorization", "UTHORIZATION"],
+        "(?:\\\\{0,2}[\"'])?\\s{0,2}(?:[:=,]|=>)\\s{0,2}(?:\\\\{0,2}[\"'`])?(?:[A-Za-z][A-Za-z-]{2,15} )?([A-Za-z0-9._~+/=:-]{8,})",
+    )
+    .within_a_word()
+    .judged(Judged::As(Family::Token, Place::Passed)),
+    issued(
+        "Basic header",
         &["uthorization: Basic ", "uthorization: basic "],
         "[A-Za-z0-9+/=]{8,}",
     )
     .within_a_word(),
-    // PEM: a private key to its end, or as far as it goes
-    Rule {
-        begins: &["-----BEGIN "],
-        rest: "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----()",
-        word: false,
-        letters: 0,
-        more: pem::body,
-    },
-    // the password in a URL
-    Rule {
-        begins: &["://"],
-        rest: "[^/\\s:@\"'\\\\<>]{0,64}:([^/\\s@\"'\\\\<>\\[\\]]{4,})@",
-        word: false,
-        letters: 0,
-        more: |_| 0,
-    },
-    // what is named so
     issued(
-        NAMED,
-        "(?:\\\\?[\"'])?\\s{0,2}(?::=|=>|=|:)\\s{0,2}(?:\\[\\s{0,2})?(?:\\\\?[\"'])?([A-Za-z0-9_+/=.~-]{16,})",
+        "Cookie header",
+        &["ookie: "],
+        "[^\\n]{0,200}?(?i:sess|sid|auth|token|jwt|remember)[A-Za-z0-9_.-]{0,20}=([A-Za-z0-9%._~+/=-]{16,})",
     )
     .within_a_word()
-    .with_letters(usize::MAX),
+    .judged(Judged::As(Family::Token, Place::Passed)),
+    // A private key to its end, or as far as it goes.
+    Rule {
+        more: pem::body,
+        ..issued("PEM", &["-----BEGIN "], "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----()").within_a_word().judged(Judged::Not)
+    },
+    Rule {
+        more: pem::body,
+        ..issued("PuTTY", &["Private-Lines: "], "[0-9]{1,3}\\s()").judged(Judged::Not)
+    },
+    typed(
+        "password or token in a URL",
+        &["://"],
+        "(?:[^/\\s:@\"'\\\\<>]{0,64}:([^/\\s@\"'\\\\<>\\[\\]]{3,})|([A-Za-z0-9_-]{20,}))@",
+    ),
+    typed(
+        "curl's user",
+        &[" -u ", " --user ", " --user=", " -u'", " -u\"", " --proxy-user ", " -U ", " -su ", " -sSu ", " -sku ", " -fsSLu "],
+        "[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]{1,})",
+    )
+    .judged(Judged::Typed)
+    .near(&["curl", "wget", "http", "api"]),
+    typed("a client's -p", &[" -p"], "[ =]?[\"']?([^\\s\"'$=\\\\-][^\\s\"'\\\\]{2,})")
+        .near(&["mysql", "mariadb", "sshpass", "docker login", "podman login", "az login", "mongo", "oc login", "7z "]),
+    typed("a client's -a", &[" -a "], "[\"']?([^\\s\"'$\\\\-][^\\s\"'\\\\]{2,})").near(&["redis-cli"]),
+    typed("zip's -P, ssh-keygen's -N", &[" -P ", " -N "], "[\"']?([^\\s\"'$\\\\-][^\\s\"'\\\\]{2,})")
+        .near(&["zip", "ssh-keygen"]),
+    typed("PowerShell", &["ConvertTo-SecureString "], "(?:-String )?[\"']([^\\s\"'$]{4,})"),
+    typed("openssl's pass:", &["pass:"], "([^\\s\"'\\\\]{3,})").near(&["openssl", "-passin", "-passout"]),
+    typed("netrc", &["password "], "([^\\s\"'\\\\]{3,})").near(&["login ", "machine "]),
+    typed(
+        "a user in SQL",
+        &["IDENTIFIED BY ", "identified by ", "WITH PASSWORD ", "with password "],
+        "\\\\?[\"']([^\\s\"'\\\\]{4,})",
+    ),
+    issued("signed URL", &["sig=", "X-Amz-Signature=", "X-Goog-Signature=", "&Signature="], "[A-Za-z0-9%+/=_-]{20,}"),
+    issued("key of a request", &["?code=", "&code=", "?key=", "&key="], "[A-Za-z0-9_+/-]{32,}={0,2}").within_a_word(),
+    issued("hash of a password", &["$2a$", "$2b$", "$2y$"], "[0-9]{2}\\$([A-Za-z0-9./]{40,})").within_a_word().judged(Judged::Not),
+    issued(
+        "hash of a password",
+        &["$apr1$", "$1$", "$5$", "$6$", "$y$", "$argon2"],
+        "[^\\s$:\"']{1,40}\\$(?:[^\\s$:\"']{1,40}\\$){0,2}([A-Za-z0-9./+]{20,})",
+    )
+    .within_a_word()
+    .judged(Judged::Not),
+    issued(
+        "words of a wallet",
+        &["mnemonic", "MNEMONIC", "eed phrase", "SEED_PHRASE", "seed_phrase"],
+        "[\\s:=\"'\\\\a-z]{1,8}?[\\s:=\"'\\\\]((?:[a-z]{3,8} ){11,23}[a-z]{3,8})",
+    )
+    .within_a_word()
+    .judged(Judged::Not),
 ];
 
 impl Rule {
-    const fn within_a_word(self) -> Rule {
-        Rule {
-            word: false,
-            ..self
-        }
+    pub const fn within_a_word(self) -> Rule {
+        let before = Before::Anything;
+        Rule { before, ..self }
     }
 
-    const fn with_letters(self, letters: usize) -> Rule {
-        Rule { letters, ..self }
+    pub const fn behind_a_digit(self) -> Rule {
+        let before = Before::Digit;
+        Rule { before, ..self }
+    }
+
+    pub const fn with_letters(self, letters: usize) -> Rule {
+        self.judged(Judged::NoWords(letters))
+    }
+
+    const fn judged(self, judged: Judged) -> Rule {
+        Rule { judged, ..self }
+    }
+
+    const fn near(self, near: &'static [&'static str]) -> Rule {
+        Rule { near, ..self }
     }
 }
