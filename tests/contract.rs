@@ -12,6 +12,7 @@ fn the_contract_is_documented() {
         include_str!("../migrations/0004_unread.sql"),
         include_str!("../migrations/0005_listing.sql"),
         include_str!("../migrations/0006_exclude.sql"),
+        include_str!("../migrations/0014_counted.sql"),
     ] {
         connection.execute_batch(step).unwrap();
     }

@@ -379,6 +379,10 @@ fn runs_of_an_older_catalogue_are_made_anew() {
         ALTER TABLE _compactions DROP COLUMN first_kept_index;
         DROP INDEX _sources_unproven; ALTER TABLE _sources DROP COLUMN unproven;
         ALTER TABLE _rows DROP COLUMN hash;
+        DROP VIEW usage_by_agent; DROP VIEW usage_by_project; DROP VIEW usage_by_provider; DROP VIEW usage_by_model;
+        DROP VIEW usage_by_local_day; DROP VIEW usage_by_day; DROP VIEW usage; DROP VIEW usage_records; DROP VIEW _stepped;
+        DROP INDEX _usage_said; ALTER TABLE _usage DROP COLUMN said; ALTER TABLE _usage DROP COLUMN time_ms;
+        ALTER TABLE _usage DROP COLUMN counted;
         PRAGMA user_version = 9;";
     connection.execute_batch(older).unwrap();
     sync();

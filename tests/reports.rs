@@ -227,7 +227,7 @@ fn an_older_catalogue_is_migrated() {
     );
     assert_eq!(
         one(&new, "SELECT contract_version FROM contract"),
-        Some(2.0)
+        Some(3.0)
     );
     assert_eq!(one(&new, "SELECT count(*) FROM runs"), Some(6.0));
     assert_eq!(one(&new, "SELECT sum(step) FROM usage_records"), Some(2.0));
@@ -432,4 +432,78 @@ fn raw_is_the_record_in_the_file_or_nothing() {
     assert_eq!(raw(), serde_json::json!([[null], [null]]));
     let rows = index.sql("SELECT raw(NULL), raw(77)").expect("a row");
     assert!(rows.rows[0].iter().all(serde_json::Value::is_null));
+}
+
+/// A fork, its origin, and a copy of the origin, in any order: each answer counts once, where it
+/// would count in an index made from scratch.
+#[test]
+fn an_answer_counts_for_the_session_that_began_first_in_whatever_order_they_come_and_go() {
+    use crate::histories::dump::{catalogue, clean, fresh, root, same};
+    use sessionary::{Config, Freshness, Index, Indexer};
+    let answer = |id: &str, input: u32| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"assistant","content":[],"provider":"p","model":"m","usage":{{"input":{input},"output":2,"totalTokens":1}}}}}}"#
+        )
+    };
+    let session = |id: &str, day: u32, answers: &[String]| {
+        let header = format!(
+            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-{day:02}T09:00:00.000Z","cwd":"/x"}}"#
+        );
+        [&[header], answers].concat().join("\n") + "\n"
+    };
+    // Two answers of one millisecond, told apart by their entries alone.
+    let past = [answer("a", 5), answer("b", 5)];
+    let files = [
+        (
+            "fork",
+            session("f", 6, &[&past[..], &[answer("c", 7)]].concat()),
+        ),
+        ("origin", session("o", 5, &past)),
+        ("copy", session("o", 5, &past)),
+    ];
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("sessions/--x--");
+        fs::create_dir_all(&folder).expect("its folder");
+        let roots = vec![root("pi", "pi", &place.path().join("sessions"))];
+        let config = Config::new(place.path().join("index"), roots);
+        let path = |at: usize| folder.join(format!("{}.jsonl", files[at].0));
+        let steps = order.map(|at| (at, true)).into_iter();
+        for (step, (at, comes)) in steps.chain(order.map(|at| (at, false))).enumerate() {
+            match comes {
+                true => fs::write(path(at), &files[at].1).expect("a session"),
+                false => fs::remove_file(path(at)).expect("a session"),
+            }
+            Indexer::open(&config)
+                .and_then(|mut indexer| indexer.sync(&mut |_| {}))
+                .expect("a sync");
+            let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
+            let when = format!("{order:?}, step {step}");
+            clean(&index, &when);
+            let scratch = fresh(&config, &place.path().join(format!("fresh{step}")));
+            same(&catalogue(&index), &catalogue(&scratch), &when);
+            let count = |what: &str| {
+                let rows = index
+                    .sql(&format!("SELECT {what} FROM usage"))
+                    .expect("rows");
+                rows.rows[0][0].as_u64().unwrap_or(0)
+            };
+            let there = [0, 1, 2].map(|at| path(at).exists());
+            let past = u64::from(there.contains(&true)) * 2;
+            assert_eq!(count("count(*)"), past + u64::from(there[0]), "{when}");
+            // The parts, not what is written as their total.
+            assert_eq!(
+                count("sum(total)"),
+                past * 7 + u64::from(there[0]) * 9,
+                "{when}"
+            );
+        }
+    }
 }

@@ -6,9 +6,10 @@ use std::vec::IntoIter;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::chains::BESIDE;
+use super::counted::said;
 use super::open::{Catalogue, Error};
-use super::write::key_range;
-use crate::model::{Call, Compaction, Facts, FileTouch, Label, Run, Usage};
+use super::write::{EntryRow, key_range};
+use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
 
 macro_rules! searched {
     () => {
@@ -72,22 +73,37 @@ impl<'a> Placed<'a> {
 #[allow(missing_docs)]
 pub struct Children {
     pub calls: Vec<Call>,
-    /// With whether it is only a step's: see [`Facts::step`].
-    pub usage: Option<(Usage, bool)>,
+    pub usage: Option<Spent>,
     pub files: Vec<FileTouch>,
     pub label: Option<Label>,
     pub compaction: Option<Compaction>,
     pub run: Option<Run>,
 }
 
+/// Tokens and cost of an entry.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    pub usage: Usage,
+    /// Whether it is only a step's: see [`Facts::step`](crate::model::Facts::step).
+    pub is_step: bool,
+    /// The same in all copies of the answer: see [`said`].
+    pub said: i64,
+    /// Of the entry, else of the one before it in its file.
+    pub time_ms: Option<i64>,
+}
+
 impl Children {
     /// What its facts make of it.
-    pub fn of(facts: &Facts) -> Children {
+    pub fn of(entry: &EntryRow) -> Children {
+        let facts = &entry.facts;
         Children {
             calls: facts.calls.clone(),
-            usage: facts
-                .spent()
-                .map(|(usage, is_step)| (usage.clone(), is_step)),
+            usage: facts.spent().map(|(usage, is_step)| Spent {
+                usage: usage.clone(),
+                is_step,
+                said: said(entry.hash, facts),
+                time_ms: facts.time_ms.or(entry.taken_ms),
+            }),
             files: facts.files.clone(),
             label: facts.label.clone(),
             compaction: facts.compaction.clone(),
@@ -204,7 +220,8 @@ impl Catalogue {
             let usage = c
                 .prepare_cached(
                     "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
-                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, step FROM _usage WHERE key = ?1",
+                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, step = 1, said, time_ms
+                     FROM _usage WHERE key = ?1 AND step <> 2",
                 )?
                 .query_row([key], |r| {
                     let usage = Usage {
@@ -223,7 +240,12 @@ impl Catalogue {
                         cost_cache_write: r.get(12)?,
                         cost_total: r.get(13)?,
                     };
-                    Ok((usage, r.get::<_, bool>(14)?))
+                    Ok(Spent {
+                        usage,
+                        is_step: r.get(14)?,
+                        said: r.get(15)?,
+                        time_ms: r.get(16)?,
+                    })
                 })
                 .optional()?;
             let files = c

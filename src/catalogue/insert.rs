@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::chains::{Chains, Link};
+use super::counted::said;
 use super::write::{Entries, EntryRow, flag};
 
 /// Rows that one statement inserts, where there are so many: finding the end of the table and
@@ -44,7 +45,7 @@ impl Default for Inserts {
             count: 0,
             entries: Table::new("_entries", 15),
             calls: Table::new("_calls", 8),
-            usage: Table::new("_usage", 16),
+            usage: Table::new("_usage", 19),
             files: Table::new("_files", 4),
             labels: Table::new("_labels", 3),
             compactions: Table::new("_compactions", 4),
@@ -103,6 +104,9 @@ impl Entries for Inserts {
             row.real(u.cost_cache_write);
             row.real(u.cost_total);
             row.integer(i64::from(is_step));
+            row.integer(said(entry.hash, f));
+            row.integer(f.time_ms.or(entry.taken_ms));
+            row.integer(1);
         }
         for (ordinal, file) in (0..).zip(&f.files) {
             let row = self.files.row(at);

@@ -108,7 +108,8 @@ impl Catalogue {
     /// Show each provider and model that recorded tokens in a session.
     pub fn each_model(&self, mut each: impl FnMut(i64, &str, &str)) -> Result<(), Error> {
         let query =
-            "SELECT DISTINCT key >> 24, coalesce(provider, ''), coalesce(model, '') FROM _usage";
+            "SELECT DISTINCT key >> 24, coalesce(provider, ''), coalesce(model, '') FROM _usage
+             WHERE step <> 2";
         self.each(query, |row| {
             each(
                 row.get(0)?,

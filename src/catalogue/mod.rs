@@ -6,6 +6,7 @@ pub mod chains;
 pub mod changes;
 mod check;
 mod copier;
+mod counted;
 mod damage;
 pub mod entries;
 pub mod excluded;

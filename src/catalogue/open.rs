@@ -19,7 +19,7 @@ use crate::source::identity::{FileId, file_at};
 /// Name of the index directory's generation: a binary touches its own only.
 pub const GENERATION: u32 = 1;
 /// Version of the public views.
-pub const CONTRACT_VERSION: u32 = 2;
+pub const CONTRACT_VERSION: u32 = 3;
 /// "SESY" in SQLite's application_id.
 pub const APPLICATION_ID: i32 = 0x5345_5359;
 
@@ -44,6 +44,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0011_lacking.sql"),
     include_str!("../../migrations/0012_unproven.sql"),
     include_str!("../../migrations/0013_row_hash.sql"),
+    include_str!("../../migrations/0014_counted.sql"),
 ];
 
 /// The last step after which the rows of lists say something else than before.

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, ToSql, params};
 
+use super::counted;
 use super::open::{Catalogue, Error};
 use super::write::{flag, key_range};
-use crate::format::{Format, SourceFacts};
+use crate::format::{Format, Shape, SourceFacts};
 use crate::model::{Fold, Part, SessionFacts};
 use crate::source::identity::nearest_ms;
 
@@ -22,13 +23,17 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
-        let began_elsewhere: Option<bool> = c
+        let was: Option<(bool, bool)> = c
             .prepare_cached(
-                "SELECT created_ms IS NOT ?2 AND path <> '' FROM _sessions WHERE session = ?1",
+                "SELECT created_ms IS NOT ?2 AND path <> '', created_ms IS NOT ?2 OR path <> ?3
+                 FROM _sessions WHERE session = ?1",
             )?
-            .query_row(params![session, made.facts.created_ms], |r| r.get(0))
+            .query_row(params![session, made.facts.created_ms, made.path], |r| {
+                Ok((r.get(0)?, r.get(1)?))
+            })
             .optional()?;
-        if began_elsewhere == Some(true) {
+        let (began_elsewhere, is_ranked_anew) = was.unwrap_or_default();
+        if began_elsewhere {
             self.owe_undated(session)?;
         }
         let mut update = c.prepare_cached(
@@ -39,6 +44,13 @@ impl Catalogue {
              WHERE session = ?1",
         )?;
         made.with_columns(session, |columns| update.execute(columns))?;
+        let of_steps = format.shape() == Shape::Document;
+        if of_steps {
+            counted::settle_steps(c, session)?;
+        }
+        if of_steps || is_ranked_anew {
+            counted::settle_session(c, session)?;
+        }
         c.prepare_cached(
             "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
         )?

@@ -2,10 +2,10 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::chains;
 use super::entries::in_file;
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
+use super::{chains, counted};
 use crate::format::{Format, Shape};
 pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, Part};
@@ -279,6 +279,8 @@ impl Catalogue {
         }
         let first_key = session << ARRIVAL_BITS | arrival;
         chunk.entries.run(c, first_key, source)?;
+        let last_key = first_key + chunk.entries.count() - 1;
+        counted::take_in(c, session, first_key, last_key)?;
         for problem in &chunk.problems {
             c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![
@@ -383,6 +385,7 @@ impl Catalogue {
         drop(rows);
         keys.reverse();
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
+            let copied = counted::copied(c, first, last)?;
             for table in [
                 "_entries",
                 "_calls",
@@ -395,6 +398,7 @@ impl Catalogue {
                 c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
                     .execute(params![first, last])?;
             }
+            counted::settle(c, &copied)?;
             chains::forget(c, first, last)?;
             c.prepare_cached(
                 "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",

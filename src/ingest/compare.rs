@@ -412,7 +412,7 @@ impl Look<'_> {
                 )
             });
         }
-        if self.catalogue.children(row.key)? != Children::of(f) {
+        if self.catalogue.children(row.key)? != Children::of(entry) {
             self.differ(is_of_tail, || {
                 format!(
                     "line {}: calls, usage, files, label, compaction or run differ",

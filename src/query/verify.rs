@@ -137,6 +137,12 @@ impl<'i> Inspection<'i> {
                 format!("{unready} sessions have another row in the list than in their columns");
             self.differs("catalogue", None, what);
         }
+        let counted = catalogue.wrongly_counted()?;
+        if counted > 0 {
+            let what =
+                format!("{counted} answers are counted where they should not be, or not counted");
+            self.differs("catalogue", None, what);
+        }
         let chains = catalogue.chains_that_differ()?;
         if chains > 0 {
             let what = format!("{chains} runs of entries are not as the entries say");

@@ -9,7 +9,7 @@ use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 const NUMBERS: [&str; 5] = ["session", "source", "entry", "key", "answer"];
 
 /// What is dumped: name and query. Rows of entries are named by file and byte instead of by key.
-const QUERIES: [(&str, &str); 11] = [
+const QUERIES: [(&str, &str); 12] = [
     ("sessions", "SELECT * FROM sessions"),
     (
         "entries",
@@ -18,6 +18,7 @@ const QUERIES: [(&str, &str); 11] = [
     ("calls", "calls"),
     ("call_records", "call_records"),
     ("usage_records", "usage_records"),
+    ("usage", "usage"),
     ("runs", "runs"),
     ("labels", "labels"),
     ("problems", "SELECT * FROM problems"),
@@ -50,7 +51,7 @@ pub fn catalogue(index: &Index) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, from) in QUERIES {
         let query = match from {
-            view @ ("calls" | "call_records" | "usage_records" | "runs" | "labels") => {
+            view @ ("calls" | "call_records" | "usage_records" | "usage" | "runs" | "labels") => {
                 located(view)
             }
             query if query.starts_with("SELECT key AS entry") => located(&format!("({query})")),

@@ -15,9 +15,8 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
             usage.cache_read,
             usage.cache_write,
         ];
-        let tokens = usage
-            .total
-            .or_else(|| sum(parts, |a, b| a.saturating_add(b)));
+        // What is written as the total lacks parts in some stores, or is another provider's idea.
+        let tokens = sum(parts, |a, b| a.saturating_add(b)).or(usage.total);
         fold.tokens = sum([fold.tokens, tokens], |a, b| a.saturating_add(b));
         let parts = [
             usage.cost_input,
