@@ -548,3 +548,26 @@ fn what_is_made_up_is_caught_and_what_is_innocent_stays() {
         "{touched} of {innocents}:\n{wrong}"
     );
 }
+
+/// Written by somebody who had not seen the rules. They were not changed for it afterwards.
+#[test]
+fn a_set_made_without_sight_of_the_rules() {
+    let judged = judged("blind.txt");
+    let Judged {
+        secrets,
+        caught,
+        innocents,
+        touched,
+        wrong,
+    } = judged;
+    println!("{caught} of {secrets} secrets, {touched} of {innocents} innocents\n{wrong}");
+    assert!(secrets >= 150 && innocents >= 300);
+    assert!(
+        caught * 100 >= secrets * 85,
+        "{caught} of {secrets}\n{wrong}"
+    );
+    assert!(
+        touched * 100 <= innocents * 3,
+        "{touched} of {innocents}\n{wrong}"
+    );
+}
