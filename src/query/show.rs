@@ -94,7 +94,7 @@ impl Snapshot<'_> {
             without: if scope.all { &[] } else { &["session"] },
             find: &names,
         };
-        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(&stored, ask)?;
         let mut found = names
             .iter()
             .zip(&outline.found)
@@ -214,7 +214,7 @@ impl Snapshot<'_> {
             without: &[],
             find: &[name],
         };
-        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(&stored, ask)?;
         let at = outline
             .found
             .first()

@@ -1,6 +1,7 @@
 //! What a pi session is: the fold over its lines, and the values pi's list shows of it.
 
-use crate::format::{SourceFacts, json};
+use super::Pi;
+use crate::format::{Format, SourceFacts, json};
 use crate::model::{Facts, Fold, Part, SessionFacts};
 
 /// Add one line, in file order.
@@ -113,6 +114,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     // Only a header's time that is a string counts.
     let header_ms = header.created_raw.as_deref().and_then(json::date_ms);
+    // Where entries are one line, no id tells where it stands.
+    let leaf = fold.leaf.clone();
+    let leaf = leaf.filter(|_| !Pi.is_one_line(header.version));
     SessionFacts {
         id,
         cwd: header.cwd.unwrap_or_default(),
@@ -128,7 +132,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         first_message: fold.first_message.clone(),
         entry_count: fold.entries,
         version: header.version,
-        leaf: fold.leaf.clone(),
+        leaf,
         model: fold.model.clone(),
         provider: fold.provider.clone(),
         tokens: fold.tokens,

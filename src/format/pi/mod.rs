@@ -26,7 +26,7 @@ impl Format for Pi {
     }
 
     fn revision(&self) -> u32 {
-        4
+        5
     }
 
     fn shape(&self) -> Shape {
@@ -35,6 +35,12 @@ impl Format for Pi {
 
     fn write_mode(&self) -> WriteMode {
         WriteMode::Append
+    }
+
+    /// pi gives every entry of a file older than version 2 a new id, and the entry before it as its
+    /// parent, when it opens it (`migrateV1ToV2`, 0.73.1 to 0.87.1).
+    fn is_one_line(&self, version: Option<i64>) -> bool {
+        version.is_some_and(|version| version < 2)
     }
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {
