@@ -1,5 +1,6 @@
 //! Which entry stands below which? A session's shape in a few bytes an entry, whatever the entries hold.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::catalogue;
@@ -28,13 +29,19 @@ pub(super) struct Outline {
     /// Where the entries are that were looked for; of several with one id the last, as pi resolves them.
     pub found: Vec<Option<usize>>,
     parent: Vec<u32>,
-    /// All children, those of one parent together, in the order in which pi shows them.
-    children: Vec<u32>,
-    /// Where the children of each entry begin in `children`, and one more.
-    begin: Vec<u32>,
+    times: Vec<Option<i64>>,
+    /// Made where they are first asked for.
+    children: OnceCell<Children>,
     leaf: Option<u32>,
     /// Each entry goes on from the one before it, whatever ids there are.
     pub in_line: bool,
+}
+
+struct Children {
+    /// All of them, those of one parent together, in the order in which pi shows them.
+    all: Vec<u32>,
+    /// Where those of each entry begin, and one more.
+    begin: Vec<u32>,
 }
 
 impl Snapshot<'_> {
@@ -143,22 +150,6 @@ impl<'a> Reading<'a> {
     }
 
     fn outline(self, parent: Vec<u32>) -> Outline {
-        let times = self.times;
-        let mut children: Vec<u32> = (0..parent.len() as u32)
-            .filter(|at| parent[*at as usize] != NONE)
-            .collect();
-        let parent_of = |at: &u32| parent[*at as usize];
-        children.sort_unstable_by_key(|at| (parent_of(at), *at));
-        for siblings in children.chunk_by_mut(|a, b| parent_of(a) == parent_of(b)) {
-            sort_siblings(siblings, |at| times[at as usize]);
-        }
-        let mut begin = vec![0; parent.len() + 1];
-        for above in parent.iter().filter(|above| **above != NONE) {
-            begin[*above as usize + 1] += 1;
-        }
-        for at in 1..begin.len() {
-            begin[at] += begin[at - 1];
-        }
         Outline {
             keys: self.keys,
             found: self
@@ -168,8 +159,8 @@ impl<'a> Reading<'a> {
                 .map(|(id, line)| id.or(line))
                 .collect(),
             parent,
-            children,
-            begin,
+            times: self.times,
+            children: OnceCell::new(),
             leaf: self.leaf.entry(),
             in_line: self.in_line,
         }
@@ -179,7 +170,28 @@ impl<'a> Reading<'a> {
 impl Outline {
     /// The entries that go on from one, oldest first.
     pub fn children(&self, at: u32) -> &[u32] {
-        &self.children[self.begin[at as usize] as usize..self.begin[at as usize + 1] as usize]
+        let Children { all, begin } = self.children.get_or_init(|| self.all_children());
+        &all[begin[at as usize] as usize..begin[at as usize + 1] as usize]
+    }
+
+    fn all_children(&self) -> Children {
+        let parent = &self.parent;
+        let mut all: Vec<u32> = (0..parent.len() as u32)
+            .filter(|at| parent[*at as usize] != NONE)
+            .collect();
+        let parent_of = |at: &u32| parent[*at as usize];
+        all.sort_unstable_by_key(|at| (parent_of(at), *at));
+        for siblings in all.chunk_by_mut(|a, b| parent_of(a) == parent_of(b)) {
+            sort_siblings(siblings, |at| self.times[at as usize]);
+        }
+        let mut begin = vec![0; parent.len() + 1];
+        for above in parent.iter().filter(|above| **above != NONE) {
+            begin[*above as usize + 1] += 1;
+        }
+        for at in 1..begin.len() {
+            begin[at] += begin[at - 1];
+        }
+        Children { all, begin }
     }
 
     /// Every entry once, parents before children, with its parent in this walk.
