@@ -285,7 +285,7 @@ fn what_the_agent_does_not_see_is_marked() {
     ── user · the agent does not see it · a3 ───────────────────────────────────────────────────────────
     second of two
 
-    ── no entry: not JSON · line 4 · @370 ──────────────────────────────────────────────────────────────
+    ── no entry: not JSON · line 4 ─────────────────────────────────────────────────────────────────────
       │ no entry, but a key: ghp_[redacted]
 
     ── user · a4 ───────────────────────────────────────────────────────────────────────────────────────
@@ -296,6 +296,23 @@ fn what_the_agent_does_not_see_is_marked() {
     --- stderr
     Keys and tokens are left out as [redacted]; --reveal shows them.
     "#);
+    // Around one entry, what stands between those that are shown.
+    for (scope, unreadable) in [
+        (&["s:a1"][..], 0),
+        (&["s:a4"], 0),
+        (&["s:a4", "--context", "1"], 1),
+    ] {
+        let shown = home.json(&[&["show"], scope, &["--all", "--json"]].concat());
+        let entries = shown["entries"].as_array().unwrap().iter();
+        let found = entries.filter(|entry| entry["kind"] == "problem").count();
+        assert_eq!(found, unreadable, "{scope:?}");
+    }
+    home.write(
+        ".pi/agent/sessions/--w--/torn.jsonl",
+        &(text[0].replace("\"s\"", "\"t\"") + "\n{\"type\":\"mess"),
+    );
+    let shown = home.json(&["show", "t", "--all", "--json"]);
+    assert_eq!(shown["entries"][1]["problem"], "torn");
     let shown = home.json(&["show", "s", "--all", "--json"]);
     let entries = shown["entries"].as_array().unwrap().iter();
     let unseen: Vec<&str> = entries

@@ -59,13 +59,23 @@ impl<'c> Unreadable<'c> {
         (self.at, self.line) = (end, line);
     }
 
-    /// The next one that stands before this byte.
-    pub fn next_before(&mut self, byte: u64) -> Result<Option<ShownEntry>, catalogue::Error> {
+    fn take_before(&mut self, byte: u64) -> Result<Option<StoredProblem>, catalogue::Error> {
         let stands_before = |problem: &Result<StoredProblem, _>| match problem {
             Ok(problem) => problem.start < byte,
             Err(_) => true,
         };
-        let Some(problem) = self.problems.next_if(stands_before).transpose()? else {
+        self.problems.next_if(stands_before).transpose()
+    }
+
+    /// Those that stand before this byte are not asked for.
+    pub fn skip_before(&mut self, byte: u64) -> Result<(), catalogue::Error> {
+        while self.take_before(byte)?.is_some() {}
+        Ok(())
+    }
+
+    /// The next one that stands before this byte.
+    pub fn next_before(&mut self, byte: u64) -> Result<Option<ShownEntry>, catalogue::Error> {
+        let Some(problem) = self.take_before(byte)? else {
             return Ok(None);
         };
         let line = self.line_of(problem.start);
