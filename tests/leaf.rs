@@ -33,21 +33,36 @@ fn written(text: &[u8]) -> Written {
     }
 }
 
-/// The ids on the way from the root to the leaf.
-fn branch_of_manager(written: &Written) -> Option<Vec<String>> {
+/// The entries on the way from the root to the leaf: how each is named, and its line. What has no id
+/// in the file, or another one than its agent gives it, is known by its line.
+fn branch_of_manager(written: &Written) -> Option<Vec<(String, String)>> {
     let setup = Setup::new(Profile::of("pi").unwrap(), &written.root);
     let session = SessionManager::open_read_only(&setup, &written.path).ok()?;
+    let text = fs::read(&written.path).unwrap();
+    let text = String::from_utf8_lossy(&text);
+    let lines = (1..).zip(text.split('\n')).filter_map(|(number, line)| {
+        let id = session.id_at_line(number).unwrap()?.to_owned();
+        let json: Value = serde_json::from_str(line).unwrap_or_default();
+        let own = json["id"].as_str().filter(|id| !id.is_empty());
+        let own = own.or_else(|| line.contains(&id).then_some(&id));
+        let name = own.map_or_else(|| format!("L{number}"), str::to_owned);
+        Some((id, (name, line.trim().to_owned())))
+    });
+    let lines: BTreeMap<String, (String, String)> = lines.collect();
     let branch = session.branch();
-    let ids = branch.iter().map(|entry| entry.id().unwrap().to_owned());
-    Some(ids.collect())
+    let entries = branch
+        .iter()
+        .map(|entry| lines[entry.id().unwrap()].clone());
+    Some(entries.collect())
 }
 
 /// Holds every answer about the file against the session manager's. `false`: it has none.
 fn compare(text: &[u8], what: &str) -> bool {
     let written = written(text);
-    let Some(branch) = branch_of_manager(&written) else {
+    let Some(entries) = branch_of_manager(&written) else {
         return false;
     };
+    let branch: Vec<String> = entries.iter().map(|(name, _)| name.clone()).collect();
     let config = Config::new(
         written.root.parent().unwrap().join("index"),
         vec![crate::histories::dump::root("pi", "pi", &written.root)],
@@ -76,8 +91,11 @@ fn compare(text: &[u8], what: &str) -> bool {
     let (_, streamed) = index.copy_branch(&row, None, &mut copied).unwrap();
     assert!(streamed.complete);
     // What is exported stands where the session does.
+    let lines = |entries: Vec<(String, String)>| -> Vec<String> {
+        entries.into_iter().map(|(_, line)| line).collect()
+    };
     let exported = branch_of_manager(&self::written(&copied));
-    assert_eq!(exported.as_ref(), Some(&branch), "export: {what}");
+    assert_eq!(exported.map(lines), Some(lines(entries)), "export: {what}");
 
     let scope = SearchScope {
         limit: 0,
@@ -95,17 +113,19 @@ fn compare(text: &[u8], what: &str) -> bool {
     true
 }
 
-/// Whether ids tell how the entries hang together, each of one entry.
+/// Whether each id is of one entry. Files in which none has an id are left out where text that is no
+/// object stands among them: pi cannot open those.
 fn has_own_ids(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
-    let ids: Vec<String> = text
+    let lines: Vec<Value> = text
         .lines()
         .skip(1)
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter_map(|line| line["id"].as_str().map(str::to_owned))
+        .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
-    let own: BTreeSet<&String> = ids.iter().collect();
-    !ids.is_empty() && own.len() == ids.len()
+    let ids = lines.iter().filter_map(|line| line["id"].as_str());
+    let ids: Vec<&str> = ids.filter(|id| !id.is_empty()).collect();
+    let own: BTreeSet<&&str> = ids.iter().collect();
+    own.len() == ids.len() && (!ids.is_empty() || lines.iter().all(Value::is_object))
 }
 
 #[test]
@@ -126,17 +146,52 @@ fn every_answer_about_a_fixture_agrees_where_it_stands() {
     assert!(compared > 25, "{compared}");
 }
 
-/// Lines of a session as agents and their add-ons write them: with ids and without, with parents
-/// that are there and others, and text that is no object.
+/// Lines of a session as agents and their add-ons write them: of every version, with ids and without,
+/// with parents that are there and others, two on one line, and text that is no object.
 fn generated(random: &mut ChaCha8Rng) -> String {
+    let versions = [
+        json!(3),
+        json!(3),
+        json!(2),
+        json!(1),
+        json!("0x1"),
+        json!([]),
+        Value::Null,
+    ];
+    let version = &versions[random.random_range(0..versions.len())];
     let header = json!({
-        "type": "session", "version": 3, "id": "s1", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w",
+        "type": "session", "version": version, "id": "s1", "timestamp": "2026-01-05T09:00:00.000Z", "cwd": "/w",
     });
+    let is_new = *version == 3 || *version == 2;
+    let has_ids = random.random_bool(0.7);
     let (mut lines, mut ids) = (vec![header.to_string()], Vec::<String>::new());
+    let mut is_first = true;
     for number in 0..random.random_range(1..25) {
-        let line = match random.random_range(0..12) {
+        let is_object = !is_new || !has_ids || std::mem::take(&mut is_first);
+        let line = match random.random_range(if is_object { 2 } else { 0 }..14) {
             0 => "42".to_owned(),
             1 => "\"text\"".to_owned(),
+            13 => {
+                let two = ["a", "b"].map(|half| {
+                    let id = format!("f{number}{half}");
+                    ids.push(id.clone());
+                    json!({
+                        "type": "message", "id": id, "parentId": null,
+                        "message": {"role": "user", "content": format!("fused {number}{half}")},
+                    })
+                });
+                format!("{}{}", two[0], two[1])
+            }
+            12 => json!({
+                "type": "message", "id": "", "parentId": ids.last(),
+                "message": {"role": "user", "content": format!("empty id {number}")},
+            })
+            .to_string(),
+            4.. if !has_ids => json!({
+                "type": "message", "timestamp": format!("2026-01-05T09:00:{number:02}.000Z"),
+                "message": {"role": "user", "content": format!("without id {number}")},
+            })
+            .to_string(),
             2 => json!({"type": "leaf", "targetId": ids.last()}).to_string(),
             3 => json!({"type": "message", "parentId": ids.last(), "message": {"role": "user", "content": "none"}}).to_string(),
             kind => {
@@ -230,7 +285,7 @@ fn what_the_agent_does_not_see_is_marked() {
     ── user · the agent does not see it · a3 ───────────────────────────────────────────────────────────
     second of two
 
-    ── no entry: not JSON · line 4 · @370 ──────────────────────────────────────────────────────────────
+    ── no entry: not JSON · line 4 ─────────────────────────────────────────────────────────────────────
       │ no entry, but a key: ghp_[redacted]
 
     ── user · a4 ───────────────────────────────────────────────────────────────────────────────────────
@@ -241,6 +296,23 @@ fn what_the_agent_does_not_see_is_marked() {
     --- stderr
     Keys and tokens are left out as [redacted]; --reveal shows them.
     "#);
+    // Around one entry, what stands between those that are shown.
+    for (scope, unreadable) in [
+        (&["s:a1"][..], 0),
+        (&["s:a4"], 0),
+        (&["s:a4", "--context", "1"], 1),
+    ] {
+        let shown = home.json(&[&["show"], scope, &["--all", "--json"]].concat());
+        let entries = shown["entries"].as_array().unwrap().iter();
+        let found = entries.filter(|entry| entry["kind"] == "problem").count();
+        assert_eq!(found, unreadable, "{scope:?}");
+    }
+    home.write(
+        ".pi/agent/sessions/--w--/torn.jsonl",
+        &(text[0].replace("\"s\"", "\"t\"") + "\n{\"type\":\"mess"),
+    );
+    let shown = home.json(&["show", "t", "--all", "--json"]);
+    assert_eq!(shown["entries"][1]["problem"], "torn");
     let shown = home.json(&["show", "s", "--all", "--json"]);
     let entries = shown["entries"].as_array().unwrap().iter();
     let unseen: Vec<&str> = entries

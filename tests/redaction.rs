@@ -221,6 +221,65 @@ fn a_secret_that_only_its_name_tells_is_found_in_arguments() {
     assert!(context.contains(expected), "{context}");
 }
 
+/// Of lines that are no entry only the beginning is read: no secret is cut there so that its rule no
+/// longer knows it.
+#[test]
+fn the_beginning_of_what_is_no_entry_shows_no_part_of_a_secret() {
+    let home = Sandbox::new();
+    let aws = format!("AKIA{}", "Z9Y8X7W6".repeat(2));
+    let in_url = "https://bob:Z9y8X7w6Z9y8X7w6@host/x";
+    let long = "-----BEGIN RSA PRIVATE KEY-----\\n".to_owned()
+        + &format!("{}\\n", "MIIEpAIB".repeat(8)).repeat(59)
+        + "-----END RSA PRIVATE KEY-----\\n";
+    let mut lines = vec![
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#.to_owned(),
+        r#"{"type":"message","id":"a1","parentId":null,"message":{"role":"user","content":"walrus"}}"#.to_owned(),
+    ];
+    // Across the last byte that is read, where a key before it takes no room once it is masked, or
+    // bytes that are not shown do.
+    for (secret, within) in [
+        (token().as_str(), 12),
+        (&aws, 15),
+        (&aws, 19),
+        (in_url, 28),
+        ("password=Z9y8X7w6Z9y8X7w6Z9y8", 20),
+    ] {
+        let room = 4096 - within;
+        lines.push(format!("{long:<room$}{secret} and on"));
+        lines.push(format!("x{}{secret} and on", "\0".repeat(room - 1)));
+        lines.push(format!("x {}{secret} and on", "\0".repeat(room - 2)));
+    }
+    // Across the end of what is shown, whole and longer than what is read.
+    let jwt = format!("eyJ{}.eyJ{}.", "a1B2c3D4".repeat(8), "a1B2c3D4".repeat(8));
+    let endless = |begins: &str, ends: &str| format!("{begins}{}{ends}", "Z9y8X7w6".repeat(700));
+    for secret in [
+        token(),
+        jwt,
+        in_url.to_owned(),
+        endless("https://bob:", "@host/x"),
+        endless("password=", ""),
+        endless("eyJ", ""),
+        long,
+    ] {
+        lines.push(format!("{} {secret} and on", "y".repeat(180)));
+    }
+    // As before: short ones as a whole.
+    lines.push(format!("{{\"broken\": \"{} and on", token()));
+    lines.push(String::new());
+    home.write(".pi/agent/sessions/--w--/0a.jsonl", &lines.join("\n"));
+    home.settle();
+    for form in [None, Some("--json")] {
+        let arguments: Vec<&str> = ["show", "0a", "--all"].into_iter().chain(form).collect();
+        let said = String::from_utf8(home.output(&arguments).stdout).unwrap();
+        assert!(said.contains("walrus"), "{said}");
+        let parts = ["a1B2", "Z9y8", "Z9Y8", "MIIE"];
+        for line in said.lines() {
+            assert!(!parts.iter().any(|part| line.contains(part)), "{line}");
+        }
+        assert!(said.contains("ghp_[redacted] and on"), "{said}");
+    }
+}
+
 #[test]
 fn what_is_to_be_exact_is() {
     let home = home();

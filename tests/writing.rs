@@ -304,6 +304,25 @@ fn files_below(home: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+fn a_model_without_a_provider_answers_nothing() {
+    let sandbox = Sandbox::new();
+    let lines = [
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#,
+        r#"{"type":"model_change","id":"a1","parentId":null,"modelId":"walrus-1"}"#,
+    ];
+    sandbox.write(
+        ".pi/agent/sessions/--w--/0a.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    assert_snapshot!(sandbox.run(&["append", "0a", "--assistant", "x"]), @r#"
+    --- stderr
+    error: the model in force, walrus-1, names no provider, so it cannot be said whose message this is
+    hint: name one first: --model PROVIDER/MODEL
+    --- exit Some(2)
+    "#);
+}
+
+#[test]
 fn what_cannot_be_written_is_said() {
     let sandbox = Sandbox::new();
     run(&sandbox, &["new", "hello"]);

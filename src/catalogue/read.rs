@@ -51,6 +51,7 @@ pub struct SourceState {
 pub struct StoredSession {
     pub session: i64,
     pub format: String,
+    pub version: Option<i64>,
     pub row: SessionRow,
 }
 
@@ -521,7 +522,7 @@ impl Catalogue {
     }
 }
 
-pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.leaf,
+pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified_ms, s.file_ms, s.version,
         r.agent, r.label, s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms, s.messages, s.first_message,
         s.hidden, s.entries, s.problems, s.errors, s.provider, s.model, s.tokens, s.cost, s.listed_cost, s.bytes, s.own,
         (WITH RECURSIVE below(session, id) AS (
@@ -543,6 +544,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     Ok(StoredSession {
         session: r.get(0)?,
         format: r.get(2)?,
+        version: r.get(5)?,
         row: SessionRow {
             agent,
             label: r.get(7)?,

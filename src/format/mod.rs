@@ -88,6 +88,12 @@ pub trait Format: Send + Sync {
     fn is_linear(&self) -> bool {
         false
     }
+    /// Whether the entries of a session of this version are one line in file order, each going on
+    /// from the one before, whatever ids and parents they name.
+    fn is_one_line(&self, version: Option<i64>) -> bool {
+        let _ = version;
+        false
+    }
     /// Whether a session may branch, so that entries stand on its active branch or on another. Without ids they are one branch.
     fn has_branches(&self) -> bool {
         !self.is_linear()

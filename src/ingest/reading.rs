@@ -8,7 +8,7 @@ use super::plan::Plan;
 use super::sought::{Notes, Sought, Span};
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::format::Shape;
-use crate::format::json::{NULS, PieceKind, split};
+use crate::format::json::{NULS, PieceKind, TORN, split};
 use crate::model::{Facts, Fold};
 use crate::source::checkpoint::{self, NO_REVISION, Proof, TAIL};
 use crate::source::identity::{Identity, now_ns};
@@ -499,7 +499,7 @@ impl<E: Entries> Taking<'_, '_, E> {
                         length: bytes.len() as u64,
                         provisional: torn,
                         // NULs at the end are no line that goes on.
-                        reason: if torn && reason != NULS {
+                        reason: if torn && reason != NULS && reason != TORN {
                             format!("torn: {reason}")
                         } else {
                             reason.to_string()

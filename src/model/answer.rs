@@ -373,6 +373,7 @@ pub struct Tree {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct ShownEntry {
+    /// Its id, else `L<line>`; of bytes that are no entry `@<start>`, which names nothing.
     pub id: String,
     pub parent: Option<String>,
     /// 1-based physical line; 0 where the format has no lines.

@@ -1,10 +1,13 @@
 //! Where does a session stand? One rule, for the catalogue and for the session manager.
 
-/// The leaf of a session: of the entries that its agent sees the last one that has an id. Where none
-/// has an id, as in pi's first version and in clido's files, it is the last of them.
+/// The leaf of a session: of the entries that its agent sees the last one that has an id. Where
+/// none has an id, as in pi's first version and in clido's files, it is the last of them.
 ///
-/// pi appends records without an id too (`{"type":"leaf",…}` of older agent cores), and text that is
-/// no object can stand on a line of its own: nothing goes on from those.
+/// The rule is ours, for files whose last record has no id: what add-ons write, or text that is no
+/// object. Nothing can go on from such a record. pi 0.87.1 stands at it all the same: its leaf is
+/// undefined, and the context is that of the last record and its parents. The core of agents 0.74.2
+/// (`jsonl-storage.js`) opens no such file; its own records of a leaf have an id, and stand for
+/// their `targetId`, while pi and this take them for entries as others are.
 #[derive(Debug, Clone, Copy)]
 pub struct Leaf<T> {
     with_id: Option<T>,

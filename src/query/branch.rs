@@ -40,7 +40,7 @@ impl Snapshot<'_> {
             without: &[HEADER],
             find: leaf.as_slice(),
         };
-        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(&stored, ask)?;
         let mut branch = match leaf {
             Some(name) => {
                 let found = outline.found.first().copied().flatten();

@@ -14,6 +14,7 @@ use super::syntax::{Filters, Names};
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
 use crate::catalogue::chains::BESIDE;
+use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::{Error, Snapshot};
 
@@ -246,18 +247,19 @@ pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashS
 /// The keys of a session's entries that are on other branches than the active one; `None`: it has no branches.
 fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i64>>, Error> {
     let stored = snapshot.catalogue.sessions_by_number(&[session])?;
-    let format = stored
-        .first()
-        .and_then(|stored| snapshot.config().format(&stored.format));
-    if !format.is_some_and(|format| format.has_branches()) {
+    let has_branches = |stored: &&StoredSession| {
+        let format = snapshot.config().format(&stored.format);
+        format.is_some_and(|format| format.has_branches())
+    };
+    let Some(stored) = stored.first().filter(has_branches) else {
         return Ok(None);
-    }
+    };
     let ask = Ask {
         // They are above every branch.
         without: &BESIDE,
         find: &[],
     };
-    let outline = snapshot.outline(session, false, ask)?;
+    let outline = snapshot.outline(stored, ask)?;
     let active: HashSet<usize> = outline.active_branch().into_iter().collect();
     let keys = outline.keys.iter().enumerate();
     let off = keys.filter(|(at, _)| !active.contains(at));

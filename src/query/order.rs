@@ -4,17 +4,6 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::read::StoredSession;
-use crate::index::Snapshot;
-
-impl Snapshot<'_> {
-    /// Whether the session's entries form one line although they have ids.
-    pub(super) fn is_linear(&self, session: &StoredSession) -> bool {
-        self.config()
-            .format(&session.format)
-            .is_some_and(|format| format.is_linear())
-    }
-}
 
 /// The session's own entry, then the others by time and id (those without a time last), each followed by the
 /// entries that name it as their parent, in the same order.

@@ -1,10 +1,12 @@
 //! Which entry stands below which? A session's shape in a few bytes an entry, whatever the entries hold.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::catalogue;
 use crate::catalogue::chains::BESIDE;
 use crate::catalogue::entries::Placed;
+use crate::catalogue::read::StoredSession;
 use crate::index::{Error, Snapshot};
 use crate::model::{Leaf, sort_siblings};
 
@@ -27,27 +29,34 @@ pub(super) struct Outline {
     /// Where the entries are that were looked for; of several with one id the last, as pi resolves them.
     pub found: Vec<Option<usize>>,
     parent: Vec<u32>,
-    /// All children, those of one parent together, in the order in which pi shows them.
-    children: Vec<u32>,
-    /// Where the children of each entry begin in `children`, and one more.
-    begin: Vec<u32>,
+    times: Vec<Option<i64>>,
+    /// Made where they are first asked for.
+    children: OnceCell<Children>,
     leaf: Option<u32>,
-    /// No entry has an id: they form one line.
-    pub without_ids: bool,
+    /// Each entry goes on from the one before it, whatever ids there are.
+    pub in_line: bool,
+}
+
+struct Children {
+    /// All of them, those of one parent together, in the order in which pi shows them.
+    all: Vec<u32>,
+    /// Where those of each entry begin, and one more.
+    begin: Vec<u32>,
 }
 
 impl Snapshot<'_> {
     /// The outline of a session.
     ///
-    /// Ids resolve to the last entry with that id; entries without any id (v1, clido) form one line, and all do where the
-    /// format is linear.
-    pub(super) fn outline(
-        &self,
-        session: i64,
-        linear: bool,
-        ask: Ask<'_>,
-    ) -> Result<Outline, Error> {
-        let mut read = Reading::new(ask, linear);
+    /// Ids resolve to the last entry with that id. Entries form one line where none that the agent
+    /// sees has an id (v1, clido), where the format is linear, and where
+    /// [ids do not count](crate::Format::is_one_line). In a line too nothing goes on from what the
+    /// agent does not see.
+    pub(super) fn outline(&self, stored: &StoredSession, ask: Ask<'_>) -> Result<Outline, Error> {
+        let session = stored.session;
+        let format = self.config().format(&stored.format);
+        let linear = format.is_some_and(|format| format.is_linear());
+        let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
+        let mut read = Reading::new(ask, linear || one_line);
         // Linear sessions are of many files and in another order than these are read in.
         let by_time = match linear {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
@@ -61,19 +70,23 @@ impl Snapshot<'_> {
             Ok(())
         };
         each(&mut |entry| read.note(entry))?;
-        let in_line = linear || read.by_id.is_empty();
+        read.in_line |= !read.has_ids;
         let mut parent: Vec<u32> = Vec::with_capacity(read.keys.len());
-        if in_line {
-            parent.extend((0..read.keys.len() as u32).map(|at| at.checked_sub(1).unwrap_or(NONE)));
-        } else {
-            each(&mut |entry| {
-                if !ask.without.contains(&entry.kind) {
-                    let at = parent.len() as u32;
+        let mut before = NONE;
+        each(&mut |entry| {
+            if ask.without.contains(&entry.kind) {
+                return;
+            }
+            let at = parent.len() as u32;
+            parent.push(match read.in_line {
+                true if entry.agent_sees => std::mem::replace(&mut before, at),
+                true => NONE,
+                false => {
                     let above = entry.parent.and_then(|id| read.by_id.get(id));
-                    parent.push(above.copied().filter(|above| *above != at).unwrap_or(NONE));
+                    above.copied().filter(|above| *above != at).unwrap_or(NONE)
                 }
-            })?;
-        }
+            });
+        })?;
         Ok(read.outline(parent))
     }
 }
@@ -86,13 +99,15 @@ struct Reading<'a> {
     by_id: HashMap<Box<str>, u32>,
     ids: Vec<Option<usize>>,
     lines: Vec<Option<usize>>,
-    /// Of a linear session every entry goes on from the one before, whether it has an id or not.
-    linear: bool,
+    /// An entry that the agent sees has an id.
+    has_ids: bool,
+    /// Every entry goes on from the one before, whether it has an id or not.
+    in_line: bool,
     leaf: Leaf<u32>,
 }
 
 impl<'a> Reading<'a> {
-    fn new(ask: Ask<'a>, linear: bool) -> Reading<'a> {
+    fn new(ask: Ask<'a>, in_line: bool) -> Reading<'a> {
         Reading {
             ask,
             keys: Vec::new(),
@@ -100,7 +115,8 @@ impl<'a> Reading<'a> {
             by_id: HashMap::new(),
             ids: vec![None; ask.find.len()],
             lines: vec![None; ask.find.len()],
-            linear,
+            has_ids: false,
+            in_line,
             leaf: Leaf::default(),
         }
     }
@@ -112,13 +128,15 @@ impl<'a> Reading<'a> {
         let at = self.keys.len();
         self.keys.push(entry.key);
         self.times.push(entry.time_ms);
-        // Nothing goes on from an entry that its agent does not see.
-        if let Some(id) = entry.id.filter(|_| entry.agent_sees) {
-            self.by_id.insert(id.into(), at as u32);
-        }
-        // The header is no entry of the conversation, though it has an id.
+        // Nothing goes on from an entry that its agent does not see, nor from the header, which is
+        // none of the conversation though it has an id.
         if entry.agent_sees && !BESIDE.contains(&entry.kind) {
-            self.leaf.note(at as u32, self.linear || entry.id.is_some());
+            self.leaf
+                .note(at as u32, self.in_line || entry.id.is_some());
+            self.has_ids |= entry.id.is_some();
+            if let Some(id) = entry.id {
+                self.by_id.insert(id.into(), at as u32);
+            }
         }
         for (place, name) in self.ask.find.iter().enumerate() {
             if entry.id == Some(name) {
@@ -132,22 +150,6 @@ impl<'a> Reading<'a> {
     }
 
     fn outline(self, parent: Vec<u32>) -> Outline {
-        let times = self.times;
-        let mut children: Vec<u32> = (0..parent.len() as u32)
-            .filter(|at| parent[*at as usize] != NONE)
-            .collect();
-        let parent_of = |at: &u32| parent[*at as usize];
-        children.sort_unstable_by_key(|at| (parent_of(at), *at));
-        for siblings in children.chunk_by_mut(|a, b| parent_of(a) == parent_of(b)) {
-            sort_siblings(siblings, |at| times[at as usize]);
-        }
-        let mut begin = vec![0; parent.len() + 1];
-        for above in parent.iter().filter(|above| **above != NONE) {
-            begin[*above as usize + 1] += 1;
-        }
-        for at in 1..begin.len() {
-            begin[at] += begin[at - 1];
-        }
         Outline {
             keys: self.keys,
             found: self
@@ -157,10 +159,10 @@ impl<'a> Reading<'a> {
                 .map(|(id, line)| id.or(line))
                 .collect(),
             parent,
-            children,
-            begin,
+            times: self.times,
+            children: OnceCell::new(),
             leaf: self.leaf.entry(),
-            without_ids: self.by_id.is_empty(),
+            in_line: self.in_line,
         }
     }
 }
@@ -168,7 +170,28 @@ impl<'a> Reading<'a> {
 impl Outline {
     /// The entries that go on from one, oldest first.
     pub fn children(&self, at: u32) -> &[u32] {
-        &self.children[self.begin[at as usize] as usize..self.begin[at as usize + 1] as usize]
+        let Children { all, begin } = self.children.get_or_init(|| self.all_children());
+        &all[begin[at as usize] as usize..begin[at as usize + 1] as usize]
+    }
+
+    fn all_children(&self) -> Children {
+        let parent = &self.parent;
+        let mut all: Vec<u32> = (0..parent.len() as u32)
+            .filter(|at| parent[*at as usize] != NONE)
+            .collect();
+        let parent_of = |at: &u32| parent[*at as usize];
+        all.sort_unstable_by_key(|at| (parent_of(at), *at));
+        for siblings in all.chunk_by_mut(|a, b| parent_of(a) == parent_of(b)) {
+            sort_siblings(siblings, |at| self.times[at as usize]);
+        }
+        let mut begin = vec![0; parent.len() + 1];
+        for above in parent.iter().filter(|above| **above != NONE) {
+            begin[*above as usize + 1] += 1;
+        }
+        for at in 1..begin.len() {
+            begin[at] += begin[at - 1];
+        }
+        Children { all, begin }
     }
 
     /// Every entry once, parents before children, with its parent in this walk.

@@ -94,7 +94,7 @@ impl Snapshot<'_> {
             without: if scope.all { &[] } else { &["session"] },
             find: &names,
         };
-        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(&stored, ask)?;
         let mut found = names
             .iter()
             .zip(&outline.found)
@@ -158,12 +158,17 @@ impl Snapshot<'_> {
             let path = place.as_ref().map(|(path, _)| path.as_path());
             unreadable.push(Unreadable::new(catalogue, *source, path, scope.mask));
         }
-        for at in chosen {
+        // Around one entry only what stands between those that are shown.
+        let is_part = scope.entry.is_some();
+        for (number, at) in chosen.into_iter().enumerate() {
             let Some(entry) = stored_entry(at)? else {
                 continue;
             };
             // Entries of several files are told by their times.
             if let [of_file] = &mut *unreadable {
+                if is_part && number == 0 {
+                    of_file.skip_before(entry.start).map_err(Error::from)?;
+                }
                 while let Some(bytes) = of_file.next_before(entry.start).map_err(Error::from)? {
                     each(ShownPart::Entry(bytes))?;
                 }
@@ -191,7 +196,7 @@ impl Snapshot<'_> {
                 role: entry.role,
             }))?;
         }
-        for of_file in &mut unreadable {
+        for of_file in unreadable.iter_mut().filter(|_| !is_part) {
             while let Some(bytes) = of_file.next_before(u64::MAX).map_err(Error::from)? {
                 each(ShownPart::Entry(bytes))?;
             }
@@ -214,7 +219,7 @@ impl Snapshot<'_> {
             without: &[],
             find: &[name],
         };
-        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(&stored, ask)?;
         let at = outline
             .found
             .first()

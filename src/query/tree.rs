@@ -97,7 +97,7 @@ impl Snapshot<'_> {
             without: &["session", "meta"],
             find: &[],
         };
-        let outline = self.outline(stored.session, self.is_linear(&stored), ask)?;
+        let outline = self.outline(&stored, ask)?;
         let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
         if let Some(mask) = mask {
             stored.row.mask(mask);

@@ -10,7 +10,8 @@ use crate::source::place::Places;
 
 /// Characters of the bytes that are shown.
 const PREVIEW: usize = 200;
-/// Bytes that are read for that, at most: a key that begins within the preview is masked as a whole.
+/// Bytes that are read for that, at most: a key that begins within the preview is masked as a
+/// whole, and one that is longer is not shown.
 const READ: u64 = 4 << 10;
 /// Bytes that are looked through at once for ends of lines.
 const AT_ONCE: u64 = 64 << 10;
@@ -58,13 +59,23 @@ impl<'c> Unreadable<'c> {
         (self.at, self.line) = (end, line);
     }
 
-    /// The next one that stands before this byte.
-    pub fn next_before(&mut self, byte: u64) -> Result<Option<ShownEntry>, catalogue::Error> {
+    fn take_before(&mut self, byte: u64) -> Result<Option<StoredProblem>, catalogue::Error> {
         let stands_before = |problem: &Result<StoredProblem, _>| match problem {
             Ok(problem) => problem.start < byte,
             Err(_) => true,
         };
-        let Some(problem) = self.problems.next_if(stands_before).transpose()? else {
+        self.problems.next_if(stands_before).transpose()
+    }
+
+    /// Those that stand before this byte are not asked for.
+    pub fn skip_before(&mut self, byte: u64) -> Result<(), catalogue::Error> {
+        while self.take_before(byte)?.is_some() {}
+        Ok(())
+    }
+
+    /// The next one that stands before this byte.
+    pub fn next_before(&mut self, byte: u64) -> Result<Option<ShownEntry>, catalogue::Error> {
+        let Some(problem) = self.take_before(byte)? else {
             return Ok(None);
         };
         let line = self.line_of(problem.start);
@@ -109,8 +120,33 @@ impl<'c> Unreadable<'c> {
         let file = self.file.as_mut()?;
         let bytes = file.bytes(problem.start, problem.length.min(READ));
         let text = String::from_utf8_lossy(bytes.ok()??).replace('\0', "");
-        let masked = self.mask.and_then(|mask| mask(&text));
-        let text = masked.unwrap_or(text);
-        Some(text.chars().take(PREVIEW).collect())
+        Some(match self.mask {
+            Some(mask) => masked_beginning(&text, problem.length <= READ, mask),
+            None => beginning(&text).to_owned(),
+        })
     }
+}
+
+fn beginning(text: &str) -> &str {
+    let end = text.char_indices().nth(PREVIEW);
+    &text[..end.map_or(text.len(), |(end, _)| end)]
+}
+
+/// The same masked. `is_whole`: nothing follows this text.
+///
+/// Of a key that is cut its rule may see too little. So the text is cut only where a run ends, and
+/// shown as far as what follows makes no difference.
+fn masked_beginning(text: &str, is_whole: bool, mask: Mask) -> String {
+    let ends_run = |c: char| c.is_whitespace() || c == '"' || c == '\'';
+    let known = match text.rfind(ends_run) {
+        _ if is_whole => text,
+        Some(last) => &text[..last],
+        None => "",
+    };
+    let least = beginning(known).len();
+    let end = known[least..].find(ends_run).map(|behind| least + behind);
+    let masked = |text: &str| mask(text).unwrap_or_else(|| text.to_owned());
+    let (alone, all) = (masked(&known[..end.unwrap_or(known.len())]), masked(known));
+    let alike = alone.chars().zip(all.chars()).take_while(|(a, b)| a == b);
+    alike.take(PREVIEW).map(|(same, _)| same).collect()
 }

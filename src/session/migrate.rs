@@ -83,16 +83,14 @@ impl Migration {
     }
 }
 
-/// The version that a file really has: pi forks files of version 1 without their entries getting ids, under a header of
-/// version 3.
+/// The version that a file really has: pi forks files of version 1 without their entries getting
+/// ids, under a header of version 3. A parent is none where no entry has an id.
 fn actual(version: i64, entries: &[Entry]) -> i64 {
     let mut rest = entries
         .iter()
         .filter(|entry| is_object(entry) && entry.kind() != "session")
         .peekable();
-    match rest.peek().is_some()
-        && rest.all(|entry| entry.id().is_none() && entry.parent_id().is_none())
-    {
+    match rest.peek().is_some() && rest.all(|entry| entry.id().is_none()) {
         true => 1,
         false => version,
     }

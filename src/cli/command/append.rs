@@ -74,11 +74,17 @@ fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String,
     }
     if let Some(text) = &what.assistant {
         let model = session.build_session_context().model;
-        let model = model.and_then(|model| Some((model.provider?, model.model_id)));
-        let (provider, model) = model.ok_or_else(|| {
-            Failure::usage("no model is in force, so it cannot be said whose message this is")
-                .hint("name one first: --model PROVIDER/MODEL")
-        })?;
+        let (provider, model) = match model.map(|model| (model.provider, model.model_id)) {
+            Some((Some(provider), model)) => (provider, model),
+            named => {
+                let lacking = match named {
+                    Some((_, model)) => format!("the model in force, {model}, names no provider"),
+                    None => "no model is in force".to_owned(),
+                };
+                let why = format!("{lacking}, so it cannot be said whose message this is");
+                return Err(Failure::usage(why).hint("name one first: --model PROVIDER/MODEL"));
+            }
+        };
         return Ok(session.append_message(AssistantMessage {
             content: vec![ContentBlock::text(something(text)?)],
             provider,

@@ -185,12 +185,16 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     }
     after.retain(|part| !part.is_empty());
     let after: String = after.iter().map(|part| format!(" · {part}")).collect();
-    let id = plain_line(&entry.id);
+    // Bytes that are no entry cannot be asked for.
+    let id = match entry.kind.as_str() {
+        "problem" => String::new(),
+        _ => format!(" · {}", plain_line(&entry.id)),
+    };
     let mark = if focused { "▶▶" } else { "──" };
-    let taken = 3 + columns(&who) + columns(&after) + 3 + columns(&id) + 1;
+    let taken = 3 + columns(&who) + columns(&after) + columns(&id) + 1;
     let rest = screen.width.unwrap_or(80).min(100).saturating_sub(taken);
     format!(
-        "{} {}{} · {} {}\n",
+        "{} {}{}{} {}\n",
         style.paint(Tone::Quiet, mark),
         style.paint(if bad { Tone::Bad } else { Tone::Strong }, &who),
         style.paint(Tone::Quiet, &after),

@@ -50,7 +50,13 @@ pub fn to_number(raw: &str) -> Option<f64> {
 /// `Number(text)`; `None` is NaN.
 fn number_of(text: &str) -> Option<f64> {
     let text = trim(text);
-    let digits = |radix| i64::from_str_radix(text.get(2..)?, radix).ok();
+    // Rust takes a sign here.
+    let digits = |radix| {
+        let digits = text
+            .get(2..)
+            .filter(|digits| !digits.starts_with(['+', '-']))?;
+        i64::from_str_radix(digits, radix).ok()
+    };
     let whole = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
         Some("0x") => Some(digits(16)),
         Some("0o") => Some(digits(8)),
@@ -59,7 +65,7 @@ fn number_of(text: &str) -> Option<f64> {
     };
     match (whole, text) {
         // A sign may stand in front of decimal numbers alone.
-        (Some(whole), _) => whole.filter(|whole| *whole >= 0).map(|whole| whole as f64),
+        (Some(whole), _) => whole.map(|whole| whole as f64),
         (None, "") => Some(0.0),
         (None, "Infinity" | "+Infinity") => Some(f64::INFINITY),
         (None, "-Infinity") => Some(f64::NEG_INFINITY),
@@ -197,6 +203,7 @@ mod tests {
             ("\"0b11\"", Some(3.0)),
             ("\"-0x1\"", None),
             ("\"0x-1\"", None),
+            ("\"0x+1\"", None),
             ("\"0x\"", None),
             ("\".5\"", Some(0.5)),
             ("\"5.\"", Some(5.0)),

@@ -21,7 +21,7 @@ pub use js::{is_truthy, string, time_ms, to_number, trim};
 pub use lenient::{decode, normalise, unquote};
 pub use loose::{Flag, Int, Loose, Num, Raw, Text, Texts};
 pub use members::{Member, elements, member, members, walk_object};
-pub use scan::{NULS, Piece, PieceKind, scan_value, split, whole};
+pub use scan::{NULS, Piece, PieceKind, TORN, scan_value, split, whole};
 pub use stringify::stringify;
 pub use walk::{Leaf, leaves, masked};
 

@@ -13,6 +13,8 @@ pub struct Piece {
 
 /// Why a run of NULs is damage: a crash leaves them where the bytes of records should be.
 pub const NULS: &str = "NUL bytes";
+/// Why text that ends too early is no JSON.
+pub const TORN: &str = "torn";
 
 /// What a stretch of a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub enum PieceKind {
     },
     /// White space, line ends, byte order marks.
     Blank,
-    /// Not JSON, and why: `torn` where the text ends too early, [`NULS`], else `not JSON`.
+    /// Not JSON, and why: [`TORN`] where the text ends too early, [`NULS`], else `not JSON`.
     Bad(&'static str),
 }
 
@@ -82,7 +84,7 @@ pub fn split(line: &[u8]) -> Vec<Piece> {
             Ok(end) => bad(&mut pieces, line, start, end),
             Err(stop) => match resume(line, start, stop) {
                 Some((bad_end, next)) => {
-                    push(&mut pieces, start..bad_end, PieceKind::Bad("torn"));
+                    push(&mut pieces, start..bad_end, PieceKind::Bad(TORN));
                     push_blank(&mut pieces, line, bad_end..next);
                     next
                 }
@@ -101,7 +103,7 @@ fn bad(pieces: &mut Vec<Piece>, line: &[u8], start: usize, stopped: usize) -> us
         .take_while(|byte| matches!(byte, b'\r' | b'\n'))
         .count();
     let end = (line.len() - tail).max(start);
-    let why = if stopped >= end { "torn" } else { "not JSON" };
+    let why = if stopped >= end { TORN } else { "not JSON" };
     push(pieces, start..end, PieceKind::Bad(why));
     push(pieces, end..line.len(), PieceKind::Blank);
     line.len()

@@ -53,8 +53,8 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
     let (time_raw, time_ms) = time(&line.timestamp);
     let mut facts = Facts {
         kind: line.kind.owned().unwrap_or_default(),
-        id: line.id.shown(),
-        parent: line.parent_id.shown(),
+        id: name(&line.id),
+        parent: name(&line.parent_id),
         time_raw,
         time_ms,
         agent_sees: true,
@@ -107,6 +107,12 @@ fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
         _ => {}
     }
     facts
+}
+
+/// The id that is written there. An empty one is none: no entry of pi's goes on from it (all
+/// versions ask `parentId ? byId.get(parentId) : undefined`), and no leaf is found by it.
+fn name(raw: &Raw<'_>) -> Option<String> {
+    raw.shown().filter(|id| !id.is_empty())
 }
 
 /// The time as written when it is a string, and in ms as JavaScript's Date takes any value.

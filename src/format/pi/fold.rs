@@ -112,6 +112,9 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     };
     // Only a header's time that is a string counts.
     let header_ms = header.created_raw.as_deref().and_then(json::date_ms);
+    // Where entries are one line, no id tells where it stands.
+    let leaf = fold.leaf.clone();
+    let leaf = leaf.filter(|_| !super::is_one_line(header.version));
     SessionFacts {
         id,
         cwd: header.cwd.unwrap_or_default(),
@@ -127,7 +130,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         first_message: fold.first_message.clone(),
         entry_count: fold.entries,
         version: header.version,
-        leaf: fold.leaf.clone(),
+        leaf,
         model: fold.model.clone(),
         provider: fold.provider.clone(),
         tokens: fold.tokens,

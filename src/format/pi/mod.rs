@@ -31,7 +31,7 @@ impl Format for Dialect {
     fn revision(&self) -> u32 {
         // None is another dialect's: what was read in one is read again in another.
         let dialect = Self::ALL.iter().position(|known| known.name == self.name);
-        5 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
+        6 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
     }
 
     fn shape(&self) -> Shape {
@@ -40,6 +40,12 @@ impl Format for Dialect {
 
     fn write_mode(&self) -> WriteMode {
         WriteMode::Append
+    }
+
+    /// pi gives every entry of a file older than version 2 a new id, and the entry before it as its
+    /// parent, when it opens it (`migrateV1ToV2`, 0.73.1 to 0.87.1).
+    fn is_one_line(&self, version: Option<i64>) -> bool {
+        is_one_line(version)
     }
 
     fn place(&self, relative: &Path, flat: bool) -> Placement {
@@ -83,6 +89,11 @@ impl Format for Dialect {
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
         fold::session(sources)
     }
+}
+
+/// See [`Format::is_one_line`].
+fn is_one_line(version: Option<i64>) -> bool {
+    version.is_some_and(|version| version < 2)
 }
 
 /// pi and its forks list `<folder>/<name>.jsonl`, or `<name>.jsonl` in a flat folder, whatever the

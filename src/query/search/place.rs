@@ -26,34 +26,32 @@ pub(super) fn places(
     if !format.is_some_and(|format| format.has_branches()) {
         return Ok(HashMap::new());
     }
-    let (asked, others): (Vec<&StoredEntry>, Vec<&StoredEntry>) = entries
-        .iter()
-        .filter(|entry| !BESIDE.contains(&entry.kind.as_str()))
-        .partition(|entry| entry.id.is_some());
-    let asked: Vec<i64> = asked.iter().map(|entry| entry.key).collect();
-    if asked.is_empty() && others.is_empty() {
-        return Ok(HashMap::new());
+    let mut asked: Vec<&StoredEntry> = entries.to_vec();
+    asked.retain(|entry| !BESIDE.contains(&entry.kind.as_str()));
+    let catalogue = search.catalogue;
+    let is_one_line = format.is_some_and(|format| format.is_one_line(session.version));
+    let leaf = match is_one_line {
+        true => None,
+        false => catalogue.leaf(session.session)?,
+    };
+    if leaf.is_some() {
+        // Among those with ids one that has none stands nowhere.
+        asked.retain(|entry| entry.id.is_some());
     }
     if asked.is_empty() {
-        // Where no entry has an id they stand in one line; one that alone has none stands nowhere.
-        let branches = Branches::read(search, session)?;
-        let keys = others.iter().map(|entry| entry.key);
-        let place = |key| Some((key, branches.place(key)?));
-        return Ok(match branches.outline.without_ids {
-            true => keys.filter_map(place).collect(),
-            false => HashMap::new(),
-        });
+        return Ok(HashMap::new());
     }
-    let catalogue = search.catalogue;
-    let compactions = catalogue.compactions(session.session)?;
-    let leaf = catalogue.leaf(session.session)?;
-    let mut ascent = Ascent::new(asked.clone(), leaf, compactions);
-    let is_in_order = catalogue.each_upwards(session.session, &mut |met| ascent.meet(met))?;
-    if is_in_order && let Some(places) = ascent.places() {
-        return Ok(places);
+    if leaf.is_some() {
+        let compactions = catalogue.compactions(session.session)?;
+        let keys = asked.iter().map(|entry| entry.key).collect();
+        let mut ascent = Ascent::new(keys, leaf, compactions);
+        let is_in_order = catalogue.each_upwards(session.session, &mut |met| ascent.meet(met))?;
+        if is_in_order && let Some(places) = ascent.places() {
+            return Ok(places);
+        }
     }
     let branches = Branches::read(search, session)?;
-    let place = |key| Some((key, branches.place(key)?));
+    let place = |entry: &StoredEntry| Some((entry.key, branches.place(entry.key)?));
     Ok(asked.into_iter().filter_map(place).collect())
 }
 
@@ -70,12 +68,11 @@ pub(super) struct Branches {
 impl Branches {
     pub fn read(search: &Search<'_>, session: &StoredSession) -> Result<Self, Error> {
         let catalogue = search.catalogue;
-        let linear = search.snapshot.is_linear(session);
         let ask = Ask {
             without: &BESIDE,
             find: &[],
         };
-        let outline = search.snapshot.outline(session.session, linear, ask)?;
+        let outline = search.snapshot.outline(session, ask)?;
         // The branch leads from the leaf upwards.
         let branch = outline.active_branch();
         let place = |key: i64| branch.iter().position(|at| outline.keys[*at] == key);
@@ -86,15 +83,13 @@ impl Branches {
             .filter_map(|(key, kept)| Some((place(*key)?, kept)))
             .min();
         if let Some((at, kept)) = last {
-            let kept = kept
-                .as_deref()
-                .map(|id| catalogue.key_of_id(session.session, id));
-            let kept = match kept.transpose()?.flatten() {
-                None if outline.without_ids => {
+            let kept = match (outline.in_line, kept) {
+                (true, _) => {
                     let compaction = outline.keys[branch[at]];
                     catalogue.first_kept_by_index(session.session, compaction)?
                 }
-                kept => kept,
+                (false, Some(id)) => catalogue.key_of_id(session.session, id)?,
+                (false, None) => None,
             };
             let kept = kept.and_then(place).filter(|kept| *kept > at);
             compacted.extend(&branch[kept.unwrap_or(at) + 1..]);
