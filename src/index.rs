@@ -21,6 +21,7 @@ mod heal;
 mod indexer;
 mod merging;
 mod progress;
+mod rules;
 mod snapshot;
 pub(crate) mod turns;
 mod watch;
@@ -32,6 +33,8 @@ pub use self::error::{Error, StoreFault};
 pub use self::feed::{Feed, News};
 pub use self::indexer::Indexer;
 use self::indexer::Looked;
+pub use self::rules::Rules;
+pub(crate) use self::rules::is_file_of_rules;
 pub use self::snapshot::{Snapshot, Streamed};
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
@@ -97,7 +100,7 @@ impl Index {
             Freshness::Check => {
                 Index::open_by(config, &mut |indexer| indexer.look_at_all(progress))
             }
-            Freshness::AsCommitted => Index::as_it_is(config, freshness, None),
+            Freshness::AsCommitted => Index::as_it_is(&config.held()?, freshness, None),
         }
     }
 
@@ -106,6 +109,7 @@ impl Index {
         config: &Config,
         look: &mut dyn FnMut(Indexer) -> Result<Looked, Error>,
     ) -> Result<Index, Error> {
+        let config = &config.held()?;
         if let Some(index) = watch::vouched_for(config)? {
             return Ok(index);
         }

@@ -46,7 +46,7 @@ pub mod traces;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
-pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
+pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec, Rules};
 pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
 pub use query::Listed;
 pub use source::exclude::{BadGlob, Exclude};

@@ -107,6 +107,8 @@ mod relevance;
 #[cfg(unix)]
 mod resume;
 #[cfg(unix)]
+mod rules;
+#[cfg(unix)]
 mod safety;
 #[cfg(unix)]
 mod sandbox;

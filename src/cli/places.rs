@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sessionary::format::{AGENTS, FORMATS};
 use sessionary::locations::{self, Environment};
-use sessionary::{Config, Exclude, RootSpec};
+use sessionary::{Config, Exclude, RootSpec, Rules};
 
 use crate::args::Global;
 use crate::failure::Failure;
@@ -63,8 +63,10 @@ pub fn config(global: &Global, settings: Settings) -> Result<Config, Failure> {
         roots.push(root);
     }
     let mut config = Config::new(settings.index.value, roots);
-    config.exclude = exclude(&settings.exclude.value)?;
-    config.follow_links = settings.follow_links.value;
+    config.rules = Rules::set(
+        exclude(&settings.exclude.value)?,
+        settings.follow_links.value,
+    );
     config.background = settings.background.value;
     if !global.no_default_roots {
         config.project_roots = Some(Arc::new(roots_of_project));

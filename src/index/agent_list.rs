@@ -13,8 +13,8 @@ impl Snapshot<'_> {
     /// stays empty, and no session file is read.
     ///
     /// Where the index does not know the folder, or not all that is in it ([`Snapshot::is_complete`]), the files are read.
-    /// What is excluded from the index is not listed, nor what a link out of the roots leads to without
-    /// [`Config::follow_links`](super::Config::follow_links).
+    /// What is excluded from the index is not listed, nor what a link out of the roots leads to unless
+    /// the [rules](super::Rules) follow it.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.

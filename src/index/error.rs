@@ -128,6 +128,25 @@ pub enum Error {
         "this cursor goes on with another search: give it with the query, the filters and the order of the page that it came from, or leave it out"
     )]
     OtherCursor,
+    /// The rules of what the index leaves out cannot be read, so nothing is stored. Who [sets](super::Rules::set) them
+    /// writes them anew, as the command does.
+    #[error("{}: {why}: what this index leaves out is not known until it is said anew, as by `sessionary sync`", .path.display())]
+    Rules {
+        /// Their file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A root with a format that nothing reads.
+    #[error("{}: no format is called `{format}`; there are {}", .root.display(), .known.join(", "))]
+    UnknownFormat {
+        /// The root.
+        root: PathBuf,
+        /// As [`RootSpec::format`](super::RootSpec::format) names it.
+        format: String,
+        /// Those of [`Config::formats`](super::Config::formats).
+        known: Vec<&'static str>,
+    },
     /// A directory of another user.
     #[error("{} belongs to another user", .path.display())]
     NotOurs {
