@@ -40,6 +40,7 @@ mod private;
 mod process;
 pub mod query;
 pub mod session;
+pub mod settings;
 mod source;
 mod threads;
 pub mod traces;

@@ -123,6 +123,8 @@ mod session_oracle;
 mod scale;
 // Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
+mod surroundings;
+#[cfg(target_os = "linux")]
 mod terminal;
 #[cfg(target_os = "linux")]
 mod tools;

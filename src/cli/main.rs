@@ -11,7 +11,6 @@ mod failure;
 mod output;
 mod places;
 mod redact;
-mod settings;
 mod worktrees;
 
 use std::process::ExitCode;

@@ -147,6 +147,9 @@ pub enum Error {
         /// Those of [`Config::formats`](super::Config::formats).
         known: Vec<&'static str>,
     },
+    /// A setting of the user's.
+    #[error(transparent)]
+    Setting(#[from] crate::settings::BadSetting),
     /// A directory of another user.
     #[error("{} belongs to another user", .path.display())]
     NotOurs {
