@@ -121,7 +121,9 @@ fn a_program_that_watches_brings_nothing_back() {
         let found = index.search("more", &SearchScope::default()).unwrap();
         found.total == 1
     });
-    assert!(caught_up(&config, Duration::from_secs(60)).is_some());
+    until("its word counts", || {
+        caught_up(&config, Duration::from_secs(60)).is_some()
+    });
     watcher.stop();
     sync(&config);
     place.is_left_out("watched");
