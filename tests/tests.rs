@@ -65,6 +65,7 @@ mod crash;
 mod crowd;
 #[cfg(unix)]
 mod damaged;
+mod door;
 mod excluded;
 #[cfg(unix)]
 mod export;

@@ -43,7 +43,8 @@ pub struct Config {
     pub formats: Vec<&'static dyn Format>,
     /// What is left out. Who says nothing of it takes the rules that stand in the index: only [`Rules::set`] changes them.
     pub rules: Rules,
-    /// Whether [`Index::finish_words`](super::Index::finish_words) does anything.
+    /// Whether the user lets programs index words after an answer: the library does nothing by itself, so it is for who calls
+    /// [`Index::pay`](super::Index::pay) to ask.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,

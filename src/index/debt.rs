@@ -14,9 +14,10 @@ const MOMENT: u64 = 4 << 20;
 pub enum Debt {
     /// Nothing, or too little to open a writer for.
     Little,
-    /// No more than [`Index::finish_words`] does in a moment.
+    /// No more than [`Index::pay`] pays in a moment.
     Moment,
-    /// So many bytes of entries: work for [`Indexer::sync`](super::Indexer::sync), best in a process of its own.
+    /// So many bytes of entries: work for many calls of [`Index::pay`], or for [`Indexer::sync`](super::Indexer::sync), best
+    /// in a process of its own.
     Sync(u64),
 }
 

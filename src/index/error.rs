@@ -57,7 +57,8 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// [`Config::cancel`](super::Config::cancel) was called. What was read until then is kept.
+    /// [`Config::cancel`](super::Config::cancel) was called, or [`SearchScope::cancel`](super::SearchScope::cancel). What was
+    /// read of new files until then is kept.
     #[error("cancelled")]
     Cancelled,
     /// Somebody has written the index since the [`Snapshot`](super::Snapshot) was taken, and what
@@ -269,9 +270,12 @@ impl From<catalogue::Error> for Error {
 
 impl From<WordsError> for Error {
     fn from(error: WordsError) -> Error {
-        Error::Store {
-            fault: StoreFault::Words,
-            error: Box::new(error),
+        match error {
+            WordsError::Cancelled => Error::Cancelled,
+            error => Error::Store {
+                fault: StoreFault::Words,
+                error: Box::new(error),
+            },
         }
     }
 }

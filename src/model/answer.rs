@@ -309,6 +309,13 @@ pub struct SearchAnswer {
     /// `firstMessage`, `snippet`, `name`, `notes`. Hits that are left out are on the next page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
+    /// Entries that the words lack: they were read from their files, as every search does until
+    /// [`Index::pay`](crate::Index::pay), a sync or a watcher has indexed them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outstanding: u64,
+    /// Their length in bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outstanding_bytes: u64,
     /// Only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
