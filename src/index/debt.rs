@@ -11,6 +11,7 @@ const MOMENT: u64 = 4 << 20;
 
 /// What the words owe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Debt {
     /// Nothing, or too little to open a writer for.
     Little,

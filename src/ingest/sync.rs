@@ -26,6 +26,7 @@ use crate::threads;
 /// How far a sync has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum Event {
     /// Another process writes the index: its turn is waited for. Told again and again.
     Waiting,

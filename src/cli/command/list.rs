@@ -216,6 +216,7 @@ fn open(
                 provisional.rows(table(&page.sessions, &columns(args, scope), screen));
             }
             Listed::Loaded { loaded, total } => provisional.draw(loaded, total),
+            _ => {}
         }
         go_on
     })?;
