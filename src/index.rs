@@ -9,6 +9,8 @@ use std::time::Duration;
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest;
 use crate::model::Report;
+#[cfg(doc)]
+use crate::model::SearchAnswer;
 
 mod agent_list;
 mod answers;
@@ -21,6 +23,7 @@ mod heal;
 mod indexer;
 mod merging;
 mod progress;
+mod rules;
 mod snapshot;
 pub(crate) mod turns;
 mod watch;
@@ -32,6 +35,8 @@ pub use self::error::{Error, StoreFault};
 pub use self::feed::{Feed, News};
 pub use self::indexer::Indexer;
 use self::indexer::Looked;
+pub use self::rules::Rules;
+pub(crate) use self::rules::is_file_of_rules;
 pub use self::snapshot::{Snapshot, Streamed};
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
@@ -52,6 +57,15 @@ pub enum Freshness {
 }
 
 /// The reader. It never takes a lock that a writer holds for longer than a try.
+///
+/// An index is of one thread: it can be given to another one ([`Send`]) but not be shared by two. Each thread opens one of its
+/// own, from the same [`Config`]; what is read of the disk they share.
+///
+/// ```compile_fail
+/// # use sessionary::Index;
+/// fn is_shared<T: Sync>() {}
+/// is_shared::<Index>();
+/// ```
 ///
 /// Every answer is given on a [`Snapshot`]: each method that asks takes one of its own. Whoever
 /// asks several questions that belong together asks one snapshot.
@@ -97,7 +111,7 @@ impl Index {
             Freshness::Check => {
                 Index::open_by(config, &mut |indexer| indexer.look_at_all(progress))
             }
-            Freshness::AsCommitted => Index::as_it_is(config, freshness, None),
+            Freshness::AsCommitted => Index::as_it_is(&config.held()?, freshness, None),
         }
     }
 
@@ -106,6 +120,7 @@ impl Index {
         config: &Config,
         look: &mut dyn FnMut(Indexer) -> Result<Looked, Error>,
     ) -> Result<Index, Error> {
+        let config = &config.held()?;
         if let Some(index) = watch::vouched_for(config)? {
             return Ok(index);
         }
@@ -250,22 +265,31 @@ impl Index {
         &self.config
     }
 
-    /// After answering: some words work, if there is [more than a little](Index::words_debt) and nobody else is at it.
-    pub fn finish_words(&mut self, budget: Duration) -> Result<(), Error> {
+    /// Give the words, for about as long as `budget`, what they owe, and say what they owe then. Nothing else does that for a
+    /// program that opens the index and searches: what is owed every search reads from the files, and says so
+    /// ([`SearchAnswer::outstanding`]). It is done here, on threads of this process.
+    ///
+    /// Nothing is done where [too little](Debt::Little) is owed to open a writer for, where the index cannot be written, and
+    /// where somebody else writes or watches, who does it.
+    ///
+    /// # Errors
+    /// When the catalogue or the words cannot be read, or a session file not be read again.
+    pub fn pay(&mut self, budget: Duration) -> Result<Debt, Error> {
+        let owed = self.words_debt()?;
         // A watcher does it when nothing has changed for a while.
         // Who could not write before the answer cannot after it.
-        let rests = !self.config.background || self.obstacle.is_some() || self.is_watched();
-        if rests || self.words_debt()? == Debt::Little {
-            return Ok(());
+        if self.obstacle.is_some() || self.is_watched() || owed == Debt::Little {
+            return Ok(owed);
         }
         match Indexer::try_open(&self.config) {
             Ok(mut indexer) => {
-                indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())
+                indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())?;
             }
-            Err(Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }) => Ok(()),
-            Err(error) if error.is_refusal_to_write() => Ok(()),
-            Err(error) => Err(error),
+            Err(Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. }) => {}
+            Err(error) if error.is_refusal_to_write() => {}
+            Err(error) => return Err(error),
         }
+        self.words_debt()
     }
 
     /// Run one SQL statement that only reads, on the public views, and keep its whole answer.

@@ -1,5 +1,30 @@
 //! Find and read back every session you ever had with a coding agent.
 //!
+//! Open the index, list, search:
+//!
+//! ```no_run
+//! use sessionary::index::{ListScope, SearchScope};
+//! use sessionary::settings::Surroundings;
+//! use sessionary::{Config, Freshness, Index};
+//!
+//! let (variables, home) = (std::env::vars_os().collect(), std::env::home_dir());
+//! let cwd = std::env::current_dir()?;
+//! let config = Config::of(&Surroundings { variables, home, cwd })?;
+//! let index = Index::open(&config, Freshness::Check)?;
+//! for session in index.list(&ListScope::default())?.sessions {
+//!     println!("{} {}", session.id, session.first_message);
+//! }
+//! for group in index.search("linker error", &SearchScope::default())?.sessions {
+//!     println!("{} {}", group.session.id, group.hits[0].address);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! That is the index, the folders and the settings of the user's own command; [`Config::new`] names others. What the user
+//! excludes stays out of the index whoever opens it: see [`Rules`]. A search reads from their files what is not indexed yet,
+//! says how much that is ([`outstanding`](model::SearchAnswer::outstanding)), and leaves it at that: [`Index::pay`] indexes it.
+//! [`SearchScope::cancel`](index::SearchScope::cancel) ends a search from another thread.
+//!
 //! Session files are the truth. The *catalogue* (SQLite) and the *words* (tantivy) are caches made from
 //! them: delete the index directory and nothing is lost.
 //!
@@ -17,10 +42,10 @@
 //! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
 //! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
 //! the files · `query` answers · [`session`] one session, read and written as its agent does · [`traces`] what lies in
-//! an index directory · [`locations`] where agents keep their sessions.
+//! an index directory · [`locations`] where agents keep their sessions · [`settings`] what the user has set.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`] is given a relative
-//! path), and opens session files read-only; only [`session`] adds to them.
+//! path), starts no process, and opens session files read-only; only [`session`] adds to them.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -40,13 +65,14 @@ mod private;
 mod process;
 pub mod query;
 pub mod session;
+pub mod settings;
 mod source;
 mod threads;
 pub mod traces;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
-pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec};
+pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec, Rules};
 pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
 pub use query::Listed;
 pub use source::exclude::{BadGlob, Exclude};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::catalogue::APPLICATION_ID;
 use crate::index::turns::{self, Patience};
-use crate::index::{CACHE_TAG, Error, is_file_of_watcher};
+use crate::index::{CACHE_TAG, Error, is_file_of_rules, is_file_of_watcher};
 use crate::words;
 
 /// Names of what lies in the directory of a generation, beside the lock, the words and what a watcher says.
@@ -62,7 +62,9 @@ pub fn traces(index_dir: &Path) -> Result<Traces, Error> {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        if name == "CACHEDIR.TAG" && fs::read_to_string(&path).is_ok_and(|tag| tag == CACHE_TAG) {
+        let is_tag = || fs::read_to_string(&path).is_ok_and(|tag| tag == CACHE_TAG);
+        let is_of_rules = is_file_of_rules(&name) && !is_directory(&path);
+        if is_of_rules || (name == "CACHEDIR.TAG" && is_tag()) {
             traces.take(path);
         } else if is_generation(&name) && is_directory(&path) && holds_catalogue(&path) {
             traces

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sessionary::index::{ListScope, SearchScope};
-use sessionary::{Config, Exclude, Freshness, Index, Indexer, RootSpec};
+use sessionary::{Config, Exclude, Freshness, Index, Indexer, RootSpec, Rules};
 
 /// A session of one message in a file below the root of pi.
 fn write(home: &Path, file: &str, cwd: &str, text: &str) {
@@ -35,7 +35,7 @@ fn config(home: &Path, globs: &[&str]) -> Config {
         why: "test".into(),
     });
     Config {
-        exclude: Exclude::new(globs).unwrap(),
+        rules: Rules::set(Exclude::new(globs).unwrap(), false),
         ..Config::new(home.join("index"), roots.to_vec())
     }
 }
@@ -52,13 +52,15 @@ fn indexed(home: &Path) -> PathBuf {
     home.join("index")
 }
 
-/// In how many files of the index directory the word stands, forwards or backwards as a term dictionary may hold it.
+/// In how many files of the index directory, but for the rules, the word stands, forwards or backwards as a term dictionary may hold it.
 pub fn files_with(index: &Path, word: &str) -> usize {
     let backwards: Vec<u8> = word.bytes().rev().collect();
     walkdir::WalkDir::new(index)
         .into_iter()
         .map(Result::unwrap)
         .filter(|entry| entry.file_type().is_file())
+        // There the globs stand as they were given.
+        .filter(|entry| entry.file_name() != "rules.json")
         .filter(|entry| {
             let bytes = fs::read(entry.path()).unwrap().to_ascii_lowercase();
             let holds = |word: &[u8]| memchr::memmem::find(&bytes, word).is_some();
@@ -403,7 +405,7 @@ fn what_a_link_leads_to_is_excluded_by_its_own_path() {
         config.index_dir = home.join(name);
         // The folder of sessions is a link itself.
         config.roots[0].path = home.join("root");
-        config.follow_links = true;
+        config.rules = Rules::set(config.rules.exclude().clone(), true);
         config
     };
     let globs = ["secret", "pi/--b--"].map(|path| home.join(path).display().to_string());

@@ -17,7 +17,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use sessionary::index::{ListScope, SearchScope};
 use sessionary::model::Report;
-use sessionary::{Cancel, Config, Error, Exclude, Freshness, Index, Indexer};
+use sessionary::{Cancel, Config, Error, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use crate::histories::lines;
@@ -100,7 +100,7 @@ fn config(folder: &Path, stage: Stage) -> Config {
     let clido = root("clido", "clido", &folder.join("clido"));
     let mut config = Config::new(folder.join("index"), vec![pi, clido]);
     if stage == Excluded {
-        config.exclude = Exclude::new(&["four.jsonl".to_owned()]).unwrap();
+        config.rules = Rules::set(Exclude::new(&["four.jsonl"]).unwrap(), false);
     }
     config
 }
@@ -336,7 +336,7 @@ fn disturb(config: &Config, stage: Stage) -> Result<Vec<String>, Error> {
         Answered => {
             let mut index = Index::open(config, Freshness::Check)?;
             index.list(&ListScope::default())?;
-            index.finish_words(Duration::from_secs(60))?;
+            index.pay(Duration::from_secs(60))?;
             let obstacle = index.obstacle().map(ToString::to_string);
             obstacle.into_iter().collect()
         }

@@ -161,6 +161,6 @@ pub fn copy_real(place: &Place, bytes: usize) {
 pub fn class(class: Class) -> &'static str {
     match class {
         Class::Prose => "prose",
-        Class::Output => "output",
+        _ => "output",
     }
 }

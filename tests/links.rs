@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use insta::assert_snapshot;
-use sessionary::{Config, Freshness, Index, Indexer};
+use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::histories::dump::{clean, dump, fresh, root, same};
 use crate::sandbox::Sandbox;
@@ -49,9 +49,9 @@ fn places(place: &Path) -> Config {
     Config::new(at("index"), roots.to_vec())
 }
 
-fn follow(config: &Config) -> Config {
+fn follow(config: &Config, follows: bool) -> Config {
     Config {
-        follow_links: true,
+        rules: Rules::set(Exclude::default(), follows),
         ..config.clone()
     }
 }
@@ -86,7 +86,9 @@ const ALL: [&str; 7] = [
 fn a_link_out_of_the_roots_is_told_and_not_followed() {
     let place = tempfile::tempdir().unwrap();
     let config = places(place.path());
-    let mut rounds = vec![(config.clone(), &WITHIN[..]), (follow(&config), &ALL[..])];
+    let mut rounds = [(false, &WITHIN[..]), (true, &ALL[..])]
+        .map(|(follows, expected)| (follow(&config, follows), expected))
+        .to_vec();
     rounds.extend(rounds.clone());
     for (round, (config, expected)) in rounds.into_iter().enumerate() {
         let synced = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
@@ -97,7 +99,7 @@ fn a_link_out_of_the_roots_is_told_and_not_followed() {
             .filter(|note| note.contains("--follow-links"));
         assert_eq!(
             told.count(),
-            if config.follow_links { 0 } else { 2 },
+            if config.rules.follow_links() { 0 } else { 2 },
             "{:?}",
             synced.notes
         );
@@ -111,7 +113,11 @@ fn a_link_out_of_the_roots_is_told_and_not_followed() {
         let index = Index::open(&config, Freshness::Check).unwrap();
         let links = index.status().unwrap().roots;
         let links: Vec<u64> = links.iter().map(|root| root.links_not_followed).collect();
-        let [pi, agentuse] = if config.follow_links { [0, 0] } else { [2, 1] };
+        let [pi, agentuse] = if config.rules.follow_links() {
+            [0, 0]
+        } else {
+            [2, 1]
+        };
         assert_eq!(links, [pi, 0, agentuse]);
         clean(&index, "after the sync");
         let expected = fresh(&config, &place.path().join(format!("fresh{round}")));
@@ -160,7 +166,7 @@ fn the_watcher_follows_no_link_out_either() {
     let at = |name: &str| place.path().join(name);
     for follows in [false, true] {
         let config = Config {
-            follow_links: follows,
+            rules: Rules::set(Exclude::default(), follows),
             ..places(&at(&format!("{follows}")))
         };
         let at = |name: &str| at(&format!("{follows}/{name}"));
@@ -192,7 +198,7 @@ fn the_watcher_follows_no_link_out_either() {
 #[test]
 fn a_link_to_everything_is_told_and_followed_by_nobody() {
     let place = tempfile::tempdir().unwrap();
-    let config = follow(&places(place.path()));
+    let config = follow(&places(place.path()), true);
     for (target, link) in [(Path::new("/"), "all"), (place.path(), "here")] {
         symlink(target, place.path().join("real").join(link)).unwrap();
     }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 use sessionary::session::{Error, Profile, SessionInfo, SessionManager, Setup};
-use sessionary::{Config, Freshness, Index, RootSpec};
+use sessionary::{Config, Exclude, Freshness, Index, RootSpec, Rules};
 
 use compare::{Golden, Session, Tree};
 
@@ -306,7 +306,7 @@ fn of_the_index(setup: &Setup, new: &Golden, all: &[SessionInfo]) {
     };
     let mut config = Config::new(folder.path(), vec![root]);
     // As the agent does.
-    config.follow_links = true;
+    config.rules = Rules::set(Exclude::default(), true);
     let index = Index::open(&config, Freshness::Check).expect("an index");
     assert!(index.is_complete());
     let calls = AtomicUsize::new(0);

@@ -68,6 +68,7 @@ mod crowd;
 mod damaged;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod dialects;
+mod door;
 mod excluded;
 #[cfg(unix)]
 mod export;
@@ -110,6 +111,8 @@ mod relevance;
 #[cfg(unix)]
 mod resume;
 #[cfg(unix)]
+mod rules;
+#[cfg(unix)]
 mod safety;
 #[cfg(unix)]
 mod sandbox;
@@ -123,6 +126,8 @@ mod session_oracle;
 #[cfg(target_os = "linux")]
 mod scale;
 // Installed by `tests/tools/install.sh`, for this platform.
+#[cfg(target_os = "linux")]
+mod surroundings;
 #[cfg(target_os = "linux")]
 mod terminal;
 #[cfg(target_os = "linux")]

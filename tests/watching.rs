@@ -428,7 +428,7 @@ fn the_feed_leads_to_what_is_there() {
         for change in changes {
             match change.what {
                 ChangeKind::Changed => paths.insert(change.session, change.path.clone()),
-                ChangeKind::Gone => paths.remove(&change.session),
+                _ => paths.remove(&change.session),
             };
         }
         let mut paths: Vec<_> = paths.into_values().collect();

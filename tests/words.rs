@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sessionary::index::SearchScope;
 use sessionary::traces::traces;
-use sessionary::{Config, Exclude, Freshness, Index, Indexer};
+use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::excluded::{files_with, terms};
 use crate::histories::dump::root;
@@ -164,7 +164,7 @@ fn what_is_not_ours_is_never_removed() {
     session(home, "two", &["hush"]);
     sync(&all);
     let less = Config {
-        exclude: Exclude::new(&["two.jsonl"]).unwrap(),
+        rules: Rules::set(Exclude::new(&["two.jsonl"]).unwrap(), false),
         ..all.clone()
     };
     damage();

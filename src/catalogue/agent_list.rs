@@ -23,6 +23,28 @@ pub struct AgentRow {
 }
 
 impl Catalogue {
+    /// Files and folders of a root that the last look could not read; `None` when that was the root itself.
+    pub fn unread_in(&self, root: i64) -> Result<Option<Vec<PathBuf>>, Error> {
+        let run = || -> rusqlite::Result<Option<Vec<PathBuf>>> {
+            let c = &self.connection;
+            let (above, error): (String, Option<String>) = c
+                .prepare_cached("SELECT path, error FROM _roots WHERE root = ?1")?
+                .query_row([root], |r| Ok((r.get(0)?, r.get(1)?)))?;
+            if error.is_some() {
+                return Ok(None);
+            }
+            let unread = "SELECT relative FROM _sources WHERE root = ?1 AND unread IS NOT NULL
+                 UNION SELECT relative FROM _strays WHERE root = ?1 AND unread";
+            c.prepare_cached(unread)?
+                .query_map([root], |r| {
+                    Ok(PathBuf::from(&above).join(r.get::<_, String>(0)?))
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()
+                .map(Some)
+        };
+        self.told(run())
+    }
+
     /// The sessions of a root that its agent would list, in no order.
     pub fn agent_list(&self, root: i64) -> Result<Vec<AgentRow>, Error> {
         let run = || -> rusqlite::Result<Vec<AgentRow>> {

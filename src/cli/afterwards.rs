@@ -43,7 +43,7 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
     match step(debt, index.config().background, io::stderr().is_terminal()) {
         Step::Nothing => None,
         Step::Here => {
-            let _ = index.finish_words(MOMENT);
+            let _ = index.pay(MOMENT);
             None
         }
         Step::Spawn => {

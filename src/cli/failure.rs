@@ -7,6 +7,7 @@ use serde::Serialize;
 use sessionary::Error;
 use sessionary::index::{Cause, StoreFault};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
+use sessionary::settings::BadSetting;
 
 use crate::output::say;
 use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
@@ -213,6 +214,12 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<BadSetting> for Failure {
+    fn from(bad: BadSetting) -> Self {
+        Error::from(bad).into()
+    }
+}
+
 /// What is said of a name that is not found while some files are not read.
 const NOT_READ_YET: &str = "it may be in a file that is not read yet";
 
@@ -239,6 +246,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             (Kind::NotFound, names().chain(unread).collect())
         }
         Error::NoName => (Kind::Usage, names().collect()),
+        Error::Setting(bad) => (Kind::Usage, bad.hint.iter().cloned().collect()),
         Error::Io { error, .. } if error.kind() == io::ErrorKind::BrokenPipe => {
             (Kind::Closed, Vec::new())
         }

@@ -12,7 +12,6 @@ mod failure;
 mod output;
 mod places;
 mod redact;
-mod settings;
 mod worktrees;
 
 use std::process::ExitCode;

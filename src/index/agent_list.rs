@@ -1,20 +1,21 @@
 //! What does the agent's own list show, without reading every file?
 
 use std::cmp::Reverse;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Error, Snapshot};
 use crate::catalogue::agent_list::AgentRow;
-use crate::session::{self, Progress, SessionInfo, SessionManager, Setup, in_order};
+use crate::session::{self, Progress, SessionInfo, SessionManager, Setup, in_order, read_again};
 
 impl Snapshot<'_> {
     /// What [`SessionManager::list`] gives for a working directory, or without one [`SessionManager::list_all`]: the same
     /// values in the same order, out of the index as it was opened. Without `with_text` [`SessionInfo::all_messages_text`]
     /// stays empty, and no session file is read.
     ///
-    /// Where the index does not know the folder, or not all that is in it ([`Snapshot::is_complete`]), the files are read.
-    /// What is excluded from the index is not listed, nor what a link out of the roots leads to without
-    /// [`Config::follow_links`](super::Config::follow_links).
+    /// Where the index does not know the folder, or could not be brought up to the files, they are read. A file that could
+    /// not be read when the index was opened is tried again, alone.
+    /// What is excluded from the index is not listed, nor what a link out of the roots leads to unless
+    /// the [rules](super::Rules) follow it.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.
@@ -25,11 +26,7 @@ impl Snapshot<'_> {
         with_text: bool,
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
-        let known = match self.index.complete {
-            true => self.root_of(setup)?,
-            false => None,
-        };
-        let Some(root) = known else {
+        let Some((root, unread)) = self.known(setup)? else {
             let mut read = match cwd {
                 Some(cwd) => SessionManager::list(setup, cwd, progress),
                 None => SessionManager::list_all(setup, progress),
@@ -46,6 +43,11 @@ impl Snapshot<'_> {
         };
         let rows = self.catalogue.agent_list(root)?.into_iter();
         let mut found: Vec<Row> = rows.map(Row::from).collect();
+        if !unread.is_empty() {
+            let is_unread = |path: &Path| unread.iter().any(|unread| path.starts_with(unread));
+            found.retain(|row| !is_unread(&row.info.path));
+            found.extend(read_again(setup, &unread).into_iter().map(Row::from));
+        }
         if let Some(cwd) = cwd {
             let folder = setup.session_dir(cwd);
             found.retain(|row| {
@@ -58,9 +60,13 @@ impl Snapshot<'_> {
         });
         let all = found.len();
         for (at, row) in found.iter_mut().enumerate() {
-            if with_text {
-                row.info.all_messages_text =
-                    self.text_of(row.session, setup.profile.dialect.name)?;
+            match row.session {
+                Some(session) if with_text => {
+                    row.info.all_messages_text =
+                        self.text_of(session, setup.profile.dialect.name)?;
+                }
+                None if !with_text => row.info.all_messages_text.clear(),
+                _ => {}
             }
             if progress(at + 1, all).is_break() {
                 return Err(Error::Cancelled);
@@ -68,6 +74,24 @@ impl Snapshot<'_> {
         }
         found.sort_by_key(|row| Reverse(row.info.modified_ms));
         Ok(found.into_iter().map(|row| row.info).collect())
+    }
+
+    /// The root of these sessions, and what of it the index could not read; `None` where the files are to be read instead.
+    fn known(&self, setup: &Setup) -> Result<Option<(i64, Vec<PathBuf>)>, Error> {
+        // All files were looked at, though some could not be read.
+        let was_checked = self.index.complete || self.index.report.is_some();
+        let root = match was_checked {
+            true => self.root_of(setup)?,
+            false => None,
+        };
+        let Some(root) = root else {
+            return Ok(None);
+        };
+        let unread = match self.index.complete {
+            true => Some(Vec::new()),
+            false => self.catalogue.unread_in(root)?,
+        };
+        Ok(unread.map(|unread| (root, unread)))
     }
 
     /// The root that is the folder of these sessions, scanned as the agent looks through it.
@@ -88,7 +112,8 @@ impl Snapshot<'_> {
 
 /// A row on its way into its place.
 struct Row {
-    session: i64,
+    /// `None`: it was read from its file just now.
+    session: Option<i64>,
     mtime_ns: i64,
     info: SessionInfo,
 }
@@ -96,7 +121,7 @@ struct Row {
 impl From<AgentRow> for Row {
     fn from(row: AgentRow) -> Self {
         Self {
-            session: row.session,
+            session: Some(row.session),
             mtime_ns: row.mtime_ns,
             info: SessionInfo {
                 path: row.path,
@@ -110,6 +135,16 @@ impl From<AgentRow> for Row {
                 first_message: row.first_message,
                 all_messages_text: String::new(),
             },
+        }
+    }
+}
+
+impl From<(i64, SessionInfo)> for Row {
+    fn from((mtime_ns, info): (i64, SessionInfo)) -> Self {
+        Self {
+            session: None,
+            mtime_ns,
+            info,
         }
     }
 }

@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Error;
+use super::{Error, Rules};
 use crate::catalogue::{Catalogue, GENERATION, WAL_BYTES};
 use crate::format::{FORMATS, Format, family};
 use crate::ingest::Cancel;
-use crate::source::checkpoint::hash;
-use crate::source::exclude::Exclude;
 use crate::source::links::Links;
 
 /// A directory to scan for one agent.
@@ -50,12 +48,10 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
-    /// What is left out: nothing of it is stored.
-    pub exclude: Exclude,
-    /// Whether symbolic links below a root are followed wherever they lead. Otherwise only those that lead to what lies
-    /// below a root of the same agent; the others are told as files that are no source.
-    pub follow_links: bool,
-    /// Whether [`Index::finish_words`](super::Index::finish_words) does anything.
+    /// What is left out. Who says nothing of it takes the rules that stand in the index: only [`Rules::set`] changes them.
+    pub rules: Rules,
+    /// Whether the user lets programs index words after an answer: the library does nothing by itself, so it is for who calls
+    /// [`Index::pay`](super::Index::pay) to ask.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
@@ -72,8 +68,7 @@ impl Config {
             roots,
             project_roots: None,
             formats: FORMATS.to_vec(),
-            exclude: Exclude::default(),
-            follow_links: false,
+            rules: Rules::stored(),
             background: true,
             cancel: Cancel::default(),
             wal_bytes: WAL_BYTES,
@@ -98,6 +93,7 @@ impl Config {
                     let is_known =
                         |r: &RootSpec| r.path == root.path && r.is_of_family(&root.format);
                     if !self.roots.iter().any(is_known) {
+                        self.check(&root)?;
                         self.roots.push(root.clone());
                         added.push(root);
                     }
@@ -111,7 +107,7 @@ impl Config {
     pub(crate) fn links(&self, agent: &str) -> Links {
         let roots = self.roots.iter().filter(|root| root.agent == agent);
         let roots = roots.map(|root| root.path.clone()).collect();
-        match self.follow_links {
+        match self.rules.follow_links() {
             true => Links::anywhere(roots),
             false => Links::within(roots),
         }
@@ -119,10 +115,35 @@ impl Config {
 
     /// What tells other rules of what is left out from these; `None` when they are the default ones.
     pub(crate) fn left_out_by(&self) -> Option<i64> {
-        let globs = self.exclude.fingerprint();
-        match self.follow_links {
-            true => Some(hash(format!("follow links, {globs:?}").as_bytes()).cast_signed()),
-            false => globs,
+        self.rules.fingerprint()
+    }
+
+    /// As it holds for the index that stands there now.
+    ///
+    /// # Errors
+    /// [`Error::Rules`] when the rules stored there cannot be read; [`Error::UnknownFormat`] of a root.
+    pub(super) fn held(&self) -> Result<Config, Error> {
+        self.check_roots()?;
+        let rules = self.rules.held(&self.index_dir)?;
+        Ok(Config {
+            rules,
+            ..self.clone()
+        })
+    }
+
+    /// Whether there is a format to read each root with.
+    pub(super) fn check_roots(&self) -> Result<(), Error> {
+        self.roots.iter().try_for_each(|root| self.check(root))
+    }
+
+    fn check(&self, root: &RootSpec) -> Result<(), Error> {
+        match self.format(&root.format) {
+            Some(_) => Ok(()),
+            None => Err(Error::UnknownFormat {
+                root: root.path.clone(),
+                format: root.format.clone(),
+                known: self.formats.iter().map(|format| format.name()).collect(),
+            }),
         }
     }
 

@@ -28,7 +28,7 @@ impl Indexer {
         self.catalogue = Catalogue::in_memory()?;
         remove_catalogue(&path)?;
         self.catalogue = self.open_catalogue()?;
-        match self.config.exclude.is_empty() {
+        match self.config.rules.exclude().is_empty() {
             true => Ok(()),
             false => self.remove_words(),
         }

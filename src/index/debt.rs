@@ -11,12 +11,14 @@ const MOMENT: u64 = 4 << 20;
 
 /// What the words owe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Debt {
     /// Nothing, or too little to open a writer for.
     Little,
-    /// No more than [`Index::finish_words`] does in a moment.
+    /// No more than [`Index::pay`] pays in a moment.
     Moment,
-    /// So many bytes of entries: work for [`Indexer::sync`](super::Indexer::sync), best in a process of its own.
+    /// So many bytes of entries: work for many calls of [`Index::pay`], or for [`Indexer::sync`](super::Indexer::sync), best
+    /// in a process of its own.
     Sync(u64),
 }
 

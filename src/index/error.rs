@@ -57,7 +57,8 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// [`Config::cancel`](super::Config::cancel) was called. What was read until then is kept.
+    /// [`Config::cancel`](super::Config::cancel) was called, or [`SearchScope::cancel`](super::SearchScope::cancel). What was
+    /// read of new files until then is kept.
     #[error("cancelled")]
     Cancelled,
     /// Somebody has written the index since the [`Snapshot`](super::Snapshot) was taken, and what
@@ -128,6 +129,28 @@ pub enum Error {
         "this cursor goes on with another search: give it with the query, the filters and the order of the page that it came from, or leave it out"
     )]
     OtherCursor,
+    /// The rules of what the index leaves out cannot be read, so nothing is stored. Who [sets](super::Rules::set) them
+    /// writes them anew, as the command does.
+    #[error("{}: {why}: what this index leaves out is not known until it is said anew, as by `sessionary sync`", .path.display())]
+    Rules {
+        /// Their file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A root with a format that nothing reads.
+    #[error("{}: no format is called `{format}`; there are {}", .root.display(), .known.join(", "))]
+    UnknownFormat {
+        /// The root.
+        root: PathBuf,
+        /// As [`RootSpec::format`](super::RootSpec::format) names it.
+        format: String,
+        /// Those of [`Config::formats`](super::Config::formats).
+        known: Vec<&'static str>,
+    },
+    /// A setting of the user's.
+    #[error(transparent)]
+    Setting(#[from] crate::settings::BadSetting),
     /// A directory of another user.
     #[error("{} belongs to another user", .path.display())]
     NotOurs {
@@ -247,9 +270,12 @@ impl From<catalogue::Error> for Error {
 
 impl From<WordsError> for Error {
     fn from(error: WordsError) -> Error {
-        Error::Store {
-            fault: StoreFault::Words,
-            error: Box::new(error),
+        match error {
+            WordsError::Cancelled => Error::Cancelled,
+            error => Error::Store {
+                fault: StoreFault::Words,
+                error: Box::new(error),
+            },
         }
     }
 }

@@ -56,6 +56,7 @@ impl Position {
 
 /// What a [`Feed`] has to tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum News {
     /// Changes of sessions, in their order.
     Changes(Vec<Change>),

@@ -129,6 +129,8 @@ impl Indexer {
     /// one has stored since would count as gone.
     pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
         let lock = lock(config, turns::MOMENT, &mut |_| {})?;
+        // With the lock nobody sets other rules.
+        let config = &config.held()?;
         let ahead = ingest::list_ahead(config);
         let indexer = Indexer::open_locked(config, lock, turns::MOMENT)?;
         Ok(Indexer { ahead, ..indexer })
@@ -139,10 +141,13 @@ impl Indexer {
         patience: Patience,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Indexer, Error> {
+        // Before anything is made.
+        config.check_roots()?;
         Indexer::open_locked(config, lock(config, patience, progress)?, patience)
     }
 
     fn open_locked(config: &Config, lock: Lock, patience: Patience) -> Result<Indexer, Error> {
+        let config = &config.held()?;
         let path = config.catalogue_path();
         let open = || open_catalogue(config, &lock, patience);
         let mut notes = Vec::new();
@@ -239,7 +244,7 @@ impl Indexer {
     ) -> Result<(Report, Option<Sighted>), Error> {
         // Damage is met, and mended, by the look itself.
         let is_empty = || matches!(self.catalogue.has_sessions(), Ok(false));
-        let expr = expr.filter(|_| self.config.exclude.is_empty() && is_empty());
+        let expr = expr.filter(|_| self.config.rules.exclude().is_empty() && is_empty());
         let mut sighted = expr.and_then(Sighted::new);
         let report = self.sync_looking(Vec::new(), sighted.as_mut(), progress)?;
         if let Some(sighted) = &mut sighted {
@@ -279,7 +284,7 @@ impl Indexer {
 
     /// Bring the catalogue up to these files alone, given by absolute paths. For whoever knows what changed, having just
     /// written it. Files that are gone take their rows with them; those below no root, and those that are no sources, are
-    /// passed over. Nothing else is looked at, but where something is [excluded](Config::exclude) and the session is new: then
+    /// passed over. Nothing else is looked at, but where something is [excluded](Config::rules) and the session is new: then
     /// its root is.
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
         let mut report = Report {
@@ -358,7 +363,7 @@ impl Indexer {
 
     /// Forget sessions that turned out to be excluded.
     pub(super) fn sweep_excluded(&mut self, report: &mut Report) -> Result<(), Error> {
-        let (exclude, formats) = (&self.config.exclude, &self.config.formats);
+        let (exclude, formats) = (self.config.rules.exclude(), &self.config.formats);
         match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
             0 => Ok(()),
             _ => self.wipe(report),
@@ -367,6 +372,11 @@ impl Indexer {
 
     /// Forget what is excluded now and was not before.
     fn apply_exclude(&mut self, report: &mut Report) -> Result<(), Error> {
+        // Where the lock was given up in between, others may stand there now.
+        let (index_dir, rules) = (&self.config.index_dir, &self.config.rules);
+        let rules = rules.held(index_dir)?;
+        rules.keep(index_dir, self.catalogue.excluded_by()?)?;
+        self.config.rules = rules;
         let files = ingest::apply_exclude(&self.catalogue, &self.config)?;
         if files > 0 {
             report.notes.push(format!(
@@ -486,7 +496,10 @@ impl Indexer {
     pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         match self.condemned() {
             Some(_) => self.renew()?,
-            None => match self.catalogue.reset(!self.config.exclude.is_empty()) {
+            None => match self
+                .catalogue
+                .reset(!self.config.rules.exclude().is_empty())
+            {
                 Err(error) if error.is_damage() => self.renew()?,
                 reset => reset?,
             },

@@ -93,8 +93,8 @@ pub enum Ended {
     Removed,
     /// Another version has given the index another schema.
     OtherVersion,
-    /// Somebody has synced with other rules of what is left out: see [`Config::exclude`](super::Config::exclude) and
-    /// [`Config::follow_links`](super::Config::follow_links).
+    /// Somebody has synced with other rules of what is left out: see
+    /// [`Config::rules`](super::Config::rules).
     Reconfigured,
 }
 
@@ -403,8 +403,9 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
 /// took longer than `most`, or no live watcher vouches for all roots of `config`.
 pub fn caught_up(config: &Config, most: Duration) -> Option<Duration> {
     let started = Instant::now();
-    let live = Live::find(config)?;
-    live.vouches(config, most).then(|| started.elapsed())
+    let config = config.held().ok()?;
+    let live = Live::find(&config)?;
+    live.vouches(&config, most).then(|| started.elapsed())
 }
 
 impl Index {

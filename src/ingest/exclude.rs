@@ -140,7 +140,7 @@ fn hash_of(place: &str) -> i64 {
 
 /// When what is left out is so by other rules than before: forget what they exclude, and what was left out by the old ones.
 pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
-    let (exclude, rules) = (&config.exclude, config.left_out_by());
+    let (exclude, rules) = (config.rules.exclude(), config.left_out_by());
     if catalogue.excluded_by()? == rules {
         return Ok(0);
     }

@@ -203,7 +203,7 @@ fn look<'a>(
         None => catalogue.ensure_root(spec)?,
     };
     let known = catalogue.known_at(root, &paths)?;
-    let (exclude, found) = (&config.exclude, (&paths, &discovery, &known[..]));
+    let (exclude, found) = (config.rules.exclude(), (&paths, &discovery, &known[..]));
     if !exclude.is_empty() && !tell_all(catalogue, root, spec, exclude, found)? {
         return Ok(None);
     }

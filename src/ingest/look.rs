@@ -43,7 +43,7 @@ fn folders(
 ) -> Result<Folders, Error> {
     Ok(match root {
         // Whether a file is excluded may be told by another one of its session: all are looked at.
-        _ if !config.exclude.is_empty() => Folders::default(),
+        _ if !config.rules.exclude().is_empty() => Folders::default(),
         Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
         None => Folders::default(),
     })
@@ -164,7 +164,7 @@ pub fn look(
         root,
         spec,
         format,
-        &config.exclude,
+        config.rules.exclude(),
         &mut discovery,
     )?;
     Ok(Look {

@@ -26,7 +26,7 @@ use crate::words::{Facts, Owed, Part, Scan, Scope};
 
 mod reader;
 
-use reader::{Entry, Place, Range, Reader};
+use reader::{Entry, Place, Range, Reader, Wanted};
 
 /// So much is read sooner than threads are started for it.
 const LITTLE_BYTES: u64 = 64 << 10;
@@ -42,7 +42,8 @@ type Shares = [bool; 2];
 
 /// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Where it was noted
 /// what may match while the catalogue was made, nothing else is read. Also returns the
-/// sources that hold bytes that changed since they were catalogued, or cannot be read.
+/// sources that hold bytes that changed since they were catalogued, or cannot be read. What is no longer wanted is not read to
+/// its end.
 pub fn scan_owed<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
@@ -86,7 +87,7 @@ pub fn scan_owed<'a>(
         if read_together(
             &ranges,
             threads,
-            scan,
+            (scan, scope.wanted),
             entries,
             tell,
             &mut parts,
@@ -97,8 +98,12 @@ pub fn scan_owed<'a>(
     }
     let (mut error, large) = (None, Mutex::new(()));
     let entries = |number| entries(number).map_err(|e| error = Some(e)).ok();
-    let mut reader = Reader::new(scan.part(), entries, &large);
+    let wanted = scope.wanted;
+    let mut reader = Reader::new(scan.part(), entries, (&large, wanted));
     for (number, range) in ranges.iter().enumerate() {
+        if !reader.is_wanted() {
+            break;
+        }
         if !reader.read(number, range) {
             failed.insert(range.source);
         }
@@ -111,7 +116,7 @@ pub fn scan_owed<'a>(
 fn read_together<'a>(
     ranges: &[Range],
     threads: usize,
-    scan: &'a Scan,
+    (scan, wanted): (&'a Scan, Wanted<'_>),
     entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
     mut tell: impl FnMut(u64),
     parts: &mut Vec<Part<'a>>,
@@ -121,13 +126,13 @@ fn read_together<'a>(
     std::thread::scope(|scope| {
         let (ask, asked) = channel();
         let start = |_| {
-            let mut reader = Reader::new(scan.part(), asking(ask.clone()), &large);
+            let mut reader = Reader::new(scan.part(), asking(ask.clone()), (&large, wanted));
             let (next, read) = (&next, &read);
             let read_on = move || {
                 let mut failed = BTreeSet::new();
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(range) = ranges.get(number) else {
+                    let Some(range) = ranges.get(number).filter(|_| reader.is_wanted()) else {
                         return (reader.part, failed);
                     };
                     if !reader.read(number, range) {

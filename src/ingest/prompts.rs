@@ -25,6 +25,9 @@ pub fn scan_prompts<'a>(
     let (mut told, mut failed) = (HashSet::new(), BTreeSet::new());
     let mut open: Option<(i64, Option<Place>)> = None;
     for entry in catalogue.entries_with_prompts()? {
+        if !scope.is_wanted() {
+            break;
+        }
         let key = entry.key as u64;
         let facts = Facts {
             time_ms: entry.searched_ms,

@@ -26,6 +26,7 @@ use crate::threads;
 /// How far a sync has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum Event {
     /// Another process writes the index: its turn is waited for. Told again and again.
     Waiting,
@@ -79,18 +80,14 @@ pub fn sync_catalogue(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
-    let (exclude, cancel) = (&config.exclude, &config.cancel);
+    let (exclude, cancel) = (config.rules.exclude(), &config.cancel);
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
     let mut scanned = Vec::new();
     let seen = seen.into_iter().chain(std::iter::repeat_with(|| None));
     for (spec, seen) in roots.iter().zip(seen) {
+        // Who opened the index has checked that there is one.
         let Some(format) = config.format(&spec.format) else {
-            report.notes.push(format!(
-                "{}: no format is named {}",
-                spec.path.display(),
-                spec.format
-            ));
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;

@@ -14,6 +14,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// What happened to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ChangeKind {
     /// It is new, or its rows say something else than before.
     Changed,
@@ -38,6 +39,7 @@ pub struct Change {
 
 /// One row of a list. The camel-cased fields are pi's `SessionInfo`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SessionRow {
     /// Agent that wrote the session.
     pub agent: String,
@@ -130,6 +132,7 @@ pub struct Listing {
 /// One hit of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Hit {
     /// What `show` takes: `SESSION:ENTRY`, where ENTRY is an entry id or `L<line>`.
     pub address: String,
@@ -250,6 +253,7 @@ pub struct Facets {
 /// The hits of one session, best first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct HitGroup {
     pub session: SessionRow,
     pub hits: Vec<Hit>,
@@ -258,6 +262,7 @@ pub struct HitGroup {
 /// The answer of `search`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct SearchAnswer {
     pub schema_version: u32,
     pub complete: bool,
@@ -309,6 +314,13 @@ pub struct SearchAnswer {
     /// `firstMessage`, `snippet`, `name`, `notes`. Hits that are left out are on the next page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
+    /// Entries that the words lack: they were read from their files, as every search does until
+    /// [`Index::pay`](crate::Index::pay), a sync or a watcher has indexed them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outstanding: u64,
+    /// Their length in bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub outstanding_bytes: u64,
     /// Only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
@@ -428,6 +440,7 @@ pub struct StageMs {
 /// What a sync did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Report {
     pub files_seen: u64,
     pub files_changed: u64,
@@ -454,6 +467,7 @@ pub struct Report {
 /// One root and what was found there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct RootStatus {
     pub agent: String,
     pub label: Option<String>,
@@ -478,6 +492,7 @@ pub struct RootStatus {
 /// The answer of `status`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub struct Status {
     pub schema_version: u32,
     pub index_dir: PathBuf,

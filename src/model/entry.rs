@@ -172,6 +172,7 @@ pub struct FileTouch {
 /// The two classes of text. Prose is what people and models say; output is what tools were given and gave back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Class {
     /// Messages, thinking, summaries, names, labels.
     Prose = 0,
@@ -193,6 +194,7 @@ pub struct Passage {
 /// answered, that before what tools printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Standing {
     /// The name of a session, or a label.
     Name,

@@ -24,6 +24,7 @@ impl Range {
 /// What part of a session a source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Part {
     /// The session itself.
     Main,
@@ -62,6 +63,7 @@ pub struct Record {
 
 /// What the bytes of a record are.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RecordKind {
     /// One whole JSON value.
     Entry {

@@ -12,6 +12,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// What is told while a list is made.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Listed {
     /// So many of the files that must be read have been.
     Loaded {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
 use crate::index::{Error, Snapshot};
-use crate::ingest::{Event, Found};
+use crate::ingest::{Cancel, Event, Found};
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
 use crate::words::{self, Order, Words, search_any};
 
@@ -65,6 +65,9 @@ pub struct SearchScope {
     pub cursor: Option<String>,
     /// What `~` stands for at the beginning of the paths in filters; `None`: for itself.
     pub home: Option<PathBuf>,
+    /// Ends this search from another thread, with [`Error::Cancelled`]: keep a clone of it. [`Config::cancel`](crate::Config::cancel) ends
+    /// every one.
+    pub cancel: Cancel,
     /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is found does not depend on it.
     pub mask: Option<Mask>,
 }
@@ -87,6 +90,7 @@ impl Default for SearchScope {
             max_bytes: 0,
             cursor: None,
             home: None,
+            cancel: Cancel::default(),
             mask: None,
         }
     }
@@ -100,7 +104,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot, [`Error::OtherCursor`] when
-    /// it is of another question, [`Error::TooFewBytes`] when no answer is so short.
+    /// it is of another question, [`Error::TooFewBytes`] when no answer is so short, [`Error::Cancelled`].
     pub fn search(&self, query: &str, scope: &SearchScope) -> Result<SearchAnswer, Error> {
         self.search_with(query, scope, &mut |_| {})
     }
@@ -213,7 +217,27 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
+    /// Whether somebody still wants the answer.
+    fn is_wanted(&self) -> bool {
+        !self.scope.cancel.is_cancelled() && !self.snapshot.config().cancel.is_cancelled()
+    }
+
+    /// # Errors
+    /// [`Error::Cancelled`] when nobody wants the answer any more.
+    fn check_wanted(&self) -> Result<(), Error> {
+        match self.is_wanted() {
+            true => Ok(()),
+            false => Err(Error::Cancelled),
+        }
+    }
+
     fn answer(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
+        self.check_wanted()?;
+        let lack = match self.words()? {
+            (Some(_), done) => self.catalogue.outstanding(done)?,
+            (None, _) => self.catalogue.outstanding_without_words()?,
+        };
+        (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
         let alternatives = &self.query.alternatives;
         let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
         let sieves: Vec<Sieve<'_>> = sieves.collect::<Result<_, _>>()?;

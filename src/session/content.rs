@@ -51,6 +51,7 @@ object! {
 
 /// One block of a message's content.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ContentBlock {
     /// Text.
     Text(TextContent),
@@ -175,6 +176,7 @@ object! {
 
 /// Why the model stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum StopReason {
     /// It was done.
     #[default]

@@ -78,6 +78,7 @@ impl SessionHeader {
 
 /// A line of a session file (pi: `FileEntry`).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FileEntry {
     /// A header.
     Header(SessionHeader),

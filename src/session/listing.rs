@@ -101,6 +101,29 @@ impl Setup {
     }
 }
 
+/// What the agent's own list shows of these files and of those in these folders, each with when it was changed: nothing of
+/// what it does not look at, or cannot read.
+pub(crate) fn read_again(setup: &Setup, paths: &[PathBuf]) -> Vec<(i64, SessionInfo)> {
+    let is_looked_at = |path: &PathBuf| {
+        let folder = path.parent();
+        let of_sessions = match &setup.flat {
+            Some(flat) => folder == Some(flat),
+            None => folder.and_then(Path::parent) == Some(&setup.sessions),
+        };
+        of_sessions && name(path).ends_with(".jsonl")
+    };
+    let files = paths.iter().flat_map(|path| match path.is_dir() {
+        true => files_in(path),
+        false => vec![path.clone()],
+    });
+    let read = |path: PathBuf| {
+        let changed_ns = Identity::of(&fs::metadata(&path).ok()?).mtime_ns;
+        let dialect = setup.profile.dialect;
+        Some((changed_ns, info(dialect, path).ok().flatten()?))
+    };
+    files.filter(is_looked_at).filter_map(read).collect()
+}
+
 /// Puts sessions of equal times in their order: the file changed last first, where that is given, then the last name. (Of
 /// equal names in several folders the agent has them as the disk gives them; here the first path comes first.)
 pub(crate) fn in_order<T>(all: &mut [T], file: impl Fn(&T) -> (&Path, Option<i64>)) {

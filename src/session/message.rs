@@ -137,6 +137,7 @@ object! {
 /// A message of any role (pi: `AgentMessage`).
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum AgentMessage {
     System(SystemMessage),
     User(UserMessage),

@@ -70,8 +70,8 @@ pub use context::{ModelChoice, SessionContext, convert_to_llm};
 pub use entry::Entry;
 pub use error::Error;
 pub use header::{FileEntry, SessionHeader, parse_session_entries};
-pub(crate) use listing::in_order;
 pub use listing::{Progress, SessionInfo};
+pub(crate) use listing::{in_order, read_again};
 pub use log::{Tree, TreeNode};
 pub use manager::{NewSession, SessionManager, Setup};
 pub use message::{

@@ -133,6 +133,7 @@ object! {
 /// An entry, read (pi: `SessionEntry`).
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum SessionEntry {
     Message(Message<'static>),
     ThinkingLevelChange(ThinkingLevelChangeEntry),

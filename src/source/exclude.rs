@@ -95,6 +95,11 @@ impl Exclude {
         }
     }
 
+    /// As they were given.
+    pub(crate) fn globs(&self) -> &[String] {
+        &self.globs
+    }
+
     /// What tells other globs from these; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
         // What was left out by paths with links in them alone is other.

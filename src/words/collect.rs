@@ -29,6 +29,8 @@ pub(super) struct Within<'a> {
     pub times: Times<'a>,
     /// By class: the index cannot tell for certain.
     pub inexact: [bool; 2],
+    /// Whether the answer is still wanted.
+    pub wanted: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl Within<'_> {
@@ -129,6 +131,9 @@ impl Segments<'_> {
             return Ok(None);
         };
         let within = self.within;
+        if within.wanted.is_some_and(|wanted| !wanted()) {
+            return Err(WordsError::Cancelled);
+        }
         let columns = Columns::open(reader)?;
         let alive = reader.alive_bitset();
         let mut standings = Standings::open(reader)?;

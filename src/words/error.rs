@@ -20,6 +20,9 @@ pub enum WordsError {
     /// Whoever read the index last found it damaged.
     #[error("{0}")]
     Condemned(String),
+    /// Nobody wants the answer any more.
+    #[error("cancelled")]
+    Cancelled,
     /// Somebody else writes, merges or wipes the index.
     #[error("another process is writing the words")]
     Busy,

@@ -35,6 +35,8 @@ pub struct Scope<'a> {
     pub times: Times<'a>,
     /// The moment from which ages count, in ms.
     pub now_ms: i64,
+    /// Whether the answer is still wanted: asked before each segment of the index, by any thread.
+    pub wanted: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 /// What an entry says of itself, as far as searches filter by it.
@@ -64,6 +66,11 @@ impl Pick<'_> {
 }
 
 impl Scope<'_> {
+    /// Whether the answer is still wanted.
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.is_none_or(|wanted| wanted())
+    }
+
     /// Whether an entry is asked at all. [`Scope::allow`] and [`Scope::dead`] are not looked at.
     pub fn admits(&self, entry: &Facts<'_>) -> bool {
         self.kinds.admits(&[entry.kind])

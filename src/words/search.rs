@@ -244,6 +244,7 @@ fn search_side(
             covered: [Class::Prose, Class::Output].map(covered),
             times: scope.times,
             inexact,
+            wanted: scope.wanted,
         };
         collect(&*query, order, &both, (&within, scope.allow), top)?;
     }

@@ -56,3 +56,51 @@ fn an_index_lists_a_flat_folder_and_what_it_does_not_know_as_the_files_say() {
     let kept = known.agent_list(setup, Some("/a"), false, go_on);
     assert_eq!(kept.expect("a list").len(), 2);
 }
+
+/// What cannot be read hides itself alone, as it does for the agent; all else comes out of the index.
+#[cfg(unix)]
+#[test]
+fn an_unreadable_file_is_tried_again_alone() {
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    let setup = &place.setup;
+    let go_on = &|_, _| ControlFlow::Continue(());
+    for (cwd, text) in [("/a", "one"), ("/a", "two"), ("/b", "three")] {
+        let mut session = SessionManager::create(setup, cwd).expect("begun");
+        session.append_message(user(text)).expect("appended");
+    }
+    let config = Config::new(place.folder.path().join("index"), vec![root(&place, false)]);
+    Index::open(&config, Freshness::Check).expect("an index");
+    let all = SessionManager::list_all(setup, go_on).expect("a list");
+    assert_eq!(all.len(), 3);
+    // Permissions do not bind root, who finds a name that is no text as unreadable.
+    let bad = &all[0].path;
+    let forbid = |mode| fs::set_permissions(bad, fs::Permissions::from_mode(mode)).expect("set");
+    forbid(0);
+    let no_text = std::ffi::OsStr::from_bytes(b"\xff.jsonl");
+    fs::write(bad.with_file_name(no_text), "").expect("written");
+    let index = Index::open(&config, Freshness::Check).expect("an index");
+    let same = |when: &str| {
+        for cwd in [Some("/a"), Some("/b"), None] {
+            let theirs = match cwd {
+                Some(cwd) => SessionManager::list(setup, cwd, go_on),
+                None => SessionManager::list_all(setup, go_on),
+            };
+            let ours = index.agent_list(setup, cwd, true, go_on).expect("a list");
+            assert_eq!(ours, theirs.expect("a list"), "{when} {cwd:?}");
+        }
+    };
+    assert!(!index.is_complete() && index.report().is_some());
+    same("unreadable");
+    // Readable again, it is there; what is elsewhere is not read: it is not even missed.
+    forbid(0o600);
+    same("readable again");
+    let others: Vec<_> = all[1..].iter().map(|info| &info.path).collect();
+    others
+        .iter()
+        .for_each(|path| fs::remove_file(path).expect("removed"));
+    let ours = index.agent_list(setup, None, false, go_on).expect("a list");
+    assert_eq!(ours.len(), 3);
+}

@@ -12,7 +12,7 @@ use std::time::Duration;
 #[cfg(target_os = "linux")]
 use sessionary::index::Event;
 use sessionary::index::{Ended, WatchOptions, Watched, caught_up};
-use sessionary::{Config, Exclude, Indexer};
+use sessionary::{Config, Exclude, Indexer, Rules};
 use sessionary::{Freshness, Index};
 
 use super::watcher::{Watcher, until};
@@ -145,7 +145,7 @@ fn a_watcher_does_not_bring_back_what_is_excluded_now() {
     );
     let watcher = Watcher::start(&config);
     let other = Config {
-        exclude: Exclude::new(&["secret"]).unwrap(),
+        rules: Rules::set(Exclude::new(&["secret"]).unwrap(), false),
         ..config.clone()
     };
     Indexer::open(&other).unwrap().sync(&mut |_| {}).unwrap();

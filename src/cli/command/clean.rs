@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use sessionary::model::SCHEMA_VERSION;
+use sessionary::settings;
 use sessionary::traces::traces;
 
 use crate::args::Global;
@@ -12,7 +13,7 @@ use crate::autostart;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::time::bytes;
-use crate::settings::{self, Settings};
+use crate::places;
 
 /// Remove all that sessionary ever wrote; never a session
 #[derive(Debug, Args)]
@@ -46,10 +47,10 @@ struct Cleaned<'a> {
 
 pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
     // A configuration file that cannot be read says nothing of where the index is: that is told.
-    let index_dir = Settings::read(global)?.index.value;
+    let index_dir = places::settings(global)?.index.value;
     let mut found = traces(&index_dir)?;
     if args.config
-        && let Some(file) = settings::path().filter(|file| file.is_file())
+        && let Some(file) = settings::path(&places::surroundings()).filter(|file| file.is_file())
     {
         found.bytes += file.metadata()?.len();
         found.ours.extend(file.parent().map(PathBuf::from));

@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use sessionary::model::SCHEMA_VERSION;
+use sessionary::settings::{self, KEYS, Settings};
 
 use crate::args::Global;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
 use crate::output::table::{Column, Table};
-use crate::settings::{self, KEYS, Settings};
+use crate::places;
+use crate::redact;
 
 /// Show the settings and where each comes from
 #[derive(Debug, Args)]
@@ -63,7 +65,7 @@ struct Answer<'a> {
 pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
     match args.what {
         What::Path => {
-            let path = settings::path().ok_or_else(|| {
+            let path = settings::path(&places::surroundings()).ok_or_else(|| {
                 Failure::usage("there is no home folder, so there is no configuration file")
             })?;
             match screen.json {
@@ -76,11 +78,11 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
             }
         }
         What::Show => {
-            let settings = Settings::read(global)?;
+            let settings = places::settings(global)?;
             if screen.json {
                 screen.json(&Answer {
                     schema_version: SCHEMA_VERSION,
-                    file: settings::path(),
+                    file: settings::path(&places::surroundings()),
                     settings: Some(&settings),
                 })?;
             } else {
@@ -112,7 +114,7 @@ fn printed(settings: &Settings, screen: &Screen) -> String {
                 settings.follow_links.source,
             ),
             "redact" => (
-                settings.redact.value.name().to_owned(),
+                redact::name(settings.redact.value).to_owned(),
                 settings.redact.source,
             ),
             _ => (

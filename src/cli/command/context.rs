@@ -213,7 +213,7 @@ pub fn text_of(message: &Message<'_>) -> String {
         }
         AgentMessage::BranchSummary(message) => message.summary,
         AgentMessage::CompactionSummary(message) => message.summary,
-        AgentMessage::Other(json) => json.as_str().to_owned(),
+        _ => message.as_str().to_owned(),
     }
 }
 
@@ -234,6 +234,7 @@ fn of_blocks(blocks: &[ContentBlock]) -> String {
         }
         ContentBlock::Image(image) => format!("({})", image.mime_type),
         ContentBlock::Other(json) => json.as_str().to_owned(),
+        _ => String::new(),
     };
     blocks.iter().map(shown).collect::<Vec<_>>().join("\n")
 }

@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::Sort;
 use sessionary::query::syntax::{self, Filters, Now};
+use sessionary::settings::known_names;
 use sessionary::{Config, Index, Listed};
 
 use self::rows::FirstLook;
@@ -21,7 +22,7 @@ use crate::output::provisional::Provisional;
 use crate::output::spool::Spool;
 use crate::output::time::count;
 use crate::output::{SafeJson, Screen};
-use crate::{places, worktrees};
+use crate::worktrees;
 
 /// List the sessions of this directory, or all of them
 #[derive(Debug, Args)]
@@ -215,6 +216,7 @@ fn open(
                 provisional.rows(table(&page.sessions, &columns(args, scope), screen));
             }
             Listed::Loaded { loaded, total } => provisional.draw(loaded, total),
+            _ => {}
         }
         go_on
     })?;
@@ -299,13 +301,13 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
 }
 
 fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
-    let mut known = places::known_names();
+    let mut known = known_names();
     known.extend(
         config
             .roots
             .iter()
             .map(|root| root.agent.as_str())
-            .filter(|name| !places::known_names().contains(name)),
+            .filter(|name| !known_names().contains(name)),
     );
     if known.contains(&agent) {
         return Ok(());

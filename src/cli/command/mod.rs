@@ -43,7 +43,6 @@ use crate::output::text::{plain_beginning, plain_line};
 use crate::output::time::count;
 use crate::output::{Screen, spool};
 use crate::places;
-use crate::settings::Settings;
 
 /// Lines about the check that a read verb says before its answer, at most.
 const NOTES: usize = 5;
@@ -74,9 +73,9 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
 }
 
 fn config(global: &Global, screen: &Screen) -> Result<Config, Failure> {
-    let settings = Settings::read(global)?;
+    let settings = places::settings(global)?;
     screen.redact(settings.redact.value);
-    places::config(global, settings)
+    places::config(global, &settings)
 }
 
 fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<Outcome, Failure> {

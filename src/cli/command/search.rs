@@ -107,6 +107,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         cursor: args.cursor.clone(),
         home: screen.home.clone(),
         mask: screen.mask(),
+        ..SearchScope::default()
     };
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);

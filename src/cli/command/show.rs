@@ -212,7 +212,7 @@ fn paragraph(class: Class, piece: &str, full: bool, screen: &Screen) -> String {
     let text = text.trim_end_matches('\n');
     match class {
         Class::Prose => format!("{text}\n"),
-        Class::Output => {
+        _ => {
             let number = text.lines().count();
             let shown = if full || number <= OUTPUT_LINES + 2 {
                 number

@@ -74,7 +74,7 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 /// How links are followed, where some are not.
 fn say_links(roots: &[RootStatus], config: &Config, screen: &Screen) {
     if roots.iter().any(|root| root.links_not_followed > 0) {
-        screen.say(if config.follow_links {
+        screen.say(if config.rules.follow_links() {
             "Links to folders that one of these places lies in are not followed."
         } else {
             "Links that lead out of these places are not followed; with --follow-links, or follow_links = true in the configuration file, they are."

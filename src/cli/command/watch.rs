@@ -235,6 +235,7 @@ fn line(change: &Change, screen: &Screen) -> Result<String, Failure> {
     let what = match change.what {
         ChangeKind::Changed => "changed",
         ChangeKind::Gone => "gone   ",
+        _ => "other  ",
     };
     let line = format!("{what}  {}  {}", change.id, screen.path(&change.path));
     Ok(plain_line(&line))

@@ -88,7 +88,7 @@ pub fn entry(entry: &ShownEntry) -> String {
                     });
                 }
             }
-            Class::Output => out.push_str(&output(pieces)),
+            _ => out.push_str(&output(pieces)),
         }
     }
     out.push_str("</article>\n");

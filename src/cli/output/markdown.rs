@@ -42,7 +42,7 @@ pub fn entry(entry: &ShownEntry) -> String {
                     out.push_str(&format!("\n{}\n", inert(&inert_lines(piece))));
                 }
             }
-            Class::Output => {
+            _ => {
                 let (name, text) = call(pieces);
                 if let Some(name) = name {
                     out.push_str(&format!("\n{}\n", code(&name)));

@@ -25,9 +25,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use sessionary::format::json;
 use sessionary::model::Mask;
+use sessionary::settings::Redact;
 
 use crate::args::{Color, Global};
-use crate::redact::{self, Redact};
+use crate::redact;
 use spool::Spool;
 use style::Style;
 
@@ -89,7 +90,7 @@ impl Screen {
 
     /// What leaves keys and tokens out, if they are to be left out.
     pub fn mask(&self) -> Option<Mask> {
-        self.redact.get().now().then_some(redact::redacted as Mask)
+        redact::now(self.redact.get()).then_some(redact::redacted as Mask)
     }
 
     /// The same for what goes to a file.

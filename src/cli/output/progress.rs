@@ -49,8 +49,8 @@ impl Progress {
             }
             Event::Indexed { bytes, of } => self.draw(bytes, of, "indexing words"),
             Event::Scanned { bytes, of } => self.draw(bytes, of, "reading all text"),
-            Event::Readable => {}
             Event::Done => self.clear(),
+            _ => {}
         }
     }
 

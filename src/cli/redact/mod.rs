@@ -13,42 +13,26 @@ mod value;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
+use sessionary::settings::Redact;
 
 use crate::agents;
 use find::secrets;
 
-/// When keys and tokens are left out of what `list`, `search`, `tree`, `show` and `context` print.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Redact {
-    /// Never.
-    Never,
-    /// Where a program or a file gets them, which may pass them on; so may an agent, whose shell
-    /// may have a terminal.
-    #[default]
-    NotATerminal,
-    /// On terminals too.
-    Always,
+/// As it stands in the configuration file.
+pub fn name(when: Redact) -> &'static str {
+    match when {
+        Redact::Never => "never",
+        Redact::NotATerminal => "not-a-terminal",
+        Redact::Always => "always",
+    }
 }
 
-impl Redact {
-    /// As it stands in the configuration file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::NotATerminal => "not-a-terminal",
-            Self::Always => "always",
-        }
-    }
-
-    /// Whether what goes to standard output now is redacted.
-    pub fn now(self) -> bool {
-        match self {
-            Self::Never => false,
-            Self::NotATerminal => !io::stdout().is_terminal() || agents::runs_this(),
-            Self::Always => true,
-        }
+/// Whether what goes to standard output now is redacted.
+pub fn now(when: Redact) -> bool {
+    match when {
+        Redact::Never => false,
+        Redact::NotATerminal => !io::stdout().is_terminal() || agents::runs_this(),
+        Redact::Always => true,
     }
 }
 

@@ -48,23 +48,33 @@ pub(super) struct Entry {
     pub told: (i64, bool),
 }
 
+/// Asked whether anybody still wants what is read.
+pub(super) type Wanted<'w> = Option<&'w (dyn Fn() -> bool + Sync)>;
+
 /// What a thread has.
 pub(super) struct Reader<'a, 'l, E> {
     pub part: Part<'a>,
     /// The entries of the range of this number; `None`: the catalogue cannot tell.
     entries: E,
     large: &'l Mutex<()>,
+    wanted: Wanted<'l>,
     buffer: Vec<u8>,
 }
 
 impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> Reader<'a, 'l, E> {
-    pub fn new(part: Part<'a>, entries: E, large: &'l Mutex<()>) -> Self {
+    pub fn new(part: Part<'a>, entries: E, (large, wanted): (&'l Mutex<()>, Wanted<'l>)) -> Self {
         Self {
             part,
             entries,
             large,
+            wanted,
             buffer: Vec::new(),
         }
+    }
+
+    /// Whether anybody still wants what is read.
+    pub fn is_wanted(&self) -> bool {
+        self.wanted.is_none_or(|wanted| wanted())
     }
 
     /// Read the range of this number; whether its bytes are what was catalogued.
@@ -110,7 +120,12 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> Reader<'a, 'l, E> {
             held = start..end;
             self.fill(&mut file, start, end)?;
         }
-        let Self { part, buffer, .. } = self;
+        let Self {
+            part,
+            buffer,
+            wanted,
+            ..
+        } = self;
         let record = |entry: &Entry| {
             let from = usize::try_from(entry.start - held.start).ok()?;
             buffer.get(from..from + usize::try_from(entry.length).ok()?)
@@ -127,6 +142,9 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> Reader<'a, 'l, E> {
             }
         }
         for entry in &entries {
+            if wanted.is_some_and(|wanted| !wanted()) {
+                return None;
+            }
             part.count(entry.owed, entry.length);
             let record = record(entry)?;
             if part.wants(entry.owed, record, json) {

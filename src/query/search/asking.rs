@@ -148,6 +148,8 @@ impl<'a> Search<'a> {
             .collect();
         let scans: Vec<Scan> = questions.iter().map(|q| Scan::new(q.expr)).collect();
         let (mut overlays, mut scopes, mut failed) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let (here_only, everywhere) = (&self.scope.cancel, &self.snapshot.config().cancel);
+        let wanted = || !here_only.is_cancelled() && !everywhere.is_cancelled();
         for (at, question) in questions.iter().enumerate() {
             let f = question.sieve.filters;
             let is_all = question.sieve.left.is_all();
@@ -166,6 +168,7 @@ impl<'a> Search<'a> {
                     outside_ms: &f.outside_ms,
                 },
                 now_ms: self.scope.now_ms,
+                wanted: Some(&wanted),
             };
             // What is elsewhere is counted as well.
             let read = Scope {
@@ -202,6 +205,8 @@ impl<'a> Search<'a> {
                 parts.push(part);
                 failed.extend(changed);
             }
+            // What was read until then is not all.
+            self.check_wanted()?;
             overlays.push(Overlay::new(&scans[at], parts));
             scopes.push(scope);
         }

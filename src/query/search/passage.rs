@@ -48,6 +48,7 @@ impl Search<'_> {
         hit: &words::Hit,
         entry: &StoredEntry,
     ) -> Result<Verdict, Error> {
+        self.check_wanted()?;
         let Some((text, record)) = reader.unmasked(entry)? else {
             return Ok(Verdict::Stale);
         };

@@ -56,7 +56,7 @@ impl<'i> Inspection<'i> {
         }
         let links = config.links(&spec.agent);
         let mut discovery = discover(&spec.path, spec.flat, format, &links);
-        let exclude = &config.exclude;
+        let exclude = config.rules.exclude();
         let left = leave_out(catalogue, root, spec, format, exclude, &mut discovery)?;
         if let Some(reason) = &discovery.error {
             self.unread(&spec.path, reason.clone());
@@ -90,7 +90,7 @@ impl<'i> Inspection<'i> {
         let now_ms = now_ns() / 1_000_000;
         catalogue.at_one_moment(|| {
             // Where something is excluded each look reads all directories.
-            let kept = match config.exclude.is_empty() {
+            let kept = match config.rules.exclude().is_empty() {
                 true => catalogue.folders(root, format.revision(), now_ms)?,
                 false => Vec::new(),
             };

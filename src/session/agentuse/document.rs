@@ -4,6 +4,7 @@ use crate::session::value::{Json, Value, object};
 
 /// How a session ended, or that it has not.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Status {
     /// At work, or ended without a word.
     Running,

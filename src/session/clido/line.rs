@@ -12,6 +12,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum SessionLine {
     /// The first line.
     Meta {

@@ -1,0 +1,185 @@
+//! What does the index leave out, and who has said so?
+//!
+//! The rules are stored in the index directory, beside all generations, and hold for every program that opens it. They
+//! outlive the catalogue, which only notes by which rules it was made.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use crate::private;
+use crate::source::checkpoint::hash;
+use crate::source::exclude::Exclude;
+
+/// The file of the index directory that they are stored in.
+const FILE: &str = "rules.json";
+/// What is to become it.
+const NEW_FILE: &str = "rules.new";
+
+/// Whether a file of this name in the index directory is one of theirs.
+pub(crate) fn is_file_of_rules(name: &str) -> bool {
+    [FILE, NEW_FILE].contains(&name)
+}
+
+/// What is left out of the index, and whether that is to be changed.
+///
+/// A program says nothing ([`Rules::stored`], which is what [`Config::new`](super::Config::new) says): then the rules hold
+/// that stand in the index. Only who carries the user's word, as the command does, changes them with [`Rules::set`].
+///
+/// ```
+/// use sessionary::{Config, Exclude, Rules};
+/// let mut config = Config::new("/home/ada/.cache/sessionary", Vec::new());
+/// assert!(!config.rules.are_set());
+/// config.rules = Rules::set(Exclude::new(&["/home/ada/secret"])?, false);
+/// assert!(config.rules.are_set());
+/// # Ok::<(), sessionary::BadGlob>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    exclude: Exclude,
+    follow_links: bool,
+    said: Said,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Said {
+    /// Nothing: what is stored holds.
+    #[default]
+    Nothing,
+    /// What holds where nothing is stored yet.
+    AtFirst,
+    /// What is stored from now on.
+    Set,
+}
+
+/// What stands in the file.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Stored {
+    exclude: Vec<String>,
+    follow_links: bool,
+}
+
+impl Rules {
+    /// The rules that stand in the index; where none do, nothing is left out but what links lead to out of the roots.
+    pub fn stored() -> Rules {
+        Rules::default()
+    }
+
+    /// The rules that stand in the index; where none do, these are stored.
+    pub fn at_first(exclude: Exclude, follow_links: bool) -> Rules {
+        Rules {
+            exclude,
+            follow_links,
+            said: Said::AtFirst,
+        }
+    }
+
+    /// From the next look at the files on these rules are stored in the index, and hold for every program: nothing is stored
+    /// of what `exclude` matches, and symbolic links below a root are followed wherever they lead, or only to what lies below
+    /// a root of the same agent (the others are told as files that are no source).
+    pub fn set(exclude: Exclude, follow_links: bool) -> Rules {
+        Rules {
+            exclude,
+            follow_links,
+            said: Said::Set,
+        }
+    }
+
+    /// Whether they change what is stored.
+    pub fn are_set(&self) -> bool {
+        self.said == Said::Set
+    }
+
+    /// What is left out; of [`Index::config`](super::Index::config) as it holds, else as it was said.
+    pub fn exclude(&self) -> &Exclude {
+        &self.exclude
+    }
+
+    /// Whether links are followed out of the roots.
+    pub fn follow_links(&self) -> bool {
+        self.follow_links
+    }
+
+    /// The rules that hold in this index directory: those that are set, or stored there, or said for the first time.
+    ///
+    /// # Errors
+    /// [`Error::Rules`] when what is stored cannot be read.
+    pub(super) fn held(&self, index_dir: &Path) -> Result<Rules, Error> {
+        if self.are_set() {
+            return Ok(self.clone());
+        }
+        let Some(stored) = read(index_dir)? else {
+            return Ok(self.clone());
+        };
+        let exclude = Exclude::new(&stored.exclude);
+        Ok(Rules {
+            exclude: exclude.map_err(|bad| unknown(index_dir, bad.to_string()))?,
+            follow_links: stored.follow_links,
+            said: self.said,
+        })
+    }
+
+    /// Store them where that was asked for. `was_made_by`: what the catalogue was made by.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by some.
+    pub(super) fn keep(&self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
+        // Who sets others mends a file that cannot be read.
+        let stored = match read(index_dir) {
+            Err(_) if self.are_set() => None,
+            stored => stored?,
+        };
+        let ours = Stored {
+            exclude: self.exclude.globs().to_vec(),
+            follow_links: self.follow_links,
+        };
+        match (self.said, stored) {
+            (Said::Nothing, None) if was_made_by.is_some() => {
+                Err(unknown(index_dir, "is missing".to_owned()))
+            }
+            (Said::Nothing, _) | (Said::AtFirst, Some(_)) => Ok(()),
+            (_, Some(stored)) if stored == ours => Ok(()),
+            _ => write(index_dir, &ours),
+        }
+    }
+
+    /// What tells other rules from these; `None` when nothing is left out but links out of the roots.
+    pub(super) fn fingerprint(&self) -> Option<i64> {
+        let globs = self.exclude.fingerprint();
+        match self.follow_links {
+            true => Some(hash(format!("follow links, {globs:?}").as_bytes()).cast_signed()),
+            false => globs,
+        }
+    }
+}
+
+fn read(index_dir: &Path) -> Result<Option<Stored>, Error> {
+    match fs::read(index_dir.join(FILE)) {
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(stored) => Ok(Some(stored)),
+            Err(error) => Err(unknown(index_dir, error.to_string())),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unknown(index_dir, error.to_string())),
+    }
+}
+
+/// As a whole, or not at all.
+fn write(index_dir: &Path, rules: &Stored) -> Result<(), Error> {
+    let path = index_dir.join(FILE);
+    let unwritable = |error| Error::unwritable(&path, error);
+    let bytes = serde_json::to_vec(rules).map_err(|error| unwritable(error.into()))?;
+    let new = index_dir.join(NEW_FILE);
+    private::write(&new, bytes).map_err(unwritable)?;
+    fs::rename(new, &path).map_err(unwritable)
+}
+
+fn unknown(index_dir: &Path, why: String) -> Error {
+    Error::Rules {
+        path: index_dir.join(FILE),
+        why,
+    }
+}

@@ -1,0 +1,214 @@
+//! What was set, and by what? Flag before variable before configuration file before default.
+//!
+//! The command and any program that wants to find what its user's command finds come through here:
+//! [`Config::of`] is the whole of it.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::index::{Config, Error};
+
+mod file;
+mod places;
+mod surroundings;
+
+pub use self::file::KEYS;
+pub use self::places::known_names;
+pub use self::surroundings::Surroundings;
+
+/// Variable that names the index folder.
+pub const INDEX_VARIABLE: &str = "SESSIONARY_INDEX_DIR";
+/// What says that nobody waits at a terminal, on most build servers.
+const CI_VARIABLE: &str = "CI";
+
+/// A setting that cannot be read, or followed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct BadSetting {
+    /// What is wrong, and where: a file with its line, a flag.
+    pub what: String,
+    /// What would be right.
+    pub hint: Option<String>,
+}
+
+/// What goes before all else: the command's flags. A program has none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--index`: the index folder.
+    pub index: Option<PathBuf>,
+    /// `--root`: further folders of sessions, `FORMAT:DIR[=LABEL]`.
+    pub roots: Vec<String>,
+    /// `--no-default-roots`: neither the agents' usual places nor what the file names.
+    pub no_default_roots: bool,
+    /// `--follow-links`.
+    pub follow_links: bool,
+    /// `--reveal`.
+    pub reveal: bool,
+}
+
+/// A value and where it comes from: `--flag`, `$VARIABLE`, `config` or `default`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Setting<T> {
+    /// What holds.
+    pub value: T,
+    /// What says so.
+    pub source: &'static str,
+}
+
+/// When the command leaves keys and tokens out of what it prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Redact {
+    /// Never.
+    Never,
+    /// Where a program or a file gets them, which may pass them on.
+    #[default]
+    NotATerminal,
+    /// On terminals too.
+    Always,
+}
+
+/// Everything that can be set for good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Settings {
+    /// The index folder.
+    pub index: Setting<PathBuf>,
+    /// Further folders of sessions, as `--root` takes them.
+    pub roots: Setting<Vec<String>>,
+    /// What is left out.
+    pub exclude: Setting<Vec<String>>,
+    /// Whether symbolic links are followed out of the folders of sessions.
+    pub follow_links: Setting<bool>,
+    /// Whether words are indexed for a moment after an answer.
+    pub background: Setting<bool>,
+    /// When keys and tokens are left out of what is printed.
+    pub redact: Setting<Redact>,
+}
+
+impl Config {
+    /// What the command, run without flags in these surroundings, would open: its index, all roots, and its settings. What is
+    /// to be left out is said [for an index that knows of no rules yet](crate::Rules::at_first): it does not change those of
+    /// an index that does.
+    ///
+    /// ```no_run
+    /// use sessionary::settings::Surroundings;
+    /// use sessionary::{Config, Freshness, Index};
+    ///
+    /// let config = Config::of(&Surroundings {
+    ///     variables: std::env::vars_os().collect(),
+    ///     home: std::env::home_dir(),
+    ///     cwd: std::env::current_dir()?,
+    /// })?;
+    /// let index = Index::open(&config, Freshness::Check)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Setting`] when the configuration file cannot be read, or there is no home folder to begin at.
+    pub fn of(surroundings: &Surroundings) -> Result<Config, Error> {
+        let flags = Flags::default();
+        let settings = Settings::read(surroundings, &flags)?;
+        Ok(settings.config(surroundings, &flags)?)
+    }
+}
+
+impl Settings {
+    /// Reads the file, the variables and the flags.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or there is neither a name nor a home folder for the index.
+    pub fn read(surroundings: &Surroundings, flags: &Flags) -> Result<Settings, BadSetting> {
+        let settled = match path(surroundings) {
+            Some(path) => file::read(&path)?,
+            None => file::Settled::default(),
+        };
+        Ok(Settings {
+            index: index(surroundings, flags, settled.index)?,
+            roots: from_file(settled.roots, Vec::new()),
+            exclude: from_file(settled.exclude, Vec::new()),
+            follow_links: match flags.follow_links {
+                true => of(true, "--follow-links"),
+                false => from_file(settled.follow_links, false),
+            },
+            background: match surroundings.told(CI_VARIABLE) {
+                Some(_) => of(false, "$CI"),
+                None => from_file(settled.background, true),
+            },
+            redact: match flags.reveal {
+                true => of(Redact::Never, "--reveal"),
+                false => from_file(settled.redact, Redact::default()),
+            },
+        })
+    }
+}
+
+impl BadSetting {
+    fn new(what: impl Into<String>) -> BadSetting {
+        BadSetting {
+            what: what.into(),
+            hint: None,
+        }
+    }
+
+    fn hint(self, hint: impl Into<String>) -> BadSetting {
+        BadSetting {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+fn of<T>(value: T, source: &'static str) -> Setting<T> {
+    Setting { value, source }
+}
+
+fn from_file<T>(value: Option<T>, default: T) -> Setting<T> {
+    match value {
+        Some(value) => of(value, "config"),
+        None => of(default, "default"),
+    }
+}
+
+fn index(
+    surroundings: &Surroundings,
+    flags: &Flags,
+    configured: Option<PathBuf>,
+) -> Result<Setting<PathBuf>, BadSetting> {
+    if let Some(named) = &flags.index {
+        return Ok(of(named.clone(), "--index"));
+    }
+    if let Some(named) = surroundings.told(INDEX_VARIABLE) {
+        return Ok(of(named.into(), "$SESSIONARY_INDEX_DIR"));
+    }
+    if let Some(named) = configured {
+        // A relative one starts at the file, wherever the command runs.
+        let named = expanded(surroundings, &named);
+        let folder = folder(surroundings).unwrap_or_default();
+        return Ok(of(folder.join(named), "config"));
+    }
+    let cache = surroundings.cache_dir().ok_or_else(|| {
+        BadSetting::new("there is no home folder, so there is no cache folder for the index")
+            .hint(format!("name one: --index DIR or ${INDEX_VARIABLE}"))
+    })?;
+    Ok(of(cache.join("sessionary"), "default"))
+}
+
+/// A leading `~` as the home folder: the file is read by no shell.
+fn expanded(surroundings: &Surroundings, path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), &surroundings.home) {
+        (Ok(below), Some(home)) => home.join(below),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// Where the file is, or would be; `None` without a home folder.
+pub fn path(surroundings: &Surroundings) -> Option<PathBuf> {
+    let folder = surroundings.config_dir()?.join("sessionary");
+    Some(folder.join("config.toml"))
+}
+
+/// The folder of the file: relative places in it start there.
+fn folder(surroundings: &Surroundings) -> Option<PathBuf> {
+    path(surroundings)?.parent().map(Path::to_path_buf)
+}

@@ -1,0 +1,129 @@
+//! What stands in the configuration file?
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::de::DeTable;
+
+use super::{BadSetting, Redact};
+
+/// Keys of the file, each with what it is for.
+pub const KEYS: [(&str, &str); 6] = [
+    ("index", "folder of the index"),
+    (
+        "roots",
+        "further folders of sessions, each as --root takes it",
+    ),
+    (
+        "exclude",
+        "globs on working directories and files: nothing of them is stored",
+    ),
+    (
+        "follow_links",
+        "whether symbolic links are followed out of the folders of sessions",
+    ),
+    (
+        "background",
+        "whether words are indexed for a moment after an answer",
+    ),
+    ("redact", "when keys and tokens are left out"),
+];
+
+/// The file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Settled {
+    pub index: Option<PathBuf>,
+    pub roots: Option<Vec<String>>,
+    pub exclude: Option<Vec<String>>,
+    pub follow_links: Option<bool>,
+    pub background: Option<bool>,
+    pub redact: Option<Redact>,
+}
+
+/// Reads the file; none is as good as an empty one.
+pub fn read(path: &Path) -> Result<Settled, BadSetting> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Settled::default()),
+        Err(error) => {
+            return Err(BadSetting::new(format!("{}: {error}", path.display())));
+        }
+    };
+    parse(&text).map_err(|(offset, what, hint)| {
+        let line = text[..offset.min(text.len())].matches('\n').count() + 1;
+        BadSetting {
+            what: format!("{}:{line}: {what}", path.display()),
+            hint,
+        }
+    })
+}
+
+/// What is wrong: where, what, and what to do.
+type Wrong = (usize, String, Option<String>);
+
+fn parse(text: &str) -> Result<Settled, Wrong> {
+    let wrong = |error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (at, error.message().to_owned(), None)
+    };
+    let table = DeTable::parse(text).map_err(wrong)?;
+    for key in table.get_ref().keys() {
+        let name = key.get_ref().as_ref();
+        if KEYS.iter().all(|(known, _)| *known != name) {
+            let what = format!("unknown key `{name}`");
+            return Err((key.span().start, what, Some(suggestion(name))));
+        }
+    }
+    toml::from_str(text).map_err(wrong)
+}
+
+fn suggestion(name: &str) -> String {
+    let near = KEYS
+        .iter()
+        .map(|(known, _)| (strsim::jaro_winkler(name, known), known))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(similar, _)| *similar > 0.7);
+    let known = KEYS.map(|(known, _)| known).join(", ");
+    match near {
+        Some((_, near)) => format!("did you mean `{near}`? Known are {known}"),
+        None => format!("known are {known}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let file = parse("roots = [\"pi:~/x\"]\nbackground = false\n").ok();
+        let file = file.map(|file| (file.roots, file.background));
+        assert_eq!(file, Some((Some(vec!["pi:~/x".to_owned()]), Some(false))));
+        let wrong = |text: &str| {
+            parse(text).map_or_else(
+                |(at, what, hint)| format!("{at}: {what}; {hint:?}"),
+                |_| "right".to_owned(),
+            )
+        };
+        assert_eq!(
+            wrong("\nrot = []\n"),
+            "1: unknown key `rot`; Some(\"did you mean `roots`? Known are index, roots, exclude, follow_links, background, redact\")"
+        );
+        assert_eq!(
+            wrong("zzz = 1"),
+            "0: unknown key `zzz`; Some(\"known are index, roots, exclude, follow_links, background, redact\")"
+        );
+        assert_eq!(
+            wrong("background = 1"),
+            "13: invalid type: integer `1`, expected a boolean; None"
+        );
+        assert!(
+            wrong("roots = [").starts_with("9: "),
+            "{}",
+            wrong("roots = [")
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! Which roots are read, and what is left out of them?
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{BadSetting, Flags, Settings, Surroundings, expanded, folder};
+use crate::format::{AGENTS, Agent, FORMATS};
+use crate::index::{Config, RootSpec, Rules};
+use crate::locations::{self, Environment};
+use crate::source::exclude::Exclude;
+
+impl Settings {
+    /// What these settings ask for: the index, and every place that is to be looked at. What is to be left out is said
+    /// [at first](Rules::at_first); it is for the command to [set](Rules::set) it.
+    ///
+    /// # Errors
+    /// When a root or a glob cannot be read, or the home folder is no absolute path.
+    pub fn config(&self, surroundings: &Surroundings, flags: &Flags) -> Result<Config, BadSetting> {
+        let finds_index = self.index.source == "default";
+        if let Some(home) = surroundings.home.as_deref()
+            && !home.is_absolute()
+            && (finds_index || !flags.no_default_roots)
+        {
+            let home = home.display().to_string();
+            let what = format!("HOME is not an absolute path: {home:?}");
+            return Err(BadSetting::new(what)
+                .hint("everything below it would be another folder in every directory; set HOME to an absolute path"));
+        }
+        let index_dir = surroundings.cwd.join(&self.index.value);
+        let mut config = Config::new(index_dir, self.roots(surroundings, flags)?);
+        let exclude = exclude(surroundings, &self.exclude.value)?;
+        config.rules = Rules::at_first(exclude, self.follow_links.value);
+        config.background = self.background.value;
+        if !flags.no_default_roots {
+            let surroundings = surroundings.clone();
+            config.project_roots = Some(Arc::new(move |project| {
+                roots_of_project(&surroundings, project)
+            }));
+        }
+        Ok(config)
+    }
+
+    fn roots(
+        &self,
+        surroundings: &Surroundings,
+        flags: &Flags,
+    ) -> Result<Vec<RootSpec>, BadSetting> {
+        let cwd = &surroundings.cwd;
+        let typed = flags.roots.iter().map(|text| (text, "--root", cwd));
+        let mut roots = Vec::new();
+        let mut named = Vec::new();
+        // What the file names starts at the file, wherever the command runs.
+        let at_file = folder(surroundings).unwrap_or_else(|| cwd.clone());
+        if !flags.no_default_roots {
+            roots = surroundings.ask(cwd, locations::roots);
+            let configured = self.roots.value.iter();
+            named.extend(configured.map(|text| (text, "config", &at_file)));
+        }
+        for (text, why, place) in named.into_iter().chain(typed) {
+            let root = surroundings.ask(place, |environment| parse_root(text, why, environment))?;
+            // A place named by hand keeps the label given there.
+            roots.retain(|other| other.path != root.path || !other.is_of_family(&root.format));
+            roots.push(root);
+        }
+        Ok(roots)
+    }
+}
+
+/// Globs of the configuration file; `~` is the home folder.
+fn exclude(surroundings: &Surroundings, globs: &[String]) -> Result<Exclude, BadSetting> {
+    let wrong =
+        |what: String| BadSetting::new(format!("exclude of the configuration file: {what}"));
+    let globs = globs.iter().map(|glob| {
+        let glob = expanded(surroundings, Path::new(glob));
+        let glob = glob.display().to_string();
+        match cfg!(windows) {
+            true => glob.replace('\\', "/"),
+            false => glob,
+        }
+    });
+    let globs: Vec<String> = globs.collect();
+    // Every path that is asked about is absolute.
+    let never = |glob: &&String| {
+        let glob = glob.trim_end_matches('/');
+        let begins_anywhere = glob.starts_with(['*', '?', '[', '{']);
+        glob.contains('/') && !begins_anywhere && !Path::new(glob).is_absolute()
+    };
+    if let Some(glob) = globs.iter().find(never) {
+        return Err(wrong(format!(
+            "{glob}: no path begins so, it would leave nothing out"
+        ))
+        .hint(format!(
+            "~/{glob} is below your home folder, **/{glob} anywhere"
+        )));
+    }
+    Exclude::new(&globs).map_err(|bad| {
+        wrong(bad.to_string()).hint("for example exclude = [\"~/code/secret\", \"*.draft.jsonl\"]")
+    })
+}
+
+/// The folders that the agents' settings in a project name.
+fn roots_of_project(surroundings: &Surroundings, project: &Path) -> Vec<RootSpec> {
+    match project.is_absolute() {
+        true => surroundings.ask(project, |environment| {
+            locations::project_roots(environment, project)
+        }),
+        false => Vec::new(),
+    }
+}
+
+/// Reads `FORMAT:DIR[=LABEL]`.
+fn parse_root(
+    text: &str,
+    why: &str,
+    environment: &Environment<'_>,
+) -> Result<RootSpec, BadSetting> {
+    let example = "for example --root pi:~/backup/sessions=laptop";
+    let Some((name, place)) = text
+        .split_once(':')
+        .filter(|(name, place)| !name.is_empty() && !place.is_empty())
+    else {
+        return Err(BadSetting::new(format!("{why} {text}: not FORMAT:DIR")).hint(example));
+    };
+    let also = |agent: &&Agent| agent.dir_also.is_some_and(|(_, format)| format == name);
+    let (agent, format) = match AGENTS.iter().find(|agent| agent.name == name) {
+        Some(agent) => (agent.name, agent.format),
+        None if let Some(agent) = AGENTS.iter().find(also) => (agent.name, name),
+        None => match FORMATS.iter().find(|format| format.name() == name) {
+            Some(format) => (format.name(), format.name()),
+            None => {
+                return Err(BadSetting::new(format!(
+                    "{why} {text}: no format or agent is called `{name}`"
+                ))
+                .hint(format!("known are {}", known_names().join(", "))));
+            }
+        },
+    };
+    let whole = locations::expand(Path::new(place), environment);
+    let (path, label) = match place.rsplit_once('=') {
+        // A folder may have `=` in its name.
+        Some((dir, label)) if !dir.is_empty() && !label.is_empty() && !whole.exists() => (
+            locations::expand(Path::new(dir), environment),
+            Some(label.to_owned()),
+        ),
+        _ => (whole, None),
+    };
+    Ok(RootSpec {
+        agent: agent.to_owned(),
+        format: format.to_owned(),
+        path,
+        label,
+        flat: false,
+        why: why.to_owned(),
+    })
+}
+
+/// Names that `--root` and `--agent` take. (`--root` takes those of dialects too.)
+pub fn known_names() -> Vec<&'static str> {
+    let mut names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+    for format in FORMATS {
+        if !names.contains(&format.family()) {
+            names.push(format.name());
+        }
+    }
+    names
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<RootSpec, BadSetting> {
+        let environment = Environment {
+            home: Some("/home/ada".into()),
+            data_dir: None,
+            var: &|_| None,
+            cwd: "/here".into(),
+            read_settings: false,
+        };
+        parse_root(text, "--root", &environment)
+    }
+
+    #[test]
+    fn roots_on_the_command_line() {
+        let said = |text: &str| {
+            parse(text).map_or_else(
+                |_| "refused".to_owned(),
+                |root| {
+                    format!(
+                        "{} {} {} {:?}",
+                        root.agent,
+                        root.format,
+                        root.path.display(),
+                        root.label
+                    )
+                },
+            )
+        };
+        assert_eq!(said("pi:~/b=laptop"), r#"pi pi /home/ada/b Some("laptop")"#);
+        assert_eq!(said("indusagi:/b"), "indusagi indusagi /b None");
+        assert_eq!(said("pindusagi:/b"), "indusagi pindusagi /b None");
+        assert_eq!(said("clido:b/c"), "clido clido /here/b/c None");
+        assert_eq!(said("pi:/b="), "pi pi /b= None");
+        for refused in ["/b", "pi", "pi:", ":/b", "vim:/b"] {
+            assert_eq!(said(refused), "refused", "{refused}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Do the rules of what is left out hold for every program that opens the index?
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sessionary::index::{Debt, Ended, SearchScope, caught_up};
+use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer, Rules};
+
+use crate::excluded::files_with;
+use crate::histories::dump::{clean, root};
+use crate::sandbox::Sandbox;
+use crate::watching::watcher::{Watcher, until};
+use crate::watching::{append, message, session};
+
+/// An index that the command has made of two sessions, one of them in a folder that its user excludes.
+struct Place {
+    home: Sandbox,
+    secret: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let home = Sandbox::new();
+        home.write(
+            ".config/sessionary/config.toml",
+            "exclude = [\"hush\", \"*.draft.jsonl\"]\n",
+        );
+        home.write(
+            ".pi/agent/sessions/--a--/open.jsonl",
+            &(session(1, "zanzibar") + &message(1, "walrus")),
+        );
+        let secret = home.write(
+            ".pi/agent/sessions/hush/secret.jsonl",
+            &(session(2, "quetzalcoatl") + &message(1, "quetzalcoatl")),
+        );
+        home.settle();
+        let place = Self { home, secret };
+        assert_eq!(place.by_command(), 1);
+        place
+    }
+
+    fn index_dir(&self) -> PathBuf {
+        self.home.home.join(".cache/sessionary")
+    }
+
+    fn rules(&self) -> PathBuf {
+        self.index_dir().join("rules.json")
+    }
+
+    /// What a program says that knows of the folders alone.
+    fn config(&self) -> Config {
+        let sessions = self.home.home.join(".pi/agent/sessions");
+        Config::new(self.index_dir(), vec![root("pi", "pi", &sessions)])
+    }
+
+    /// How many sessions the command lists.
+    fn by_command(&self) -> usize {
+        let list = self.home.json(&["list", "--all", "--json"]);
+        list["sessions"].as_array().unwrap().len()
+    }
+
+    /// Nothing of what is excluded stands in the index, or is missed there.
+    fn is_left_out(&self, when: &str) {
+        let config = self.config();
+        let index = Index::open(&config, Freshness::Check).unwrap();
+        assert!(index.obstacle().is_none(), "{when}: {:?}", index.obstacle());
+        let found = index.search("quetzalcoatl", &SearchScope::default());
+        let found = found.unwrap();
+        assert_eq!((found.total, found.complete), (0, true), "{when}");
+        let status = index.status().unwrap();
+        assert_eq!((status.sessions, status.roots[0].excluded), (1, 1));
+        assert_eq!(index.words_debt().unwrap(), Debt::Little, "{when}");
+        clean(&index, when);
+        for text in ["quetzalcoatl", "secret.jsonl"] {
+            assert_eq!(files_with(&self.index_dir(), text), 0, "{when}: {text}");
+        }
+    }
+}
+
+fn sync(config: &Config) {
+    Indexer::open(config).unwrap().sync(&mut |_| {}).unwrap();
+}
+
+#[test]
+fn a_program_brings_nothing_back_that_the_command_excludes() {
+    let place = Place::new();
+    let config = place.config();
+    place.is_left_out("opened");
+    let mut indexer = Indexer::open(&config).unwrap();
+    assert_eq!(indexer.sync(&mut |_| {}).unwrap().files_changed, 0);
+    append(&place.secret, &message(2, "quetzalcoatl"));
+    let files = std::slice::from_ref(&place.secret);
+    assert_eq!(indexer.sync_files(files).unwrap().files_changed, 0);
+    drop(indexer);
+    place.is_left_out("synced");
+    let report = Indexer::open(&config).unwrap().rebuild(&mut |_| {});
+    assert_eq!(report.unwrap().files_changed, 1);
+    place.is_left_out("rebuilt");
+    // The catalogue that knew by which rules it was made is no more.
+    fs::write(place.index_dir().join("v1/catalogue.sqlite"), "damage").unwrap();
+    let _ = fs::remove_file(place.index_dir().join("v1/catalogue.sqlite-wal"));
+    sync(&config);
+    place.is_left_out("made anew");
+    fs::remove_dir_all(place.index_dir().join("v1")).unwrap();
+    sync(&config);
+    place.is_left_out("made by another version");
+    assert_eq!(place.by_command(), 1);
+}
+
+#[test]
+fn a_program_that_watches_brings_nothing_back() {
+    let place = Place::new();
+    let config = place.config();
+    let watcher = Watcher::start(&config);
+    append(&place.secret, &message(2, "quetzalcoatl"));
+    let open = place.secret.with_file_name("../--a--/open.jsonl");
+    append(&open, &message(2, "more"));
+    until("the change is taken in", || {
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let found = index.search("more", &SearchScope::default()).unwrap();
+        found.total == 1
+    });
+    until("its word counts", || {
+        caught_up(&config, Duration::from_secs(60)).is_some()
+    });
+    watcher.stop();
+    sync(&config);
+    place.is_left_out("watched");
+    // The command changes the rules while a program watches: that one ends, and is started again.
+    let watcher = Watcher::start(&config);
+    place.home.write(".config/sessionary/config.toml", "");
+    assert_eq!(place.by_command(), 2);
+    append(&open, &message(3, "yet more"));
+    assert_eq!(watcher.ended(), Ended::Reconfigured);
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    let found = index.search("quetzalcoatl", &SearchScope::default());
+    assert_eq!(found.unwrap().total, 3);
+}
+
+#[test]
+fn only_who_sets_rules_changes_them() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let sessions = at("pi/--a--");
+    fs::create_dir_all(&sessions).unwrap();
+    for (number, name) in [(1, "one.jsonl"), (2, "two.jsonl"), (3, "three.jsonl")] {
+        fs::write(sessions.join(name), session(number, name)).unwrap();
+    }
+    let said = |rules: Rules| Config {
+        rules,
+        ..Config::new(at("index"), vec![root("pi", "pi", &at("pi"))])
+    };
+    let without = |name: &str| Exclude::new(&[name]).unwrap();
+    let count = |rules: Rules| {
+        let index = Index::open(&said(rules), Freshness::Check).unwrap();
+        clean(&index, "opened");
+        index.status().unwrap().sessions
+    };
+    assert_eq!(count(Rules::stored()), 3);
+    assert!(!at("index/rules.json").exists(), "nothing was said");
+    // The first who says something is heard, whoever it is; after that only who sets rules is.
+    assert_eq!(count(Rules::at_first(without("one.jsonl"), false)), 2);
+    assert_eq!(count(Rules::at_first(Exclude::default(), true)), 2);
+    assert_eq!(count(Rules::stored()), 2);
+    let none = Exclude::new(&["one.jsonl", "two.jsonl", "three.jsonl"]).unwrap();
+    assert_eq!(count(Rules::set(none, false)), 0);
+    assert_eq!(count(Rules::stored()), 0);
+    assert_eq!(count(Rules::set(Exclude::default(), false)), 3);
+    assert_eq!(count(Rules::at_first(without("one.jsonl"), false)), 3);
+    let index = Index::open(&said(Rules::stored()), Freshness::AsCommitted).unwrap();
+    assert!(index.config().rules.exclude().is_empty());
+}
+
+/// Who cannot know what is to be left out stores nothing.
+#[test]
+fn rules_that_cannot_be_read_are_no_rules_that_are_missing() {
+    let place = Place::new();
+    let refused = |config: &Config| {
+        let indexer = Indexer::open(config).and_then(|mut indexer| indexer.sync(&mut |_| {}));
+        let error = indexer.unwrap_err();
+        assert!(matches!(error, Error::Rules { .. }), "{error:?}");
+        let index = Index::open(config, Freshness::Check).map(drop);
+        assert!(matches!(index, Err(Error::Rules { .. })), "{index:?}");
+        error.to_string()
+    };
+    fs::write(place.rules(), "{").unwrap();
+    let said = refused(&place.config());
+    assert!(said.contains("sessionary sync"), "{said}");
+    // The command says them anew.
+    assert_eq!(place.by_command(), 1);
+    place.is_left_out("written anew");
+    fs::remove_file(place.rules()).unwrap();
+    refused(&place.config());
+    assert_eq!(place.by_command(), 1);
+    place.is_left_out("said again");
+}
+
+#[test]
+fn a_root_of_an_unknown_format_is_an_error() {
+    let place = tempfile::tempdir().unwrap();
+    let vim = root("vim", "vim", &place.path().join("vim"));
+    let config = Config::new(place.path().join("index"), vec![vim]);
+    let opened = [
+        Index::open(&config, Freshness::Check).map(drop),
+        Index::open(&config, Freshness::AsCommitted).map(drop),
+        Indexer::open(&config).map(drop),
+        Indexer::try_open(&config).map(drop),
+    ];
+    for refused in opened {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, Error::UnknownFormat { .. }), "{error:?}");
+        let said = "vim: no format is called `vim`; there are pi, clido, agentuse";
+        assert!(error.to_string().ends_with(said), "{error}");
+    }
+    assert!(
+        !Path::new(&config.index_dir)
+            .join("v1/catalogue.sqlite")
+            .exists()
+    );
+    // One that follows from a session is one too.
+    let known = root("pi", "pi", &place.path().join("pi"));
+    fs::create_dir_all(&known.path).unwrap();
+    fs::write(known.path.join("one.jsonl"), session(1, "one")).unwrap();
+    let elsewhere = root("vim", "vim", &place.path().join("vim"));
+    let config = Config {
+        roots: vec![known],
+        project_roots: Some(std::sync::Arc::new(move |_| vec![elsewhere.clone()])),
+        ..config
+    };
+    let error = Index::open(&config, Freshness::Check).map(drop);
+    assert!(
+        matches!(error, Err(Error::UnknownFormat { .. })),
+        "{error:?}"
+    );
+}
