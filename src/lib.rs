@@ -20,13 +20,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! That is the index, the folders and the settings of the user's own command; [`Config::new`] names others. What the user
-//! excludes stays out of the index whoever opens it: see [`Rules`]. A search reads from their files what is not indexed yet,
-//! says how much that is ([`outstanding`](model::SearchAnswer::outstanding)), and leaves it at that: [`Index::pay`] indexes it.
-//! [`SearchScope::cancel`](index::SearchScope::cancel) ends a search from another thread.
+//! That is the index, the folders and the settings of the user's own command; [`Config::new`] names
+//! others. What the user excludes stays out of the index whoever opens it: see [`Rules`]. A search
+//! reads from their files what is not indexed yet, says how much that is
+//! ([`outstanding`](model::SearchAnswer::outstanding)), and leaves it at that: [`Index::pay`]
+//! indexes it. [`SearchScope::cancel`](index::SearchScope::cancel) ends a search from another
+//! thread.
 //!
-//! Session files are the truth. The *catalogue* (SQLite) and the *words* (tantivy) are caches made from
-//! them: delete the index directory and nothing is lost.
+//! Session files are the truth. The *catalogue* (SQLite) and the *words* (tantivy) are caches made
+//! from them: delete the index directory and nothing is lost.
 //!
 //! ```text
 //! session files ──► source ──► format ──► ingest ──► catalogue (rows + checkpoint + outbox)
@@ -39,13 +41,15 @@
 //! [`Snapshot`](index::Snapshot), a state of both stores that stays as it is while it is asked.
 //! Beside them [`session`] opens one session file, follows it and adds to it.
 //!
-//! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which files there
-//! are and whether they changed · `catalogue` all SQL · `words` all full text · `ingest` brings both up to
-//! the files · `query` answers · [`session`] one session, read and written as its agent does · [`traces`] what lies in
-//! an index directory · [`locations`] where agents keep their sessions · [`settings`] what the user has set.
+//! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which
+//! files there are and whether they changed · `catalogue` all SQL · `words` all full text ·
+//! `ingest` brings both up to the files · `query` answers · [`session`] one session, read and
+//! written as its agent does · [`traces`] what lies in an index directory · [`locations`] where
+//! agents keep their sessions · [`settings`] what the user has set.
 //!
-//! The library prints nothing, reads no environment (but the current directory, where [`session`] is given a relative
-//! path), starts no process, and opens session files read-only; only [`session`] adds to them.
+//! The library prints nothing, reads no environment (but the current directory, where [`session`]
+//! is given a relative path), starts no process, and opens session files read-only; only
+//! [`session`] adds to them.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]

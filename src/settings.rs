@@ -87,9 +87,9 @@ pub struct Settings {
 }
 
 impl Config {
-    /// What the command, run without flags in these surroundings, would open: its index, all roots, and its settings. What is
-    /// to be left out is said [for an index that knows of no rules yet](crate::Rules::at_first): it does not change those of
-    /// an index that does.
+    /// What the command, run without flags in these surroundings, would open: its index, all roots,
+    /// and its settings. What is to be left out is said [for an index that knows of no rules
+    /// yet](crate::Rules::at_first): it does not change those of an index that does.
     ///
     /// ```no_run
     /// use sessionary::settings::Surroundings;
@@ -105,7 +105,8 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Setting`] when the configuration file cannot be read, or there is no home folder to begin at.
+    /// [`Error::Setting`] when the configuration file cannot be read, or there is no home folder to
+    /// begin at.
     pub fn of(surroundings: &Surroundings) -> Result<Config, Error> {
         let flags = Flags::default();
         let settings = Settings::read(surroundings, &flags)?;

@@ -59,6 +59,16 @@ struct Place {
     expected: Vec<String>,
 }
 
+/// An answer without the number of entries that the words lack: they are owed all of a catalogue that
+/// is built anew.
+fn but_for_what_is_owed(answer: Vec<u8>) -> Vec<u8> {
+    let Ok(text) = String::from_utf8(answer) else {
+        panic!("an answer that is no text");
+    };
+    let owed = regex::Regex::new(r#","outstanding(_bytes)?":\d+"#).unwrap();
+    owed.replace_all(&text, "").into_owned().into_bytes()
+}
+
 impl Place {
     fn new() -> Place {
         let home = Sandbox::new();
@@ -113,7 +123,11 @@ impl Place {
         let mut command = self.home.command(&["--index"]);
         let output = command.arg(index).args(arguments).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), output.stdout, said)
+        (
+            output.status.code(),
+            but_for_what_is_owed(output.stdout),
+            said,
+        )
     }
 
     /// A copy of the index with noise in a page.
@@ -410,7 +424,8 @@ fn bytes_that_are_no_text_are_damage_that_is_mended() {
     let asked = |arguments: &[&str]| {
         let output = home.output(&[&["--index", named], arguments].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code(), output.stdout, said)
+        let out = but_for_what_is_owed(output.stdout);
+        (output.status.code(), out, said)
     };
     asked(&["sync"]);
     for (damage, question) in [

@@ -13,7 +13,8 @@ use crate::sandbox::Sandbox;
 use crate::watching::watcher::{Watcher, until};
 use crate::watching::{append, message, session};
 
-/// An index that the command has made of two sessions, one of them in a folder that its user excludes.
+/// An index that the command has made of two sessions, one of them in a folder that its user
+/// excludes.
 struct Place {
     home: Sandbox,
     secret: PathBuf,
@@ -210,7 +211,8 @@ fn a_root_of_an_unknown_format_is_an_error() {
     for refused in opened {
         let error = refused.unwrap_err();
         assert!(matches!(error, Error::UnknownFormat { .. }), "{error:?}");
-        let said = "vim: no format is called `vim`; there are pi, clido, agentuse";
+        let said =
+            "vim: no format is called `vim`; there are pi, indusagi, pindusagi, clido, agentuse";
         assert!(error.to_string().ends_with(said), "{error}");
     }
     assert!(

@@ -81,7 +81,8 @@ impl Place {
             config.index_dir.join("v1/catalogue.sqlite").exists(),
             "{config:?}"
         );
-        // Opened here, nothing is found that the command has not, and nothing is left out that it has.
+        // Opened here, nothing is found that the command has not, and nothing is left out that it
+        // has.
         let index = Index::open(&config, Freshness::Check).unwrap();
         let report = index.report().unwrap();
         assert_eq!(

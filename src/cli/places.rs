@@ -1,4 +1,5 @@
-//! Where is the index, and which roots are read? The library says, told what this process finds around it.
+//! Where is the index, and which roots are read? The library says, told what this process finds
+//! around it.
 
 use std::env;
 
@@ -22,7 +23,8 @@ pub fn settings(global: &Global) -> Result<Settings, Failure> {
     Ok(Settings::read(&surroundings(), &flags(global))?)
 }
 
-/// The configuration that they ask for. Whoever types the command may change what the index leaves out.
+/// The configuration that they ask for. Whoever types the command may change what the index leaves
+/// out.
 pub fn config(global: &Global, settings: &Settings) -> Result<Config, Failure> {
     let mut config = settings.config(&surroundings(), &flags(global))?;
     let (exclude, follow_links) = (config.rules.exclude().clone(), config.rules.follow_links());

@@ -1,7 +1,7 @@
 //! What does the index leave out, and who has said so?
 //!
-//! The rules are stored in the index directory, beside all generations, and hold for every program that opens it. They
-//! outlive the catalogue, which only notes by which rules it was made.
+//! The rules are stored in the index directory, beside all generations, and hold for every program
+//! that opens it. They outlive the catalogue, which only notes by which rules it was made.
 
 use std::fs;
 use std::io;
@@ -26,8 +26,9 @@ pub(crate) fn is_file_of_rules(name: &str) -> bool {
 
 /// What is left out of the index, and whether that is to be changed.
 ///
-/// A program says nothing ([`Rules::stored`], which is what [`Config::new`](super::Config::new) says): then the rules hold
-/// that stand in the index. Only who carries the user's word, as the command does, changes them with [`Rules::set`].
+/// A program says nothing ([`Rules::stored`], which is what [`Config::new`](super::Config::new)
+/// says): then the rules hold that stand in the index. Only who carries the user's word, as the
+/// command does, changes them with [`Rules::set`].
 ///
 /// ```
 /// use sessionary::{Config, Exclude, Rules};
@@ -63,7 +64,8 @@ struct Stored {
 }
 
 impl Rules {
-    /// The rules that stand in the index; where none do, nothing is left out but what links lead to out of the roots.
+    /// The rules that stand in the index; where none do, nothing is left out but what links lead to
+    /// out of the roots.
     pub fn stored() -> Rules {
         Rules::default()
     }
@@ -77,9 +79,10 @@ impl Rules {
         }
     }
 
-    /// From the next look at the files on these rules are stored in the index, and hold for every program: nothing is stored
-    /// of what `exclude` matches, and symbolic links below a root are followed wherever they lead, or only to what lies below
-    /// a root of the same agent (the others are told as files that are no source).
+    /// From the next look at the files on these rules are stored in the index, and hold for every
+    /// program: nothing is stored of what `exclude` matches, and symbolic links below a root are
+    /// followed wherever they lead, or only to what lies below a root of the same agent (the others
+    /// are told as files that are no source).
     pub fn set(exclude: Exclude, follow_links: bool) -> Rules {
         Rules {
             exclude,
@@ -93,7 +96,8 @@ impl Rules {
         self.said == Said::Set
     }
 
-    /// What is left out; of [`Index::config`](super::Index::config) as it holds, else as it was said.
+    /// What is left out; of [`Index::config`](super::Index::config) as it holds, else as it was
+    /// said.
     pub fn exclude(&self) -> &Exclude {
         &self.exclude
     }
@@ -103,7 +107,8 @@ impl Rules {
         self.follow_links
     }
 
-    /// The rules that hold in this index directory: those that are set, or stored there, or said for the first time.
+    /// The rules that hold in this index directory: those that are set, or stored there, or said
+    /// for the first time.
     ///
     /// # Errors
     /// [`Error::Rules`] when what is stored cannot be read.
@@ -125,7 +130,8 @@ impl Rules {
     /// Store them where that was asked for. `was_made_by`: what the catalogue was made by.
     ///
     /// # Errors
-    /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by some.
+    /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by
+    /// some.
     pub(super) fn keep(&self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
         // Who sets others mends a file that cannot be read.
         let stored = match read(index_dir) {
@@ -146,7 +152,8 @@ impl Rules {
         }
     }
 
-    /// What tells other rules from these; `None` when nothing is left out but links out of the roots.
+    /// What tells other rules from these; `None` when nothing is left out but links out of the
+    /// roots.
     pub(super) fn fingerprint(&self) -> Option<i64> {
         let globs = self.exclude.fingerprint();
         match self.follow_links {

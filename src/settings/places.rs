@@ -10,8 +10,9 @@ use crate::locations::{self, Environment};
 use crate::source::exclude::Exclude;
 
 impl Settings {
-    /// What these settings ask for: the index, and every place that is to be looked at. What is to be left out is said
-    /// [at first](Rules::at_first); it is for the command to [set](Rules::set) it.
+    /// What these settings ask for: the index, and every place that is to be looked at. What is to
+    /// be left out is said [at first](Rules::at_first); it is for the command to [set](Rules::set)
+    /// it.
     ///
     /// # Errors
     /// When a root or a glob cannot be read, or the home folder is no absolute path.

@@ -1,4 +1,5 @@
-//! What would the command find around it? Variables, home and directory, handed in by whoever may look at them.
+//! What would the command find around it? Variables, home and directory, handed in by whoever may
+//! look at them.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -24,7 +25,8 @@ pub struct Surroundings {
     pub variables: BTreeMap<OsString, OsString>,
     /// The user's home folder.
     pub home: Option<PathBuf>,
-    /// The current directory: relative places and the agents' settings of a project are those of it.
+    /// The current directory: relative places and the agents' settings of a project are those of
+    /// it.
     pub cwd: PathBuf,
 }
 
@@ -47,7 +49,8 @@ impl Surroundings {
         self.variable(name).filter(|value| !value.is_empty())
     }
 
-    /// The user's folder for what can be made again: `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`.
+    /// The user's folder for what can be made again: `~/.cache`, `~/Library/Caches`,
+    /// `%LOCALAPPDATA%`.
     pub fn cache_dir(&self) -> Option<PathBuf> {
         self.folder("XDG_CACHE_HOME", ".cache", "Library/Caches", "LOCALAPPDATA")
     }
@@ -57,13 +60,14 @@ impl Surroundings {
         self.folder("XDG_CONFIG_HOME", ".config", SUPPORT, "APPDATA")
     }
 
-    /// The user's folder for program data: `~/.local/share`, `~/Library/Application Support`, `%APPDATA%`.
+    /// The user's folder for program data: `~/.local/share`, `~/Library/Application Support`,
+    /// `%APPDATA%`.
     pub fn data_dir(&self) -> Option<PathBuf> {
         self.folder("XDG_DATA_HOME", ".local/share", SUPPORT, "APPDATA")
     }
 
-    /// A folder of the user's, by the rules of the system: of freedesktop.org (a variable counts if it is absolute), of
-    /// macOS, of Windows.
+    /// A folder of the user's, by the rules of the system: of freedesktop.org (a variable counts if
+    /// it is absolute), of macOS, of Windows.
     fn folder(&self, xdg: &str, unix: &str, macos: &str, windows: &str) -> Option<PathBuf> {
         let named = |name: &str| {
             let named = self.variable(name).map(Path::new);
