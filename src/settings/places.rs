@@ -1,6 +1,6 @@
 //! Which roots are read, and what is left out of them?
 
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 use super::{BadSetting, Flags, Settings, Surroundings, expanded, folder};
@@ -59,12 +59,24 @@ impl Settings {
         }
         for (text, why, place) in named.into_iter().chain(typed) {
             let root = surroundings.ask(place, |environment| parse_root(text, why, environment))?;
-            // A place named by hand keeps the label given there.
-            roots.retain(|other| other.path != root.path || !other.is_of_family(&root.format));
-            roots.push(root);
+            add(&mut roots, root);
         }
         Ok(roots)
     }
+}
+
+/// Add a root that is named by hand. One folder is one root, whatever its names: nothing is stored
+/// twice. It keeps the name that was there first, and the label of the last.
+fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
+    let is_same = |other: &RootSpec| {
+        let is_one_folder = || same_file::is_same_file(&other.path, &root.path);
+        let is_same = other.path == root.path || is_one_folder().unwrap_or(false);
+        is_same && other.is_of_family(&root.format)
+    };
+    if let Some(at) = roots.iter().position(is_same) {
+        root.path = roots.remove(at).path;
+    }
+    roots.push(root);
 }
 
 /// Globs of the configuration file; `~` is the home folder.
@@ -136,13 +148,19 @@ fn parse_root(
             }
         },
     };
-    let whole = locations::expand(Path::new(place), environment);
+    let expand = |place: &str| {
+        let path = locations::expand(Path::new(place), environment);
+        // What `..` is of a link the system knows.
+        let goes_up = path.components().any(|part| part == Component::ParentDir);
+        let whole = goes_up.then(|| path.canonicalize().ok()).flatten();
+        whole.unwrap_or(path)
+    };
+    let whole = expand(place);
     let (path, label) = match place.rsplit_once('=') {
         // A folder may have `=` in its name.
-        Some((dir, label)) if !dir.is_empty() && !label.is_empty() && !whole.exists() => (
-            locations::expand(Path::new(dir), environment),
-            Some(label.to_owned()),
-        ),
+        Some((dir, label)) if !dir.is_empty() && !label.is_empty() && !whole.exists() => {
+            (expand(dir), Some(label.to_owned()))
+        }
         _ => (whole, None),
     };
     Ok(RootSpec {
@@ -169,6 +187,38 @@ pub fn known_names() -> Vec<&'static str> {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_folder_is_one_root_whatever_its_names() {
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().canonicalize().unwrap();
+        std::fs::create_dir_all(real.join("a/b")).unwrap();
+        std::os::unix::fs::symlink("a", real.join("link")).unwrap();
+        let at = |name: &str| format!("{}/{name}", real.display());
+        let mut roots = Vec::new();
+        for text in [
+            "a=first",
+            "a/",
+            "a/b/..",
+            "link",
+            "./a/./",
+            "link/../a",
+            "link=last",
+        ] {
+            add(&mut roots, parse(&format!("pi:{}", at(text))).unwrap());
+        }
+        let [root] = &roots[..] else {
+            panic!("{roots:?}");
+        };
+        assert_eq!(root.path, real.join("a"));
+        assert_eq!(root.label.as_deref(), Some("last"));
+        // Of another agent's format it is another.
+        add(&mut roots, parse(&format!("clido:{}", at("a"))).unwrap());
+        assert_eq!(roots.len(), 2);
+        // One that is not there yet keeps its name.
+        let missing = parse(&format!("pi:{}", at("a/../missing"))).unwrap();
+        assert_eq!(missing.path, real.join("a/../missing"));
+    }
 
     fn parse(text: &str) -> Result<RootSpec, BadSetting> {
         let environment = Environment {
