@@ -499,6 +499,7 @@ fn help_of_every_command() {
           --jsonl            Print an object a row
           --snapshot <FILE>  Save the whole catalogue as one new, private file, for containers and other
                              users
+          --path             Print where the catalogue lies, for tools that read it themselves
       -h, --help             Print help
 
     Examples:
@@ -508,6 +509,7 @@ fn help_of_every_command() {
       sessionary sql --jsonl 'SELECT id, cost FROM sessions'
       sessionary --json sql 'SELECT * FROM problems'
       sessionary sql --snapshot /srv/share/sessions.sqlite
+      sqlite3 "file:$(sessionary sql --path)?mode=ro"
 
     CSV (RFC 4180): NULL is an empty field, an empty text is "". JSON Lines: an object a row.
     Rows are printed as they are found; only the table waits for all of them, to line up.

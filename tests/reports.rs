@@ -507,3 +507,17 @@ fn an_answer_counts_for_the_session_that_began_first_in_whatever_order_they_come
         }
     }
 }
+
+#[test]
+fn a_tool_is_told_where_the_catalogue_lies() {
+    let home = home();
+    let said = String::from_utf8(home.output(&["sql", "--path"]).stdout).expect("text");
+    let path = Path::new(said.trim_end_matches('\n'));
+    assert_eq!(path, catalogue(&home));
+    let there = Connection::open_with_flags(path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
+    assert!(one(&there.expect("it"), "SELECT count(*) FROM sessions") > Some(0.0));
+    assert_eq!(
+        home.json(&["sql", "--path", "--json"])["path"],
+        said.trim_end()
+    );
+}

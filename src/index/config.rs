@@ -151,7 +151,8 @@ impl Config {
         self.index_dir.join(format!("v{GENERATION}"))
     }
 
-    pub(crate) fn catalogue_path(&self) -> PathBuf {
+    /// The SQLite file that reporting tools read; `migrations/README.md` says what is in it.
+    pub fn catalogue_path(&self) -> PathBuf {
         self.generation_dir().join("catalogue.sqlite")
     }
 

@@ -27,7 +27,8 @@ use crate::output::{SafeJson, Screen};
     sessionary sql --csv 'SELECT * FROM usage' > usage.csv\n  \
     sessionary sql --jsonl 'SELECT id, cost FROM sessions'\n  \
     sessionary --json sql 'SELECT * FROM problems'\n  \
-    sessionary sql --snapshot /srv/share/sessions.sqlite\n\n\
+    sessionary sql --snapshot /srv/share/sessions.sqlite\n  \
+    sqlite3 \"file:$(sessionary sql --path)?mode=ro\"\n\n\
     CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: an object a row.\n\
     Rows are printed as they are found; only the table waits for all of them, to line up.\n\
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').\n\
@@ -35,7 +36,7 @@ use crate::output::{SafeJson, Screen};
     may change at any time.")]
 pub struct Sql {
     /// One SELECT
-    #[arg(value_name = "QUERY", required_unless_present = "snapshot")]
+    #[arg(value_name = "QUERY", required_unless_present_any = ["snapshot", "path"])]
     query: Option<String>,
     /// Print CSV
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
@@ -46,6 +47,9 @@ pub struct Sql {
     /// Save the whole catalogue as one new, private file, for containers and other users
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "csv", "jsonl"])]
     snapshot: Option<PathBuf>,
+    /// Print where the catalogue lies, for tools that read it themselves
+    #[arg(long, conflicts_with_all = ["query", "csv", "jsonl", "snapshot"])]
+    path: bool,
 }
 
 pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
@@ -59,6 +63,9 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         );
     }
     let mut index = super::answerable(super::open(config, screen)?)?;
+    if args.path {
+        return path(&mut index, screen);
+    }
     if let Some(file) = &args.snapshot {
         return snapshot(file, &mut index, screen);
     }
@@ -209,6 +216,16 @@ fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, 
         ))?;
     }
     super::say_pending(screen, index, complete, None);
+    afterwards(index, screen);
+    Ok(Outcome::Found)
+}
+
+fn path(index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
+    let path = index.config().catalogue_path();
+    match screen.json {
+        true => screen.json(&json!({"schema_version": SCHEMA_VERSION, "path": path}))?,
+        false => screen.print(&format!("{}\n", path.display()))?,
+    }
     afterwards(index, screen);
     Ok(Outcome::Found)
 }
