@@ -10,7 +10,7 @@ use std::io::{self, Seek, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of an answer that are held in memory. The lists of most people are shorter.
-const HELD: usize = 4 << 20;
+const HELD: usize = 2 << 20;
 
 /// Whether anything was printed.
 static BEGUN: AtomicBool = AtomicBool::new(false);
