@@ -17,12 +17,6 @@ UPDATE _sources SET revision = 4294967295;
 DROP VIEW IF EXISTS contract;
 CREATE VIEW contract AS SELECT 3 AS contract_version;
 
-DROP VIEW IF EXISTS usage_by_agent;
-DROP VIEW IF EXISTS usage_by_project;
-DROP VIEW IF EXISTS usage_by_provider;
-DROP VIEW IF EXISTS usage_by_model;
-DROP VIEW IF EXISTS usage_by_local_day;
-DROP VIEW IF EXISTS usage_by_day;
 DROP VIEW IF EXISTS usage;
 DROP VIEW IF EXISTS _counted;
 DROP VIEW IF EXISTS _spent;
@@ -31,7 +25,6 @@ DROP VIEW IF EXISTS _spent_in_steps;
 DROP VIEW IF EXISTS _steps;
 DROP VIEW IF EXISTS _spent_in_answers;
 DROP VIEW IF EXISTS usage_records;
-DROP VIEW IF EXISTS tools;
 DROP VIEW IF EXISTS _calls_once;
 
 -- DuckDB counts the rows of a view by the row ids of its table, which this one has not; so it asks for the keys.
@@ -45,14 +38,6 @@ CREATE VIEW _calls_once AS
 SELECT r.agent, c.tool, max(c.is_error) AS is_error, max(c.duration_ms) AS duration_ms
 FROM calls c JOIN _entries e ON e.key = c.entry JOIN _sessions s ON s.session = c.session JOIN _roots r USING (root)
 GROUP BY r.agent, c.tool, coalesce(c.call_id, e.id, CAST(e.hash AS TEXT)), c.time_ms, c.subject;
-
--- Error rates.
-CREATE VIEW tools AS
-SELECT agent, tool, CAST(count(1) AS BIGINT) AS calls, CAST(count(is_error) AS BIGINT) AS answered,
-       CAST(sum(is_error) AS BIGINT) AS errors,
-       CAST(1.0 * sum(is_error) / nullif(count(is_error), 0) AS DOUBLE) AS error_rate,
-       CAST(avg(duration_ms) AS DOUBLE) AS mean_ms, CAST(max(duration_ms) AS BIGINT) AS longest_ms
-FROM _calls_once GROUP BY agent, tool;
 
 -- One row an entry that records usage, as written: steps beside totals, and what forks and copies repeat.
 CREATE VIEW usage_records AS
@@ -109,63 +94,3 @@ SELECT u.key AS entry, s.session, r.agent, s.cwd, CAST(coalesce(u.time_ms, s.cre
 FROM _sessions s JOIN _roots r ON r.root = s.root
   JOIN _usage u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
 WHERE u.counted = 1 AND s.path <> '';
-
-CREATE VIEW usage_by_day AS
-SELECT day, CAST(count(1) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
-       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
-       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
-       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
-       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
-       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
-       CAST(sum(cost_total) AS DOUBLE) AS cost_total
-FROM usage GROUP BY day;
-
-CREATE VIEW usage_by_local_day AS
-SELECT local_day, CAST(count(1) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
-       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
-       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
-       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
-       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
-       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
-       CAST(sum(cost_total) AS DOUBLE) AS cost_total
-FROM usage GROUP BY local_day;
-
-CREATE VIEW usage_by_model AS
-SELECT provider, model, CAST(count(1) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
-       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
-       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
-       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
-       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
-       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
-       CAST(sum(cost_total) AS DOUBLE) AS cost_total
-FROM usage GROUP BY provider, model;
-
-CREATE VIEW usage_by_provider AS
-SELECT provider, CAST(count(1) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
-       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
-       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
-       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
-       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
-       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
-       CAST(sum(cost_total) AS DOUBLE) AS cost_total
-FROM usage GROUP BY provider;
-
-CREATE VIEW usage_by_project AS
-SELECT cwd, CAST(count(1) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
-       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
-       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
-       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
-       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
-       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
-       CAST(sum(cost_total) AS DOUBLE) AS cost_total
-FROM usage GROUP BY cwd;
-
-CREATE VIEW usage_by_agent AS
-SELECT agent, CAST(count(1) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
-       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
-       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
-       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
-       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
-       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
-       CAST(sum(cost_total) AS DOUBLE) AS cost_total
-FROM usage GROUP BY agent;
