@@ -155,16 +155,12 @@ pub fn said(json: &str) -> [Cow<'_, str>; 2] {
 
 /// JSON with what its escapes stand for in place of them: no JSON any more, but what is in its strings can be found in it.
 fn as_it_reads(json: &str) -> Cow<'_, str> {
-    let mut pieces = json.split('\\');
-    let first = pieces.next().unwrap_or_default();
-    if first.len() == json.len() {
-        return Cow::Borrowed(json);
-    }
-    let mut text = String::with_capacity(json.len());
-    text.push_str(first);
-    while let Some(piece) = pieces.next() {
-        let mut rest = piece.chars();
-        match rest.next() {
+    let mut rest = json;
+    let mut text = String::new();
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(&rest[..at]);
+        let mut behind = rest[at + 1..].chars();
+        match behind.next() {
             Some('n') => text.push('\n'),
             Some('r') => text.push('\r'),
             Some('t') => text.push('\t'),
@@ -172,23 +168,21 @@ fn as_it_reads(json: &str) -> Cow<'_, str> {
             Some('f') => text.push('\u{c}'),
             // serde_json writes no others than those of control characters.
             Some('u') => {
-                let code = piece
-                    .get(1..5)
-                    .and_then(|hex| u32::from_str_radix(hex, 16).ok());
+                let code = behind.as_str().get(..4);
+                let code = code.and_then(|hex| u32::from_str_radix(hex, 16).ok());
                 text.extend(code.and_then(char::from_u32));
-                rest = piece.get(5..).unwrap_or_default().chars();
+                behind = behind.as_str().get(4..).unwrap_or_default().chars();
             }
-            // A quote or a slash.
+            // A quote, a slash or a backslash.
             Some(other) => text.push(other),
-            // Two backslashes: what is behind the second is as it stands.
-            None => {
-                text.push('\\');
-                text.push_str(pieces.next().unwrap_or_default());
-                continue;
-            }
+            None => {}
         }
-        text.push_str(rest.as_str());
+        rest = behind.as_str();
     }
+    if rest.len() == json.len() {
+        return Cow::Borrowed(json);
+    }
+    text.push_str(rest);
     Cow::Owned(text)
 }
 

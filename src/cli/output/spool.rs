@@ -6,10 +6,10 @@
 //! leaves nothing on standard output.
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of an answer that are held in memory. The lists of most people are shorter.
+/// Bytes of an answer that are held in memory, the first ones. The lists of most people are shorter.
 const HELD: usize = 2 << 20;
 
 /// Whether anything was printed.
@@ -24,10 +24,18 @@ pub fn has_begun() -> bool {
 #[derive(Debug, Default)]
 pub struct Spool {
     held: Vec<u8>,
-    /// What came before that, where it was too much. The file has no name and goes with us.
-    file: Option<File>,
+    rest: Rest,
+}
+
+/// What is too much for memory.
+#[derive(Debug, Default)]
+enum Rest {
+    #[default]
+    None,
+    /// The file has no name and goes with us.
+    File(BufWriter<File>),
     /// No file can be made: memory has to do.
-    lacks_file: bool,
+    Held,
 }
 
 impl Spool {
@@ -42,7 +50,7 @@ impl Spool {
         };
         #[cfg(not(unix))]
         let mut out = io::stdout().lock();
-        if self.file.is_some() || !self.held.is_empty() {
+        if !self.held.is_empty() {
             BEGUN.store(true, Ordering::Relaxed);
         }
         self.copy_to(&mut out)
@@ -50,43 +58,36 @@ impl Spool {
 
     /// Writes the answer to `out`.
     pub fn copy_to(self, out: &mut impl Write) -> io::Result<()> {
-        if let Some(mut file) = self.file {
+        out.write_all(&self.held)?;
+        if let Rest::File(file) = self.rest {
+            let mut file = file.into_inner()?;
             file.rewind()?;
             io::copy(&mut file, out)?;
         }
-        out.write_all(&self.held)?;
         out.flush()
     }
 
-    /// Puts what is held into the file.
-    fn spill(&mut self) -> io::Result<()> {
-        let file = match (&mut self.file, self.lacks_file) {
-            (_, true) => return Ok(()),
-            (Some(file), false) => file,
-            (None, false) => match tempfile::tempfile() {
-                Ok(file) => self.file.insert(file),
-                Err(_) => {
-                    self.lacks_file = true;
-                    return Ok(());
-                }
-            },
-        };
-        file.write_all(&self.held)?;
-        self.held.clear();
-        Ok(())
+    /// Takes what does not fit into memory.
+    fn put_into_file(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Rest::None = self.rest {
+            let file = tempfile::tempfile();
+            self.rest = file.map_or(Rest::Held, |file| Rest::File(BufWriter::new(file)));
+        }
+        match &mut self.rest {
+            Rest::File(file) => file.write_all(bytes),
+            Rest::Held | Rest::None => self.held.write_all(bytes),
+        }
     }
 }
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.held.len() + bytes.len() > HELD {
-            self.spill().map_err(|error| {
-                let place = std::env::temp_dir();
-                let said = format!("{}: no room for a long answer: {error}", place.display());
-                io::Error::new(error.kind(), said)
-            })?;
+        let is_full = !matches!(self.rest, Rest::None);
+        if is_full || self.held.len() + bytes.len() > HELD {
+            self.put_into_file(bytes).map_err(no_room)?;
+        } else {
+            self.held.extend_from_slice(bytes);
         }
-        self.held.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -94,4 +95,10 @@ impl Write for Spool {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+fn no_room(error: io::Error) -> io::Error {
+    let place = std::env::temp_dir();
+    let said = format!("{}: no room for a long answer: {error}", place.display());
+    io::Error::new(error.kind(), said)
 }
