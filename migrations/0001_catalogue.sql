@@ -7,10 +7,14 @@ CREATE TABLE _store (
     epoch TEXT NOT NULL,             -- random; the words carry it in their commit payload
     last_batch INTEGER NOT NULL,     -- highest batch ever stamped on the outbox
     last_scan_ms INTEGER,            -- last full scan of all roots
-    entries_gone INTEGER NOT NULL    -- entries removed since the words were last built
+    entries_gone INTEGER NOT NULL,   -- entries removed since the words were last built
+    index_id TEXT NOT NULL,          -- which filling this is: whoever keeps a copy reads all again when it is another one
+    exclude INTEGER,                 -- hash of the globs by which was left out; NULL = none
+    wipe INTEGER NOT NULL,           -- 1: what was removed may still be read in free space
+    zone TEXT NOT NULL               -- the time zone of `_quarters.local_day`: its offsets over the years
 ) STRICT;
 
--- A directory scanned for one agent. `device` tells an unmounted root from an emptied one.
+-- A directory scanned for one agent. `device` and `inode` tell it under another name, and an unmounted one from an emptied one.
 CREATE TABLE _roots (
     root INTEGER PRIMARY KEY,
     host TEXT NOT NULL,
@@ -20,6 +24,9 @@ CREATE TABLE _roots (
     path TEXT NOT NULL,
     flat INTEGER NOT NULL,
     device INTEGER,
+    inode INTEGER,
+    current INTEGER NOT NULL DEFAULT 1,  -- 0: the last scan did not name it
+    excluded INTEGER NOT NULL DEFAULT 0, -- files left out by the last look
     error TEXT,                      -- why the last scan could not read it
     full_scan_ms INTEGER,            -- when all files were looked at; of roots with `_folders` only
     folders_revision INTEGER,        -- of the format when `_folders` were noted
@@ -42,8 +49,12 @@ CREATE TABLE _sources (
     consumed INTEGER NOT NULL,
     unlisted TEXT,                   -- why the agent would not list a session at this path
     unread TEXT,                     -- why it could not be read last time
+    unproven INTEGER NOT NULL DEFAULT 1, -- 1: it was read on since all its blocks were compared with what was read of them
     UNIQUE (root, relative)
 ) STRICT;
+-- Something stands behind the last whole line, or it grew while it was read: every search asks for these, and there are few.
+CREATE INDEX _sources_unfinished ON _sources (source) WHERE consumed < size OR racy;
+CREATE INDEX _sources_unproven ON _sources (source) WHERE unproven;
 
 -- From where a changed file is read on.
 CREATE TABLE _checkpoints (
@@ -82,10 +93,13 @@ CREATE TABLE _sessions (
     hidden TEXT,
     path TEXT NOT NULL,              -- of the main source
     own TEXT,                        -- what only its agent records, a JSON object
+    subagent INTEGER NOT NULL DEFAULT 0, -- 1: parent_session is an id
+    list_order TEXT NOT NULL DEFAULT '', -- sorts as the agents' lists do, but for equal names
     UNIQUE (root, place)
 ) STRICT;
-
 CREATE INDEX _sessions_cwd ON _sessions (cwd);
+CREATE INDEX _sessions_id ON _sessions (root, id);
+CREATE INDEX _sessions_subagents ON _sessions (root, parent_session) WHERE subagent;
 
 -- What `list --json` prints of each session, and what a list sorts by. Made from the columns above.
 CREATE TABLE _rows (
@@ -95,8 +109,11 @@ CREATE TABLE _rows (
     modified_ms INTEGER NOT NULL,
     file_ms INTEGER NOT NULL,
     created_ms INTEGER,
-    json TEXT NOT NULL               -- without agent and label, which its root says
+    json TEXT NOT NULL,              -- without agent and label, which its root says
+    hash INTEGER NOT NULL            -- of `json`, which a list copies to its reader unread
 ) STRICT;
+-- Which rows are on a page is told without reading any of them.
+CREATE INDEX _rows_in_order ON _rows (listed, modified_ms, file_ms, root, created_ms, length(json));
 
 CREATE TABLE _session_sources (
     session INTEGER NOT NULL REFERENCES _sessions,
@@ -122,10 +139,19 @@ CREATE TABLE _entries (
     time_ms INTEGER,
     agent_sees INTEGER NOT NULL,
     flags INTEGER NOT NULL,          -- 1 provisional (no final newline yet), 2 error, 4 image, 8 fused, 16 a tool answers,
-                                     -- 32 not all of its text is searched
-    stop_reason TEXT
+                                     -- 32 not all of its text is searched, 64 a system prompt or tool schemas
+    stop_reason TEXT,
+    taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
 ) STRICT;
 
+-- Runs of entries whose parent is the entry before: the way up a session goes through bytes there, not through rows. Not all
+-- of them are kept; what stands in no run is asked row by row.
+CREATE TABLE _chains (
+    key INTEGER PRIMARY KEY,         -- of the first entry; the others' follow it
+    ids BLOB NOT NULL                -- six bytes an entry: a hash of its id, two of them of its beginning; zero = it has none
+) STRICT;
+
+-- What an entry calls, or answers. A call has what its answer says once that is there.
 CREATE TABLE _calls (
     key INTEGER NOT NULL,
     ordinal INTEGER NOT NULL,
@@ -135,9 +161,12 @@ CREATE TABLE _calls (
     is_error INTEGER,
     subject TEXT,
     duration_ms INTEGER,
+    answer INTEGER,                  -- of a call: the entry by which the error and the time are known, where that is another one
     PRIMARY KEY (key, ordinal)
 ) STRICT, WITHOUT ROWID;
 
+-- What an entry spent, as written, and whether it counts: forks and copies repeat it. Entries that only call have a row
+-- too: what counts once are entries.
 CREATE TABLE _usage (
     key INTEGER PRIMARY KEY,
     provider TEXT,
@@ -153,7 +182,32 @@ CREATE TABLE _usage (
     cost_output REAL,
     cost_cache_read REAL,
     cost_cache_write REAL,
+    cost_total REAL,
+    what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone
+    said INTEGER NOT NULL,           -- the same in all copies: a hash of the response id, else of the entry's id and time, else
+                                     -- of its time, else of its bytes
+    time_ms INTEGER,                 -- by which searches know the entry, but for the session's start
+    counted INTEGER                  -- 1 in the copy that counts, 0 in the others; NULL in steps, which their message tells
+) STRICT;
+CREATE INDEX _usage_said ON _usage (said);
+
+-- Messages that lack tokens or cost which their steps have: what both say together.
+CREATE TABLE _stepped (
+    key INTEGER PRIMARY KEY,
+    input INTEGER,
+    output INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    reasoning INTEGER,
     cost_total REAL
+) STRICT;
+
+-- What clido writes at the end of a turn: figures of the run so far.
+CREATE TABLE _runs (
+    key INTEGER PRIMARY KEY,
+    turns INTEGER,
+    cost REAL,
+    duration_ms INTEGER
 ) STRICT;
 
 CREATE TABLE _files (
@@ -173,7 +227,8 @@ CREATE TABLE _labels (
 CREATE TABLE _compactions (
     key INTEGER PRIMARY KEY,
     first_kept TEXT,
-    tokens_before INTEGER
+    tokens_before INTEGER,
+    first_kept_index INTEGER         -- version 1, whose entries have no ids: counts the entries that pi reads, the header as 0
 ) STRICT;
 
 -- Bytes that could not be read as an entry.
@@ -191,19 +246,24 @@ CREATE TABLE _strays (
     root INTEGER NOT NULL,
     relative TEXT NOT NULL,
     reason TEXT NOT NULL,
+    unread INTEGER NOT NULL DEFAULT 0, -- 1: it could not be read
     PRIMARY KEY (root, relative)
 ) STRICT, WITHOUT ROWID;
 
--- Directories below the roots of agents that replace files by rename only, as they were when they were read: while a
--- directory is the same, so are the files in it. NULL = look at its files in any case.
+-- Sessions left out by their working directory, so that their files are not opened at every look. Nothing else of them is stored.
+CREATE TABLE _excluded (
+    root INTEGER NOT NULL,
+    place INTEGER NOT NULL,          -- hash of the session's place below the root
+    seal INTEGER NOT NULL,           -- hash of its main source's identity
+    PRIMARY KEY (root, place)
+) STRICT, WITHOUT ROWID;
+
+-- Directories below a root: while the seal of one holds, no row of `_sources` of its files is read. It is a hash of what must be
+-- the same for all that is known of them to hold.
 CREATE TABLE _folders (
     root INTEGER NOT NULL,
     relative TEXT NOT NULL,
-    device INTEGER,
-    inode INTEGER,
-    size INTEGER,
-    mtime_ns INTEGER,
-    ctime_ns INTEGER,
+    seal INTEGER,                    -- NULL = compare its files in any case
     files INTEGER NOT NULL,          -- sources directly in it
     PRIMARY KEY (root, relative)
 ) STRICT, WITHOUT ROWID;
@@ -238,49 +298,282 @@ CREATE TABLE _changes (
     path TEXT NOT NULL
 ) STRICT;
 
--- The contract.
-CREATE VIEW contract AS SELECT 1 AS contract_version;
+-- What the answers, and the calls, of every 256 entries come to (`block` = key >> 8), so that a report reads a few thousand
+-- rows. They are made anew in the transaction that changed a row of the block.
+CREATE TABLE _usage_sums (
+    block INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    quarter_ms INTEGER,              -- when the quarter of an hour began
+    provider TEXT,
+    model TEXT,
+    answers INTEGER NOT NULL,
+    input INTEGER,
+    output INTEGER,
+    cache_read INTEGER,
+    cache_write INTEGER,
+    reasoning INTEGER,
+    total INTEGER,
+    cost_input REAL,
+    cost_output REAL,
+    cost_cache_read REAL,
+    cost_cache_write REAL,
+    cost_total REAL,
+    PRIMARY KEY (block, ordinal)
+) STRICT, WITHOUT ROWID;
 
+CREATE TABLE _call_sums (
+    block INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    tool TEXT,
+    calls INTEGER NOT NULL,
+    answered INTEGER NOT NULL,
+    errors INTEGER,
+    timed INTEGER NOT NULL,
+    ms INTEGER,
+    longest_ms INTEGER,
+    PRIMARY KEY (block, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- Blocks whose sums are to be made before this transaction ends.
+CREATE TABLE _unsummed (block INTEGER PRIMARY KEY) STRICT;
+
+-- The days of every quarter of an hour in which something was spent. No zone begins its days at another time, and tools that
+-- cannot tell a day in the reader's zone join this.
+CREATE TABLE _quarters (
+    quarter_ms INTEGER PRIMARY KEY,
+    day TEXT NOT NULL,
+    local_day TEXT NOT NULL
+) STRICT;
+
+-- The contract. DuckDB binds these views by its own grammar, or calls every column text: no count(*), no GLOB, no date(), no
+-- strftime() with a modifier, no CROSS JOIN with ON, no subquery by a view that groups; BIGINT and DOUBLE are its wide types.
+CREATE VIEW contract AS SELECT 3 AS contract_version;
+
+-- A session's row is empty until all of its file is in.
 CREATE VIEW sessions AS
 SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd, s.name,
        s.parent_session, s.created_raw, s.created_ms, s.modified_ms, s.file_ms, s.messages,
        s.first_message, s.entries, s.problems, s.errors, s.version, s.leaf, s.provider, s.model,
        s.tokens, s.cost, s.listed_cost, s.bytes,
-       s.hidden IS NULL AS listed_by_agent, s.hidden AS reason, s.own
-FROM _sessions s JOIN _roots r USING (root);
+       CAST(s.hidden IS NULL AS BIGINT) AS listed_by_agent, s.hidden AS reason, s.own,
+       s.subagent AS is_subagent,
+       CAST((WITH RECURSIVE below(session, id) AS (
+            SELECT s.session, s.id
+            UNION SELECT c.session, c.id FROM below JOIN _sessions c ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
+        SELECT count(*) - 1 FROM below) AS BIGINT) AS subagents,
+       r.current, s.list_order
+FROM _sessions s JOIN _roots r USING (root)
+WHERE s.path <> '';
+
+CREATE VIEW largest_sessions AS
+SELECT session, agent, cwd, name, first_message, bytes, entries, messages, tokens, cost, errors, modified_ms, id, path
+FROM sessions ORDER BY bytes DESC, session;
+
+CREATE VIEW forks AS
+SELECT c.session, CAST(coalesce(p.session, i.session) AS BIGINT) AS parent, c.parent_session AS parent_written,
+       CAST(CASE WHEN json_extract(c.own, '$.isSubAgent') THEN 'subagent' ELSE 'fork' END AS TEXT) AS relation
+FROM _sessions c
+  LEFT JOIN (SELECT path, min(session) AS session FROM _sessions GROUP BY path) p ON p.path = c.parent_session
+  LEFT JOIN (SELECT root, id, min(session) AS session FROM _sessions GROUP BY root, id) i
+    ON i.root = c.root AND i.id = c.parent_session
+WHERE c.parent_session IS NOT NULL AND c.path <> '';
 
 CREATE VIEW entries AS
-SELECT e.key AS entry, e.key >> 24 AS session, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role,
-       e.id, e.parent, e.time_ms, e.agent_sees, e.flags & 1 AS provisional,
-       (e.flags >> 1) & 1 AS is_error, (e.flags >> 2) & 1 AS has_image, (e.flags >> 3) & 1 AS fused,
-       (e.flags >> 5) & 1 AS text_cut,
-       e.stop_reason
+SELECT e.key AS entry, CAST(e.key >> 24 AS BIGINT) AS session, e.source, e.start, e.length, e.line, e.hash, e.kind, e.role,
+       e.id, e.parent,
+       CAST(coalesce(e.time_ms, e.taken_ms, (SELECT s.created_ms FROM _sessions s WHERE s.session = e.key >> 24)) AS BIGINT) AS time_ms,
+       e.agent_sees, CAST(e.flags & 1 AS BIGINT) AS provisional,
+       CAST((e.flags >> 1) & 1 AS BIGINT) AS is_error, CAST((e.flags >> 2) & 1 AS BIGINT) AS has_image,
+       CAST((e.flags >> 3) & 1 AS BIGINT) AS fused, CAST((e.flags >> 5) & 1 AS BIGINT) AS text_cut,
+       e.stop_reason, e.time_ms AS time_written_ms
 FROM _entries e;
 
-CREATE VIEW calls AS
-SELECT key AS entry, key >> 24 AS session, ordinal, call_id, tool, is_result, is_error, subject, duration_ms
-FROM _calls;
+-- One row a line that calls or answers, as written. DuckDB counts the rows of a view by the row ids of its table, which this
+-- one has not; so it asks for the keys.
+CREATE VIEW call_records AS
+SELECT key AS entry, CAST(key >> 24 AS BIGINT) AS session, ordinal, call_id, tool, is_result,
+       CASE WHEN answer IS NULL THEN is_error END AS is_error, subject,
+       CASE WHEN answer IS NULL THEN duration_ms END AS duration_ms
+FROM _calls WHERE key >= 0;
 
+-- One row a call, with the answer that follows it.
+CREATE VIEW calls AS
+SELECT c.key AS entry, CAST(c.key >> 24 AS BIGINT) AS session, c.ordinal,
+       CAST(coalesce(e.time_ms, e.taken_ms, (SELECT s.created_ms FROM _sessions s WHERE s.session = c.key >> 24)) AS BIGINT) AS time_ms,
+       c.call_id, c.tool, c.subject, c.answer, c.is_error, c.duration_ms, a.time_ms AS answer_ms
+FROM _calls c JOIN _entries e USING (key) LEFT JOIN _entries a ON a.key = c.answer
+WHERE NOT c.is_result;
+
+-- Error rates. A call that forks and copies repeat is one call.
+CREATE VIEW tools AS
+SELECT r.agent, t.tool, CAST(sum(t.calls) AS BIGINT) AS calls, CAST(sum(t.answered) AS BIGINT) AS answered,
+       CAST(sum(t.errors) AS BIGINT) AS errors,
+       CAST(1.0 * sum(t.errors) / nullif(sum(t.answered), 0) AS DOUBLE) AS error_rate,
+       CAST(1.0 * sum(t.ms) / nullif(sum(t.timed), 0) AS DOUBLE) AS mean_ms, CAST(max(t.longest_ms) AS BIGINT) AS longest_ms
+FROM _sessions s JOIN _roots r USING (root)
+  JOIN _call_sums t ON t.block >> 16 = s.session AND t.block BETWEEN s.session << 16 AND (s.session << 16) + 65535
+WHERE s.path <> '' GROUP BY r.agent, t.tool;
+
+-- clido's figures count from the start of its process: within a run they grow, and a fall is the next run.
+CREATE VIEW runs AS
+SELECT r.key AS entry, CAST(r.key >> 24 AS BIGINT) AS session, e.stop_reason AS exit_status, r.turns, r.duration_ms,
+       r.cost AS cost_so_far,
+       CAST(r.cost - CASE WHEN lag(r.cost) OVER w <= r.cost THEN lag(r.cost) OVER w ELSE 0 END AS DOUBLE) AS cost
+FROM _runs r JOIN _entries e USING (key)
+WINDOW w AS (PARTITION BY r.key >> 24 ORDER BY e.source, e.start);
+
+-- One row an entry that records usage, as written: steps beside totals, and what forks and copies repeat.
+CREATE VIEW usage_records AS
+SELECT u.key AS entry, CAST(u.key >> 24 AS BIGINT) AS session, u.provider, u.model, u.response_id, u.input, u.output,
+       u.cache_read, u.cache_write, u.reasoning,
+       CAST(CASE WHEN coalesce(u.input, u.output, u.cache_read, u.cache_write) IS NULL THEN u.total
+                 ELSE coalesce(u.input, 0) + coalesce(u.output, 0) + coalesce(u.cache_read, 0) + coalesce(u.cache_write, 0)
+            END AS BIGINT) AS total, u.total AS total_written,
+       u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
+       CAST(u.what = 1 AS BIGINT) AS step
+FROM _usage u WHERE u.what < 2;
+
+-- What was spent, once.
+CREATE VIEW _answers AS
+SELECT u.key, u.time_ms, u.provider, u.model, u.response_id,
+       CASE WHEN w.key IS NULL THEN u.input ELSE w.input END AS input,
+       CASE WHEN w.key IS NULL THEN u.output ELSE w.output END AS output,
+       CASE WHEN w.key IS NULL THEN u.cache_read ELSE w.cache_read END AS cache_read,
+       CASE WHEN w.key IS NULL THEN u.cache_write ELSE w.cache_write END AS cache_write,
+       CASE WHEN w.key IS NULL THEN u.reasoning ELSE w.reasoning END AS reasoning,
+       CASE WHEN w.key IS NOT NULL
+            THEN coalesce(w.input, 0) + coalesce(w.output, 0) + coalesce(w.cache_read, 0) + coalesce(w.cache_write, 0)
+            WHEN coalesce(u.input, u.output, u.cache_read, u.cache_write) IS NULL THEN u.total
+            ELSE coalesce(u.input, 0) + coalesce(u.output, 0) + coalesce(u.cache_read, 0) + coalesce(u.cache_write, 0)
+       END AS total, u.total AS total_written,
+       u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write,
+       CASE WHEN w.key IS NULL THEN u.cost_total ELSE w.cost_total END AS cost_total,
+       u.said, u.input AS input_written, u.output AS output_written, u.cost_total AS cost_written
+FROM _usage u LEFT JOIN _stepped w ON w.key = u.key
+WHERE u.counted = 1 AND u.what <> 3;
+
+-- Each answer once. Both conditions say the same of the key: by the one the session of a row is found, by the other the
+-- rows of a session.
 CREATE VIEW usage AS
-SELECT key AS entry, key >> 24 AS session, provider, model, response_id, input, output, cache_read, cache_write,
-       reasoning, total, cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total
-FROM _usage;
+SELECT u.key AS entry, s.session, r.agent, s.cwd, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms, q.day, q.local_day,
+       u.provider, u.model, u.response_id, u.input, u.output, u.cache_read, u.cache_write, u.reasoning,
+       CAST(u.total AS BIGINT) AS total, u.total_written,
+       u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
+       CAST((SELECT count(1) FROM _usage c
+             WHERE c.said = u.said AND c.counted IS NOT NULL AND coalesce(c.response_id, '') = coalesce(u.response_id, '')
+               AND coalesce(c.model, '') = coalesce(u.model, '') AND coalesce(c.input, -1) = coalesce(u.input_written, -1)
+               AND coalesce(c.output, -1) = coalesce(u.output_written, -1) AND coalesce(c.cost_total, -1) = coalesce(u.cost_written, -1)) AS BIGINT) AS records
+FROM _sessions s JOIN _roots r USING (root)
+  JOIN _answers u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
+  LEFT JOIN _quarters q ON q.quarter_ms = coalesce(u.time_ms, s.created_ms) - coalesce(u.time_ms, s.created_ms) % 900000
+WHERE s.path <> '';
+
+CREATE VIEW _spent AS
+SELECT s.session, r.agent, s.cwd, q.day, q.local_day, u.provider, u.model, u.answers, u.input, u.output, u.cache_read, u.cache_write,
+       u.reasoning, u.total, u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total
+FROM _sessions s JOIN _roots r USING (root)
+  JOIN _usage_sums u ON u.block >> 16 = s.session AND u.block BETWEEN s.session << 16 AND (s.session << 16) + 65535
+  LEFT JOIN _quarters q ON q.quarter_ms = u.quarter_ms
+WHERE s.path <> '';
+
+CREATE VIEW usage_by_day AS
+SELECT day, CAST(sum(answers) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
+       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
+       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
+       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
+       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
+       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
+       CAST(sum(cost_total) AS DOUBLE) AS cost_total
+FROM _spent GROUP BY day;
+
+CREATE VIEW usage_by_local_day AS
+SELECT local_day, CAST(sum(answers) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
+       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
+       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
+       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
+       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
+       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
+       CAST(sum(cost_total) AS DOUBLE) AS cost_total
+FROM _spent GROUP BY local_day;
+
+CREATE VIEW usage_by_model AS
+SELECT provider, model, CAST(sum(answers) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
+       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
+       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
+       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
+       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
+       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
+       CAST(sum(cost_total) AS DOUBLE) AS cost_total
+FROM _spent GROUP BY provider, model;
+
+CREATE VIEW usage_by_provider AS
+SELECT provider, CAST(sum(answers) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
+       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
+       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
+       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
+       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
+       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
+       CAST(sum(cost_total) AS DOUBLE) AS cost_total
+FROM _spent GROUP BY provider;
+
+CREATE VIEW usage_by_project AS
+SELECT cwd, CAST(sum(answers) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
+       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
+       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
+       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
+       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
+       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
+       CAST(sum(cost_total) AS DOUBLE) AS cost_total
+FROM _spent GROUP BY cwd;
+
+CREATE VIEW usage_by_agent AS
+SELECT agent, CAST(sum(answers) AS BIGINT) AS answers, CAST(count(DISTINCT session) AS BIGINT) AS sessions,
+       CAST(sum(input) AS BIGINT) AS input, CAST(sum(output) AS BIGINT) AS output,
+       CAST(sum(cache_read) AS BIGINT) AS cache_read, CAST(sum(cache_write) AS BIGINT) AS cache_write,
+       CAST(sum(reasoning) AS BIGINT) AS reasoning, CAST(sum(total) AS BIGINT) AS total,
+       CAST(sum(cost_input) AS DOUBLE) AS cost_input, CAST(sum(cost_output) AS DOUBLE) AS cost_output,
+       CAST(sum(cost_cache_read) AS DOUBLE) AS cost_cache_read, CAST(sum(cost_cache_write) AS DOUBLE) AS cost_cache_write,
+       CAST(sum(cost_total) AS DOUBLE) AS cost_total
+FROM _spent GROUP BY agent;
+
+CREATE VIEW compactions AS
+SELECT key AS entry, CAST(key >> 24 AS BIGINT) AS session, first_kept, tokens_before FROM _compactions;
+
+-- Files that an entry says were read or modified: arguments of calls, details of compactions and summaries, patches.
+CREATE VIEW touches AS
+SELECT f.key AS entry, CAST(f.key >> 24 AS BIGINT) AS session, f.ordinal,
+       CAST(coalesce(e.time_ms, e.taken_ms, s.created_ms) AS BIGINT) AS time_ms, f.path AS path_written,
+       CAST(CASE WHEN s.cwd = '' OR substr(f.path, 1, 1) IN ('/', '~', '\') OR substr(f.path, 2, 1) = ':' THEN f.path
+                 WHEN substr(f.path, 1, 2) = './' THEN s.cwd || substr(f.path, 2)
+                 ELSE s.cwd || '/' || f.path END AS TEXT) AS path,
+       f.modified, e.kind AS told_by
+FROM _files f JOIN _entries e USING (key) JOIN _sessions s ON s.session = f.key >> 24;
+
+-- Which sessions touched a file.
+CREATE VIEW files AS
+SELECT path, session, CAST(sum(NOT modified) AS BIGINT) AS reads, CAST(sum(modified) AS BIGINT) AS modifications,
+       CAST(min(time_ms) AS BIGINT) AS first_ms, CAST(max(time_ms) AS BIGINT) AS last_ms
+FROM touches GROUP BY path, session;
 
 CREATE VIEW labels AS
-SELECT l.key AS entry, l.key >> 24 AS session, l.target, l.text FROM _labels l;
+SELECT l.key AS entry, CAST(l.key >> 24 AS BIGINT) AS session, l.target, l.text FROM _labels l;
 
 CREATE VIEW problems AS
-SELECT 'bytes' AS what, r.path AS root, s.relative, p.start, p.length, p.provisional, p.reason
+SELECT 'bytes' AS what, r.path AS root, s.relative, p.start, p.length, p.provisional, p.reason,
+       CAST((SELECT min(session) FROM _session_sources ss WHERE ss.source = s.source) AS BIGINT) AS session
 FROM _problems p JOIN _sources s USING (source) JOIN _roots r USING (root)
 UNION ALL
-SELECT 'file', r.path, t.relative, NULL, NULL, 0, t.reason FROM _strays t JOIN _roots r USING (root)
+SELECT CASE WHEN t.unread THEN 'unread' ELSE 'file' END, r.path, t.relative, NULL, NULL, 0, t.reason, NULL
+FROM _strays t JOIN _roots r USING (root)
 UNION ALL
-SELECT 'unread', r.path, s.relative, NULL, NULL, 0, s.unread FROM _sources s JOIN _roots r USING (root) WHERE s.unread IS NOT NULL
+SELECT 'unread', r.path, s.relative, NULL, NULL, 0, s.unread,
+       (SELECT min(session) FROM _session_sources ss WHERE ss.source = s.source)
+FROM _sources s JOIN _roots r USING (root) WHERE s.unread IS NOT NULL
 UNION ALL
-SELECT 'root', r.path, '', NULL, NULL, 0, r.error FROM _roots r WHERE r.error IS NOT NULL;
+SELECT 'root', r.path, '', NULL, NULL, 0, r.error, NULL FROM _roots r WHERE r.error IS NOT NULL;
 
 CREATE VIEW sources AS
-SELECT s.source, r.agent, r.path AS root, s.relative, s.size, s.mtime_ns / 1000000 AS mtime_ms, s.consumed,
+SELECT s.source, r.agent, r.path AS root, s.relative, s.size, CAST((s.mtime_ns - s.mtime_ns % 1000000) / 1000000 AS BIGINT) AS mtime_ms, s.consumed,
        ss.session, ss.part
 FROM _sources s JOIN _roots r USING (root) LEFT JOIN _session_sources ss USING (source);
 
@@ -288,8 +581,11 @@ CREATE VIEW changes AS SELECT seq, session, what, id, path FROM _changes;
 
 CREATE VIEW freshness AS
 SELECT last_scan_ms, last_batch,
-       (SELECT count(*) FROM _outbox) AS outstanding_items,
-       (SELECT coalesce(sum(bytes), 0) FROM _outbox) AS outstanding_bytes
+       CAST((SELECT count(1) FROM _outbox) AS BIGINT) AS outstanding_items,
+       CAST((SELECT coalesce(sum(bytes), 0) FROM _outbox) AS BIGINT) AS outstanding_bytes,
+       index_id,
+       CAST(coalesce((SELECT min(seq) FROM _changes), 1) AS BIGINT) AS first_change,
+       CAST(coalesce((SELECT max(seq) FROM _changes), 0) AS BIGINT) AS last_change
 FROM _store;
 
-INSERT INTO _store VALUES (1, lower(hex(randomblob(8))), 0, NULL, 0);
+INSERT INTO _store VALUES (1, lower(hex(randomblob(8))), 0, NULL, 0, lower(hex(randomblob(8))), NULL, 0, '');

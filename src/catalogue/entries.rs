@@ -73,23 +73,11 @@ impl<'a> Placed<'a> {
 #[allow(missing_docs)]
 pub struct Children {
     pub calls: Vec<Call>,
-    pub usage: Option<Spent>,
+    pub counted: Option<Counted<'static>>,
     pub files: Vec<FileTouch>,
     pub label: Option<Label>,
     pub compaction: Option<Compaction>,
     pub run: Option<Run>,
-}
-
-/// Tokens and cost of an entry.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spent {
-    pub usage: Usage,
-    /// Whether it is only a step's: see [`Facts::step`](crate::model::Facts::step).
-    pub is_step: bool,
-    /// The same in all copies of the answer: see [`said`].
-    pub said: i64,
-    /// Of the entry, else of the one before it in its file.
-    pub time_ms: Option<i64>,
 }
 
 impl Children {
@@ -98,12 +86,7 @@ impl Children {
         let facts = &entry.facts;
         Children {
             calls: facts.calls.clone(),
-            usage: facts.spent().map(|(usage, is_step)| Spent {
-                usage: usage.clone(),
-                is_step,
-                said: said(entry.hash, facts),
-                time_ms: facts.time_ms.or(entry.taken_ms),
-            }),
+            counted: Counted::of(entry).map(Counted::into_owned),
             files: facts.files.clone(),
             label: facts.label.clone(),
             compaction: facts.compaction.clone(),
@@ -204,7 +187,9 @@ impl Catalogue {
             let c = &self.connection;
             let calls = c
                 .prepare_cached(
-                    "SELECT call_id, tool, is_result, is_error, subject, duration_ms FROM _calls WHERE key = ?1 ORDER BY ordinal",
+                    "SELECT call_id, tool, is_result, CASE WHEN answer IS NULL THEN is_error END, subject,
+                            CASE WHEN answer IS NULL THEN duration_ms END
+                     FROM _calls WHERE key = ?1 ORDER BY ordinal",
                 )?
                 .query_map([key], |r| {
                     Ok(Call {
@@ -217,11 +202,11 @@ impl Catalogue {
                     })
                 })?
                 .collect::<Result<Vec<_>, _>>()?;
-            let usage = c
+            let counted = c
                 .prepare_cached(
                     "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
-                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, step = 1, said, time_ms
-                     FROM _usage WHERE key = ?1 AND step <> 2",
+                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, what, said, time_ms
+                     FROM _usage WHERE key = ?1 AND what <> 2",
                 )?
                 .query_row([key], |r| {
                     let usage = Usage {
@@ -240,9 +225,9 @@ impl Catalogue {
                         cost_cache_write: r.get(12)?,
                         cost_total: r.get(13)?,
                     };
-                    Ok(Spent {
-                        usage,
-                        is_step: r.get(14)?,
+                    Ok(Counted {
+                        usage: Cow::Owned(usage),
+                        what: r.get(14)?,
                         said: r.get(15)?,
                         time_ms: r.get(16)?,
                     })

@@ -4,12 +4,16 @@
 //! long runs of bytes instead of a dozen texts an entry, which the writer would have to fetch from
 //! another core's memory and free one by one.
 
+use std::collections::HashMap;
+
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::chains::{Chains, Link};
-use super::counted::said;
+use super::answered::NEAR;
+use super::counted::Counted;
 use super::write::{Entries, EntryRow, flag};
+use crate::model::Call;
 
 /// Rows that one statement inserts, where there are so many: finding the end of the table and
 /// starting a statement cost as much as a row.
@@ -30,6 +34,19 @@ pub struct Inserts {
     runs: Table,
     chains: Chains,
     owed: Vec<Owed>,
+    /// Calls without an answer so far, by their ids.
+    unanswered: HashMap<String, Vec<Unanswered>>,
+}
+
+/// A call without an answer so far.
+struct Unanswered {
+    /// Place of its entry in the chunk.
+    at: i64,
+    /// Where these values of its row stand.
+    is_error: usize,
+    duration_ms: usize,
+    is_timed: bool,
+    answer: usize,
 }
 
 /// What one outbox row stands for: first and last entry by their place in the chunk, and their bytes.
@@ -44,7 +61,7 @@ impl Default for Inserts {
         Inserts {
             count: 0,
             entries: Table::new("_entries", 15),
-            calls: Table::new("_calls", 8),
+            calls: Table::new("_calls", 9),
             usage: Table::new("_usage", 19),
             files: Table::new("_files", 4),
             labels: Table::new("_labels", 3),
@@ -52,6 +69,7 @@ impl Default for Inserts {
             runs: Table::new("_runs", 4),
             chains: Chains::default(),
             owed: Vec::new(),
+            unanswered: HashMap::new(),
         }
     }
 }
@@ -78,17 +96,14 @@ impl Entries for Inserts {
         row.text(f.stop_reason.as_deref());
         row.integer(entry.taken_ms);
         for (ordinal, call) in (0..).zip(&f.calls) {
-            let row = self.calls.row(at);
-            row.integer(ordinal);
-            row.text(call.call_id.as_deref());
-            row.text(call.tool.as_deref());
-            row.integer(i64::from(call.is_result));
-            row.integer(call.is_error.map(i64::from));
-            row.text(call.subject.as_deref());
-            row.integer(call.duration_ms);
+            self.call(at, ordinal, call);
         }
-        if let Some((u, is_step)) = f.spent() {
+        for result in f.calls.iter().filter(|call| call.is_result) {
+            self.answer(at, result);
+        }
+        if let Some(counted) = Counted::of(&entry) {
             let row = self.usage.row(at);
+            let u = counted.usage;
             for text in [&u.provider, &u.model, &u.response_id] {
                 row.text(text.as_deref());
             }
@@ -103,9 +118,9 @@ impl Entries for Inserts {
             row.real(u.cost_cache_read);
             row.real(u.cost_cache_write);
             row.real(u.cost_total);
-            row.integer(i64::from(is_step));
-            row.integer(said(entry.hash, f));
-            row.integer(f.time_ms.or(entry.taken_ms));
+            row.integer(counted.what);
+            row.integer(counted.said);
+            row.integer(counted.time_ms);
             row.integer(1);
         }
         for (ordinal, file) in (0..).zip(&f.files) {
@@ -143,6 +158,51 @@ impl Inserts {
     /// How many entries there are.
     pub fn count(&self) -> i64 {
         self.count
+    }
+
+    fn call(&mut self, at: i64, ordinal: i64, call: &Call) {
+        let row = self.calls.row(at);
+        row.integer(ordinal);
+        row.text(call.call_id.as_deref());
+        row.text(call.tool.as_deref());
+        row.integer(i64::from(call.is_result));
+        let is_error = row.next();
+        row.integer(call.is_error.map(i64::from));
+        row.text(call.subject.as_deref());
+        let duration_ms = row.next();
+        row.integer(call.duration_ms);
+        let answer = row.next();
+        row.integer(None);
+        if let (Some(id), false, None) = (&call.call_id, call.is_result, call.is_error) {
+            let unanswered = Unanswered {
+                at,
+                is_error,
+                duration_ms,
+                is_timed: call.duration_ms.is_some(),
+                answer,
+            };
+            let of_id = self.unanswered.entry(id.clone()).or_default();
+            of_id.push(unanswered);
+        }
+    }
+
+    /// Calls of this chunk have what their answer says. Those of earlier ones get it when the rows are in.
+    fn answer(&mut self, at: i64, result: &Call) {
+        let Some(id) = &result.call_id else {
+            return;
+        };
+        for call in self.unanswered.remove(id).unwrap_or_default() {
+            if at - call.at > NEAR {
+                continue;
+            }
+            self.calls.set(call.answer, tag::KEY, at);
+            if let Some(is_error) = result.is_error {
+                self.calls.set(call.is_error, tag::INTEGER, is_error.into());
+            }
+            if let (Some(duration), false) = (result.duration_ms, call.is_timed) {
+                self.calls.set(call.duration_ms, tag::INTEGER, duration);
+            }
+        }
     }
 
     /// What the words are owed. A provisional entry stays out of them.
@@ -256,6 +316,17 @@ impl Table {
     fn tagged(&mut self, tag: u8, word: u64) {
         self.values.push(tag);
         self.values.extend_from_slice(&word.to_le_bytes());
+    }
+
+    /// Where the next value will stand.
+    fn next(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Another number in place of the one that stands there.
+    fn set(&mut self, place: usize, tag: u8, number: i64) {
+        self.values[place] = tag;
+        self.values[place + 1..place + 9].copy_from_slice(&number.to_le_bytes());
     }
 
     fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {

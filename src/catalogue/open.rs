@@ -17,7 +17,7 @@ use crate::private;
 use crate::source::identity::{FileId, file_at};
 
 /// Name of the index directory's generation: a binary touches its own only.
-pub const GENERATION: u32 = 1;
+pub const GENERATION: u32 = 2;
 /// Version of the public views.
 pub const CONTRACT_VERSION: u32 = 3;
 /// "SESY" in SQLite's application_id.
@@ -32,26 +32,7 @@ const TRIES: u32 = 3;
 /// One step a file, numbered by `user_version`.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0001_catalogue.sql"),
-    include_str!("../../migrations/0002_seals.sql"),
-    include_str!("../../migrations/0003_reporting.sql"),
-    include_str!("../../migrations/0004_unread.sql"),
-    include_str!("../../migrations/0005_listing.sql"),
-    include_str!("../../migrations/0006_exclude.sql"),
-    include_str!("../../migrations/0007_unfinished.sql"),
-    include_str!("../../migrations/0008_chains.sql"),
-    include_str!("../../migrations/0009_list_order.sql"),
-    include_str!("../../migrations/0010_beginnings.sql"),
-    include_str!("../../migrations/0011_lacking.sql"),
-    include_str!("../../migrations/0012_unproven.sql"),
-    include_str!("../../migrations/0013_row_hash.sql"),
-    include_str!("../../migrations/0014_counted.sql"),
 ];
-
-/// The last step after which the rows of lists say something else than before.
-const ROWS_STEP: u32 = 13;
-
-/// The same of runs.
-const RUNS_STEP: u32 = 10;
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -356,12 +337,12 @@ impl Catalogue {
         c.file_control(None::<&str>, FileControl::PersistWal(&mut 1))
             .map_err(err)?;
         c.set_prepared_statement_cache_capacity(64);
-        match version < known {
-            true => self.migrate(version)?,
-            false => return Ok(()),
+        if version < known {
+            self.migrate(version)?;
+            // Whose database this is stands in the file itself from now on, however long somebody keeps it open.
+            self.empty_wal()?;
         }
-        // Whose database this is stands in the file itself from now on, however long somebody keeps it open.
-        self.empty_wal().map(drop)
+        self.told(self.take_zone())
     }
 
     /// Take every step after the first `taken` ones, all of them or none.
@@ -372,12 +353,6 @@ impl Catalogue {
             c.pragma_update(None, "application_id", APPLICATION_ID)?;
             for step in &MIGRATIONS[taken as usize..] {
                 c.execute_batch(step)?;
-            }
-            if (1..ROWS_STEP).contains(&taken) {
-                self.make_all_ready()?;
-            }
-            if (1..RUNS_STEP).contains(&taken) {
-                chains::make_all(c)?;
             }
             c.pragma_update(None, "user_version", MIGRATIONS.len() as u32)?;
             step("catalogue.migrate")?;

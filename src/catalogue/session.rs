@@ -23,24 +23,27 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
-        let was: Option<(bool, bool)> = c
+        let was: Option<(bool, bool, bool)> = c
             .prepare_cached(
-                "SELECT created_ms IS NOT ?2 AND path <> '', created_ms IS NOT ?2 OR path <> ?3
+                "SELECT created_ms IS NOT ?2, path <> '', path <> ?3
                  FROM _sessions WHERE session = ?1",
             )?
             .query_row(params![session, made.facts.created_ms, made.path], |r| {
-                Ok((r.get(0)?, r.get(1)?))
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?))
             })
             .optional()?;
-        let (began_elsewhere, is_ranked_anew) = was.unwrap_or_default();
+        let (began_elsewhere, was_ready, is_moved) = was.unwrap_or_default();
         if began_elsewhere {
+            counted::touch_undated(c, session)?;
+        }
+        if began_elsewhere && was_ready {
             self.owe_undated(session)?;
         }
         let mut update = c.prepare_cached(
             "UPDATE _sessions SET id = ?2, cwd = ?3, name = ?4, parent_session = ?5, created_raw = ?6, created_ms = ?7,
                  modified_ms = ?8, file_ms = ?9, messages = ?10, first_message = ?11, entries = ?12, problems = ?13, errors = ?14,
                  version = ?15, leaf = ?16, provider = ?17, model = ?18, tokens = ?19, cost = ?20, listed_cost = ?21,
-                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26
+                 bytes = ?22, hidden = ?23, path = ?24, own = ?25, subagent = ?26, list_order = ?27
              WHERE session = ?1",
         )?;
         made.with_columns(session, |columns| update.execute(columns))?;
@@ -48,7 +51,7 @@ impl Catalogue {
         if of_steps {
             counted::settle_steps(c, session)?;
         }
-        if of_steps || is_ranked_anew {
+        if of_steps || began_elsewhere || is_moved {
             counted::settle_session(c, session)?;
         }
         c.prepare_cached(
@@ -220,7 +223,7 @@ impl Catalogue {
                            AND problems IS ?13 AND errors IS ?14 AND version IS ?15 AND leaf IS ?16 AND provider IS ?17
                            AND model IS ?18 AND tokens IS ?19 AND cost IS ?20 AND listed_cost IS ?21 AND bytes IS ?22
                            AND hidden IS ?23 AND path IS ?24 AND own IS ?25
-                           AND subagent IS ?26",
+                           AND subagent IS ?26 AND list_order IS ?27",
                 )?;
                 let equal: i64 =
                     made.with_columns(session, |columns| same.query_row(columns, |r| r.get(0)))?;
@@ -267,6 +270,7 @@ impl Catalogue {
 struct Made {
     facts: SessionFacts,
     path: String,
+    list_order: String,
     file_ms: i64,
     problems: i64,
     bytes: i64,
@@ -304,6 +308,7 @@ impl Made {
             &self.path,
             &s.own,
             &s.is_subagent,
+            &self.list_order,
         ])
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, params};
 use super::entries::in_file;
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
-use super::{chains, counted};
+use super::{answered, chains, counted, sums};
 use crate::format::{Format, Shape};
 pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, Part};
@@ -163,6 +163,7 @@ impl Catalogue {
 
     /// Commit it.
     pub fn commit(&self) -> Result<(), Error> {
+        self.told(sums::sum_up(&self.connection))?;
         self.step("catalogue.commit")?;
         self.told(self.run_cached("COMMIT"))?;
         self.step("catalogue.committed")
@@ -386,10 +387,12 @@ impl Catalogue {
         keys.reverse();
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
             let copied = counted::copied(c, first, last)?;
+            counted::touch(c, first, last)?;
             for table in [
                 "_entries",
                 "_calls",
                 "_usage",
+                "_stepped",
                 "_files",
                 "_labels",
                 "_compactions",
@@ -399,6 +402,7 @@ impl Catalogue {
                     .execute(params![first, last])?;
             }
             counted::settle(c, &copied)?;
+            answered::forget_answers(c, session, first, last)?;
             chains::forget(c, first, last)?;
             c.prepare_cached(
                 "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",

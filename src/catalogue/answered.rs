@@ -1,0 +1,87 @@
+//! Which entry answers a call? The first with its id that follows, and how it ended stands with the call from then on.
+//!
+//! Call and answer mostly come in one chunk, which puts them together before it is written. What is done here is for those
+//! that do not.
+
+use rusqlite::{Connection, params};
+
+use super::counted::touch;
+use super::open::{Catalogue, Error};
+use super::write::key_range;
+
+/// An answer comes within so many entries or not at all: the search for it must end.
+pub(super) const NEAR: i64 = 1000;
+
+/// Calls before these entries, which are new, may have their answer among them.
+pub(super) fn answer_earlier(
+    c: &Connection,
+    session: i64,
+    first: i64,
+    last: i64,
+) -> rusqlite::Result<()> {
+    answer(c, session, first, (first, last))
+}
+
+/// These entries were removed: calls before them have no answer there any more, but perhaps behind them.
+pub(super) fn forget_answers(
+    c: &Connection,
+    session: i64,
+    first: i64,
+    last: i64,
+) -> rusqlite::Result<()> {
+    let (low, high) = key_range(session);
+    let mut forget = c.prepare_cached(
+        "UPDATE _calls SET answer = NULL, is_error = NULL, duration_ms = NULL
+         WHERE key BETWEEN ?1 AND ?2 - 1 AND answer BETWEEN ?2 AND ?3 RETURNING key",
+    )?;
+    let calls: Vec<i64> = forget
+        .query_map([low.max(first - NEAR), first, last], |r| r.get(0))?
+        .collect::<Result<_, _>>()?;
+    if calls.is_empty() {
+        return Ok(());
+    }
+    calls.iter().try_for_each(|key| touch(c, *key, *key))?;
+    answer(c, session, first, (last + 1, high))
+}
+
+/// Calls that are less than [`NEAR`] before an entry and have no answer get the one that is among these.
+fn answer(c: &Connection, session: i64, before: i64, among: (i64, i64)) -> rusqlite::Result<()> {
+    let from = key_range(session).0.max(before - NEAR);
+    let mut answer = c.prepare_cached(
+        "UPDATE _calls SET answer = w.answer, is_error = w.is_error, duration_ms = coalesce(_calls.duration_ms, w.duration_ms)
+         FROM (SELECT c.key, c.ordinal, a.key AS answer, a.is_error, a.duration_ms,
+                      row_number() OVER (PARTITION BY c.key, c.ordinal ORDER BY a.key, a.ordinal) AS nth
+               FROM _calls c JOIN _calls a
+                 ON a.key BETWEEN ?3 AND min(?4, c.key + ?5) AND a.is_result AND a.call_id = c.call_id
+               WHERE c.key BETWEEN ?1 AND ?2 - 1 AND NOT c.is_result AND c.call_id IS NOT NULL
+                 AND c.is_error IS NULL AND c.answer IS NULL) w
+         WHERE w.nth = 1 AND _calls.key = w.key AND _calls.ordinal = w.ordinal RETURNING key",
+    )?;
+    let calls: Vec<i64> = answer
+        .query_map(params![from, before, among.0, among.1, NEAR], |r| r.get(0))?
+        .collect::<Result<_, _>>()?;
+    calls.iter().try_for_each(|key| touch(c, *key, *key))
+}
+
+impl Catalogue {
+    /// How many calls have another answer than they should, or none (for `verify`).
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn wrongly_answered(&self) -> Result<u64, Error> {
+        let wrong = self.connection.query_row(
+            "SELECT count(*) FROM _calls c LEFT JOIN _calls a ON a.is_result AND (a.key, a.ordinal) = (
+               SELECT k.key, k.ordinal FROM _calls k
+               WHERE k.key BETWEEN c.key AND c.key + ?1 AND k.key >> 24 = c.key >> 24
+                 AND k.is_result AND k.call_id = c.call_id
+               ORDER BY k.key, k.ordinal LIMIT 1)
+             WHERE c.is_result AND c.answer IS NOT NULL
+               OR NOT c.is_result AND c.answer IS NULL AND c.is_error IS NULL AND a.key IS NOT NULL
+               OR NOT c.is_result AND c.answer IS NOT NULL AND (c.answer IS NOT a.key OR c.is_error IS NOT a.is_error
+                 OR a.duration_ms IS NOT NULL AND c.duration_ms IS NULL)",
+            [NEAR],
+            |r| r.get(0),
+        );
+        self.told(wrong).map(i64::cast_unsigned)
+    }
+}
