@@ -2,13 +2,13 @@
 -- Before, each question put all answers of all sessions together.
 
 -- `said` is the same in all copies of an answer: a hash of its response id, else of its entry's id and
--- time, else of its bytes. `counted` is 1 in the one that counts, 0 in its copies; NULL in steps, which
+-- time, and of what copies agree in, else of its bytes. `counted` is 1 in the one that counts, 0 in its copies; NULL in steps, which
 -- their message tells. `step` is 1 in steps, 3 in messages that lack tokens or cost which their steps
 -- have, and 2 in what was not written as usage: the turns of clido's runs.
 ALTER TABLE _usage ADD COLUMN said INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE _usage ADD COLUMN time_ms INTEGER;  -- by which searches know the entry, but for the session's start
 ALTER TABLE _usage ADD COLUMN counted INTEGER DEFAULT 1;
-CREATE INDEX _usage_said ON _usage (said);
+CREATE INDEX _usage_said ON _usage (said, counted);
 
 -- All sources are read again: no format has this revision.
 DELETE FROM _usage;
@@ -88,9 +88,8 @@ SELECT u.key AS entry, s.session, r.agent, s.cwd, CAST(coalesce(u.time_ms, s.cre
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write,
        CASE u.step WHEN 3 THEN (SELECT w.cost_total FROM _stepped w WHERE w.key = u.key) ELSE u.cost_total END AS cost_total,
        CAST((SELECT count(1) FROM _usage c
-             WHERE c.said = u.said AND c.counted IS NOT NULL AND coalesce(c.response_id, '') = coalesce(u.response_id, '')
-               AND coalesce(c.model, '') = coalesce(u.model, '') AND coalesce(c.input, -1) = coalesce(u.input, -1)
-               AND coalesce(c.output, -1) = coalesce(u.output, -1) AND coalesce(c.cost_total, -1) = coalesce(u.cost_total, -1)) AS BIGINT) AS records
+             WHERE c.said = u.said AND c.counted IS NOT NULL AND c.response_id IS u.response_id AND c.model IS u.model
+               AND c.input IS u.input AND c.output IS u.output AND c.cost_total IS u.cost_total) AS BIGINT) AS records
 FROM _sessions s JOIN _roots r ON r.root = s.root
   JOIN _usage u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
 WHERE u.counted = 1 AND s.path <> '';

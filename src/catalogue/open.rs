@@ -9,6 +9,7 @@ use rusqlite::{Connection, FileControl, OpenFlags};
 
 use super::chains;
 use super::copier::Copier;
+use super::counted::Unsettled;
 use super::locks;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
@@ -188,6 +189,8 @@ pub struct Catalogue {
     /// Only while an empty catalogue is filled. Before the connection, so that it never is the last one to close.
     pub(super) copier: RefCell<Option<Copier>>,
     pub(super) connection: Connection,
+    /// Answers of which is decided before the transaction ends which of their copies counts.
+    pub(super) unsettled: RefCell<Unsettled>,
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
     /// How long a statement waits for somebody else's lock.
@@ -306,6 +309,7 @@ impl Catalogue {
             wal_bytes,
             patience,
             copier: RefCell::default(),
+            unsettled: RefCell::default(),
             path: path.to_path_buf(),
             file: None,
         };
@@ -399,6 +403,7 @@ impl Catalogue {
             wal_bytes: WAL_BYTES,
             patience: PATIENCE,
             copier: RefCell::default(),
+            unsettled: RefCell::default(),
             path,
             file: None,
         };
@@ -515,6 +520,7 @@ impl Catalogue {
             wal_bytes: WAL_BYTES,
             patience: PATIENCE,
             copier: RefCell::default(),
+            unsettled: RefCell::default(),
             path: path.to_path_buf(),
             file,
         }))

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::counted;
+use super::counted::{self, Change};
 use super::open::{Catalogue, Error};
 use super::write::{flag, key_range};
 use crate::format::{Format, Shape, SourceFacts};
@@ -23,17 +23,16 @@ impl Catalogue {
             return Ok(());
         };
         let c = &self.connection;
-        let was: Option<(bool, bool)> = c
+        let was: Option<(bool, bool, bool)> = c
             .prepare_cached(
-                "SELECT created_ms IS NOT ?2 AND path <> '', created_ms IS NOT ?2 OR path <> ?3
-                 FROM _sessions WHERE session = ?1",
+                "SELECT path <> '', created_ms IS NOT ?2, path <> ?3 FROM _sessions WHERE session = ?1",
             )?
             .query_row(params![session, made.facts.created_ms, made.path], |r| {
-                Ok((r.get(0)?, r.get(1)?))
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?))
             })
             .optional()?;
-        let (began_elsewhere, is_ranked_anew) = was.unwrap_or_default();
-        if began_elsewhere {
+        let (was_ready, began_elsewhere, is_moved) = was.unwrap_or_default();
+        if was_ready && began_elsewhere {
             self.owe_undated(session)?;
         }
         let mut update = c.prepare_cached(
@@ -48,8 +47,11 @@ impl Catalogue {
         if of_steps {
             counted::settle_steps(c, session)?;
         }
-        if of_steps || is_ranked_anew {
-            counted::settle_session(c, session)?;
+        let (first, last) = key_range(session);
+        if of_steps || was_ready && (began_elsewhere || is_moved) {
+            self.unsettle(first, last, Change::Move)?;
+        } else if !was_ready {
+            self.unsettle(first, last, Change::Come)?;
         }
         c.prepare_cached(
             "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
