@@ -184,12 +184,12 @@ CREATE TABLE _usage (
     cost_cache_write REAL,
     cost_total REAL,
     what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone
-    said INTEGER NOT NULL,           -- the same in all copies: a hash of the response id, else of the entry's id and time, else
-                                     -- of its time, else of its bytes
+    said INTEGER NOT NULL,           -- the same in all copies: a hash of the response id, else of the entry's id and time, and of
+                                     -- what copies agree in, else of its bytes
     time_ms INTEGER,                 -- by which searches know the entry, but for the session's start
     counted INTEGER                  -- 1 in the copy that counts, 0 in the others; NULL in steps, which their message tells
 ) STRICT;
-CREATE INDEX _usage_said ON _usage (said);
+CREATE INDEX _usage_said ON _usage (said, counted);
 
 -- Messages that lack tokens or cost which their steps have: what both say together.
 CREATE TABLE _stepped (
@@ -334,9 +334,6 @@ CREATE TABLE _call_sums (
     PRIMARY KEY (block, ordinal)
 ) STRICT, WITHOUT ROWID;
 
--- Blocks whose sums are to be made before this transaction ends.
-CREATE TABLE _unsummed (block INTEGER PRIMARY KEY) STRICT;
-
 -- The days of every quarter of an hour in which something was spent. No zone begins its days at another time, and tools that
 -- cannot tell a day in the reader's zone join this.
 CREATE TABLE _quarters (
@@ -447,8 +444,7 @@ SELECT u.key, u.time_ms, u.provider, u.model, u.response_id,
             ELSE coalesce(u.input, 0) + coalesce(u.output, 0) + coalesce(u.cache_read, 0) + coalesce(u.cache_write, 0)
        END AS total, u.total AS total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write,
-       CASE WHEN w.key IS NULL THEN u.cost_total ELSE w.cost_total END AS cost_total,
-       u.said, u.input AS input_written, u.output AS output_written, u.cost_total AS cost_written
+       CASE WHEN w.key IS NULL THEN u.cost_total ELSE w.cost_total END AS cost_total, u.said
 FROM _usage u LEFT JOIN _stepped w ON w.key = u.key
 WHERE u.counted = 1 AND u.what <> 3;
 
@@ -459,10 +455,7 @@ SELECT u.key AS entry, s.session, r.agent, s.cwd, CAST(coalesce(u.time_ms, s.cre
        u.provider, u.model, u.response_id, u.input, u.output, u.cache_read, u.cache_write, u.reasoning,
        CAST(u.total AS BIGINT) AS total, u.total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
-       CAST((SELECT count(1) FROM _usage c
-             WHERE c.said = u.said AND c.counted IS NOT NULL AND coalesce(c.response_id, '') = coalesce(u.response_id, '')
-               AND coalesce(c.model, '') = coalesce(u.model, '') AND coalesce(c.input, -1) = coalesce(u.input_written, -1)
-               AND coalesce(c.output, -1) = coalesce(u.output_written, -1) AND coalesce(c.cost_total, -1) = coalesce(u.cost_written, -1)) AS BIGINT) AS records
+       CAST((SELECT count(1) FROM _usage c WHERE c.said = u.said AND c.counted IS NOT NULL) AS BIGINT) AS records
 FROM _sessions s JOIN _roots r USING (root)
   JOIN _answers u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
   LEFT JOIN _quarters q ON q.quarter_ms = coalesce(u.time_ms, s.created_ms) - coalesce(u.time_ms, s.created_ms) % 900000

@@ -5,17 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 #[test]
 fn the_contract_is_documented() {
     let connection = rusqlite::Connection::open_in_memory().unwrap();
-    for step in [
-        include_str!("../migrations/0001_catalogue.sql"),
-        include_str!("../migrations/0002_seals.sql"),
-        include_str!("../migrations/0003_reporting.sql"),
-        include_str!("../migrations/0004_unread.sql"),
-        include_str!("../migrations/0005_listing.sql"),
-        include_str!("../migrations/0006_exclude.sql"),
-        include_str!("../migrations/0014_counted.sql"),
-    ] {
-        connection.execute_batch(step).unwrap();
-    }
+    let schema = include_str!("../migrations/0001_catalogue.sql");
+    connection.execute_batch(schema).unwrap();
     let mut real: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut views = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'view' AND name NOT GLOB '[_]*'")

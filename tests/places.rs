@@ -188,7 +188,7 @@ fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
     for seed in 0..6 {
         let place = findable::Place::new();
         let config = place.config();
-        let catalogue = config.index_dir.join("v1/catalogue.sqlite");
+        let catalogue = config.index_dir.join("v2/catalogue.sqlite");
         let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(seed));
         let count = writer.rng.random_range(1..500);
         let text = Writer::header() + &writer.lines(count);
@@ -240,7 +240,7 @@ fn a_session_that_grew_a_few_lines_at_a_time_has_runs() {
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     clean(&index, "after 35 pieces");
     assert_eq!(told(&index), expected(&path));
-    let connection = Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+    let connection = Connection::open(config.index_dir.join("v2/catalogue.sqlite")).unwrap();
     let covered = "SELECT sum(length(ids) / 6) FROM _chains";
     let covered: i64 = connection.query_row(covered, [], |r| r.get(0)).unwrap();
     assert!((300..=512).contains(&covered), "{covered} of 528 entries");
@@ -297,7 +297,7 @@ fn a_run_that_differs_from_its_entries_is_reported_and_stops_nothing() {
         let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(3));
         let path = place.write("--w--/s1.jsonl", Writer::header() + &writer.lines(400));
         Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-        let connection = Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+        let connection = Connection::open(config.index_dir.join("v2/catalogue.sqlite")).unwrap();
         assert!(connection.execute(damage, []).unwrap() > 0, "{damage}");
         let index = Index::open(&config, Freshness::AsCommitted).unwrap();
         let found = index.verify(&mut |_| {}).unwrap().differences;
@@ -337,7 +337,7 @@ fn where_runs_name_an_entry_that_is_not_there_the_file_is_asked() {
     let mut file = OpenOptions::new().append(true).open(&path).unwrap();
     let next = json!({"type": "message", "id": "leaf", "parentId": "GONE", "timestamp": "2026-01-05T09:00:01.000Z",
         "message": {"role": "user", "content": "piston last", "timestamp": 1}});
-    let connection = Connection::open(config.index_dir.join("v1/catalogue.sqlite")).unwrap();
+    let connection = Connection::open(config.index_dir.join("v2/catalogue.sqlite")).unwrap();
     let last =
         "SELECT c.key, e.id FROM _chains c JOIN _entries e USING (key) ORDER BY key DESC LIMIT 1";
     let (run, gone): (i64, String) = connection
@@ -351,46 +351,4 @@ fn where_runs_name_an_entry_that_is_not_there_the_file_is_asked() {
     assert_eq!(connection.execute(longer, [run]).unwrap(), 1);
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     assert_eq!(told(&index), expected(&path));
-}
-
-#[test]
-fn runs_of_an_older_catalogue_are_made_anew() {
-    let place = findable::Place::new();
-    let config = place.config();
-    let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(5));
-    let paths = ["s1", "s2"].map(|name| {
-        let text = Writer::header().replace("s1", name) + &writer.lines(300);
-        place.write(&format!("--w--/{name}.jsonl"), text)
-    });
-    let sync = || Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-    sync();
-    let catalogue = config.index_dir.join("v1/catalogue.sqlite");
-    let connection = Connection::open(&catalogue).unwrap();
-    let runs = || -> Vec<Vec<u8>> {
-        let mut all = connection
-            .prepare("SELECT ids FROM _chains ORDER BY key")
-            .unwrap();
-        let rows = all.query_map([], |r| r.get(0)).unwrap();
-        rows.collect::<Result<_, _>>().unwrap()
-    };
-    let fresh = runs();
-    assert!(fresh.len() > 3, "{} runs", fresh.len());
-    let older = "UPDATE _chains SET ids = randomblob(length(ids)); ALTER TABLE _entries DROP COLUMN taken_ms;
-        ALTER TABLE _compactions DROP COLUMN first_kept_index;
-        DROP INDEX _sources_unproven; ALTER TABLE _sources DROP COLUMN unproven;
-        ALTER TABLE _rows DROP COLUMN hash;
-        DROP VIEW usage_by_agent; DROP VIEW usage_by_project; DROP VIEW usage_by_provider; DROP VIEW usage_by_model;
-        DROP VIEW usage_by_local_day; DROP VIEW usage_by_day; DROP VIEW usage; DROP VIEW usage_records; DROP VIEW _stepped;
-        DROP INDEX _usage_said; ALTER TABLE _usage DROP COLUMN said; ALTER TABLE _usage DROP COLUMN time_ms;
-        ALTER TABLE _usage DROP COLUMN counted;
-        PRAGMA user_version = 9;";
-    connection.execute_batch(older).unwrap();
-    sync();
-    assert_eq!(runs(), fresh);
-    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-    clean(&index, "after the migration");
-    for id in writer.beginnings() {
-        let there: usize = paths.iter().map(|path| with_id(path, &id)).sum();
-        assert_eq!(named(&index, &id).len(), there.min(10), "{id}");
-    }
 }

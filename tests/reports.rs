@@ -27,7 +27,7 @@ pub fn home() -> Sandbox {
 
 /// The catalogue of that home.
 pub fn catalogue(home: &Sandbox) -> std::path::PathBuf {
-    home.home.join(".cache/sessionary/v1/catalogue.sqlite")
+    home.home.join(".cache/sessionary/v2/catalogue.sqlite")
 }
 
 /// `$ [TZ=…] sessionary sql "…"` and its output, each from a block of its own.
@@ -197,55 +197,6 @@ fn a_call_has_the_answer_that_follows_it() {
     );
 }
 
-/// A catalogue as the first release wrote it becomes the newest; all files are read again for the times of their entries.
-#[test]
-fn an_older_catalogue_is_migrated() {
-    let home = home();
-    let path = catalogue(&home);
-    fs::create_dir_all(path.parent().expect("a folder")).expect("its folder");
-    let old = Connection::open(&path).expect("a database");
-    old.execute_batch(include_str!("../migrations/0001_catalogue.sql"))
-        .expect("its first shape");
-    let rows = include_str!("../fixtures/catalogue-0001.sql");
-    let rows = rows.replace('~', &home.home.display().to_string());
-    old.execute_batch(&format!(
-        "PRAGMA application_id = 0x53455359; PRAGMA user_version = 1; PRAGMA journal_mode = WAL;
-         PRAGMA foreign_keys = OFF; BEGIN; DELETE FROM _store; {rows}; COMMIT"
-    ))
-    .expect("its rows");
-    let starts = "SELECT start + (key >> 24) FROM _entries JOIN _sources USING (source) JOIN _roots r USING (root)
-                  WHERE r.agent = 'indusagi' OR relative LIKE '%b1.jsonl' ORDER BY source, start";
-    let before = numbers(&old, starts);
-    assert!(before.len() > 10);
-    drop(old);
-    assert!(home.output(&["sync"]).status.success());
-    let new = Connection::open(&path).expect("the catalogue");
-    assert_eq!(
-        numbers(&new, starts),
-        before,
-        "entries of pi are as they were"
-    );
-    assert_eq!(
-        one(&new, "SELECT contract_version FROM contract"),
-        Some(3.0)
-    );
-    assert_eq!(one(&new, "SELECT count(*) FROM runs"), Some(6.0));
-    assert_eq!(one(&new, "SELECT sum(step) FROM usage_records"), Some(2.0));
-    assert_eq!(
-        one(
-            &new,
-            "SELECT count(*) FROM _sources WHERE revision = 1 AND relative LIKE '%0b4.jsonl'"
-        ),
-        Some(0.0)
-    );
-    drop(new);
-    let verified = home.run(&["verify"]);
-    assert!(
-        verified.contains("both stores equal the files"),
-        "{verified}"
-    );
-}
-
 /// What SQLite's header says of the journal: 1 = none beside the file, 2 = WAL.
 fn journal(path: &Path) -> u8 {
     fs::read(path).expect("the file")[18]
@@ -324,7 +275,7 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     let sync = |config: &sessionary::Config| Indexer::open(config)?.sync(&mut |_| {});
     write(0);
     sync(&config).expect("a first sync");
-    let path = folder.path().join("index/v1/catalogue.sqlite");
+    let path = folder.path().join("index/v2/catalogue.sqlite");
     let wal = || fs::metadata(path.with_extension("sqlite-wal")).map_or(0, |m| m.len());
     let first = |index: &Index| {
         let rows = index

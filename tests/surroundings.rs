@@ -78,7 +78,7 @@ impl Place {
             .collect();
         assert_eq!(ours, theirs);
         assert!(
-            config.index_dir.join("v1/catalogue.sqlite").exists(),
+            config.index_dir.join("v2/catalogue.sqlite").exists(),
             "{config:?}"
         );
         // Opened here, nothing is found that the command has not, and nothing is left out that it
@@ -182,4 +182,28 @@ fn the_library_looks_at_nothing_but_what_it_is_given() {
     );
     let settings = Settings::read(&ada, &Flags::default()).unwrap();
     assert_eq!(settings.redact.value, Redact::NotATerminal);
+}
+
+/// However it is reached: by `..` from two projects, or by a link in the place of an agent's folder.
+#[cfg(unix)]
+#[test]
+fn what_settings_name_is_one_root_whatever_its_names() {
+    let settings = r#"{"sessionDir":"../shared"}"#;
+    let session = |id: &str, project: &str| {
+        let cwd = format!("~/code/{project}");
+        let text = SESSION.replace("\"id\":\"a\"", &format!("\"id\":\"{id}\""));
+        text.replace("~/code/parser", &cwd)
+    };
+    let place = Place::new(&[])
+        .with("code/a/.pi/settings.json", settings)
+        .with("code/b/.pi/settings.json", settings)
+        .with("code/shared/one.jsonl", &session("one", "a"))
+        .with("code/shared/two.jsonl", &session("two", "b"))
+        .with(".pi/agent/sessions/--a--/a.jsonl", &session("x", "a"))
+        .with(".pi/agent/sessions/--b--/b.jsonl", &session("y", "b"))
+        .with(".indusagi/agent/sessions/--a--/c.jsonl", &session("z", "a"));
+    let home = &place.home.home;
+    std::os::unix::fs::symlink(".indusagi", home.join(".pindusagi")).unwrap();
+    let rows = place.json(&["--json", "sql", "SELECT id FROM sessions ORDER BY id"]);
+    assert_eq!(rows["rows"], json!([["one"], ["two"], ["x"], ["y"], ["z"]]));
 }

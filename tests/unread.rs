@@ -9,7 +9,7 @@ use sessionary::{Config, Freshness, Index, RootSpec};
 
 use crate::sandbox::Sandbox;
 
-const WORDS: &str = ".cache/sessionary/v1/words";
+const WORDS: &str = ".cache/sessionary/v2/words";
 
 fn session(id: &str, text: &str) -> String {
     format!(
@@ -195,7 +195,7 @@ fn a_name_that_is_not_utf8_is_said() {
     // The same where somebody else writes: what cannot be looked at is not there for a reader either.
     let lock = fs::File::options()
         .write(true)
-        .open(home.home.join(".cache/sessionary/v1/lock"))
+        .open(home.home.join(".cache/sessionary/v2/lock"))
         .expect("the lock");
     lock.lock().expect("held");
     let list = home.json(&["list", "--json"]);

@@ -3,67 +3,75 @@
 //! Call and answer mostly come in one chunk, which puts them together before it is written. What is done here is for those
 //! that do not.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Rows, params};
 
-use super::counted::touch;
 use super::open::{Catalogue, Error};
 use super::write::key_range;
 
 /// An answer comes within so many entries or not at all: the search for it must end.
 pub(super) const NEAR: i64 = 1000;
 
-/// Calls before these entries, which are new, may have their answer among them.
-pub(super) fn answer_earlier(
-    c: &Connection,
-    session: i64,
-    first: i64,
-    last: i64,
-) -> rusqlite::Result<()> {
-    answer(c, session, first, (first, last))
-}
-
-/// These entries were removed: calls before them have no answer there any more, but perhaps behind them.
-pub(super) fn forget_answers(
-    c: &Connection,
-    session: i64,
-    first: i64,
-    last: i64,
-) -> rusqlite::Result<()> {
-    let (low, high) = key_range(session);
-    let mut forget = c.prepare_cached(
-        "UPDATE _calls SET answer = NULL, is_error = NULL, duration_ms = NULL
-         WHERE key BETWEEN ?1 AND ?2 - 1 AND answer BETWEEN ?2 AND ?3 RETURNING key",
-    )?;
-    let calls: Vec<i64> = forget
-        .query_map([low.max(first - NEAR), first, last], |r| r.get(0))?
-        .collect::<Result<_, _>>()?;
-    if calls.is_empty() {
-        return Ok(());
-    }
-    calls.iter().try_for_each(|key| touch(c, *key, *key))?;
-    answer(c, session, first, (last + 1, high))
-}
-
-/// Calls that are less than [`NEAR`] before an entry and have no answer get the one that is among these.
-fn answer(c: &Connection, session: i64, before: i64, among: (i64, i64)) -> rusqlite::Result<()> {
-    let from = key_range(session).0.max(before - NEAR);
-    let mut answer = c.prepare_cached(
-        "UPDATE _calls SET answer = w.answer, is_error = w.is_error, duration_ms = coalesce(_calls.duration_ms, w.duration_ms)
-         FROM (SELECT c.key, c.ordinal, a.key AS answer, a.is_error, a.duration_ms,
-                      row_number() OVER (PARTITION BY c.key, c.ordinal ORDER BY a.key, a.ordinal) AS nth
-               FROM _calls c JOIN _calls a
-                 ON a.key BETWEEN ?3 AND min(?4, c.key + ?5) AND a.is_result AND a.call_id = c.call_id
-               WHERE c.key BETWEEN ?1 AND ?2 - 1 AND NOT c.is_result AND c.call_id IS NOT NULL
-                 AND c.is_error IS NULL AND c.answer IS NULL) w
-         WHERE w.nth = 1 AND _calls.key = w.key AND _calls.ordinal = w.ordinal RETURNING key",
-    )?;
-    let calls: Vec<i64> = answer
-        .query_map(params![from, before, among.0, among.1, NEAR], |r| r.get(0))?
-        .collect::<Result<_, _>>()?;
-    calls.iter().try_for_each(|key| touch(c, *key, *key))
-}
-
 impl Catalogue {
+    /// Calls before these entries, which are new, may have their answer among them.
+    pub(super) fn answer_earlier(
+        &self,
+        session: i64,
+        first: i64,
+        last: i64,
+    ) -> rusqlite::Result<()> {
+        self.answer(session, first, (first, last))
+    }
+
+    /// These entries were removed: calls before them have no answer there any more, but perhaps behind
+    /// them.
+    pub(super) fn forget_answers(
+        &self,
+        session: i64,
+        first: i64,
+        last: i64,
+    ) -> rusqlite::Result<()> {
+        let (low, high) = key_range(session);
+        let mut forget = self.connection.prepare_cached(
+            "UPDATE _calls SET answer = NULL, is_error = NULL, duration_ms = NULL
+             WHERE key BETWEEN ?1 AND ?2 - 1 AND answer BETWEEN ?2 AND ?3 RETURNING key",
+        )?;
+        match self.touch_all(forget.query([low.max(first - NEAR), first, last])?)? {
+            0 => Ok(()),
+            _ => self.answer(session, first, (last + 1, high)),
+        }
+    }
+
+    /// Calls that stand less than [`NEAR`] before an entry and have no answer get the one that is among
+    /// these entries.
+    fn answer(&self, session: i64, before: i64, among: (i64, i64)) -> rusqlite::Result<()> {
+        let from = key_range(session).0.max(before - NEAR);
+        let mut answer = self.connection.prepare_cached(
+            "UPDATE _calls SET answer = w.answer, is_error = w.is_error,
+                               duration_ms = coalesce(_calls.duration_ms, w.duration_ms)
+             FROM (SELECT c.key, c.ordinal, a.key AS answer, a.is_error, a.duration_ms,
+                          row_number() OVER (PARTITION BY c.key, c.ordinal ORDER BY a.key, a.ordinal) AS nth
+                   FROM _calls c CROSS JOIN _calls a
+                     ON a.key BETWEEN ?3 AND min(?4, c.key + ?5) AND a.is_result AND a.call_id = c.call_id
+                   WHERE c.key BETWEEN ?1 AND ?2 - 1 AND NOT c.is_result AND c.call_id IS NOT NULL
+                     AND c.is_error IS NULL AND c.answer IS NULL) w
+             WHERE w.nth = 1 AND _calls.key = w.key AND _calls.ordinal = w.ordinal RETURNING key",
+        )?;
+        let (first, last) = among;
+        self.touch_all(answer.query(params![from, before, first, last, NEAR])?)?;
+        Ok(())
+    }
+
+    /// The rows' blocks are summed up anew: how many rows.
+    fn touch_all(&self, mut rows: Rows<'_>) -> rusqlite::Result<usize> {
+        let mut touched = 0;
+        while let Some(row) = rows.next()? {
+            let key = row.get(0)?;
+            self.touch(key, key);
+            touched += 1;
+        }
+        Ok(touched)
+    }
+
     /// How many calls have another answer than they should, or none (for `verify`).
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::ops::Range;
 use rusqlite::{Connection, Row, params};
 
 use super::open::{Catalogue, Error};
-use super::write::{ARRIVAL_BITS, EntryRow, flag, key_range};
+use super::write::{EntryRow, flag, key_range};
 use crate::source::checkpoint::hash;
 
 /// Kinds of entries that are on no branch.
@@ -171,25 +171,6 @@ pub(super) fn catch_up(
         let key: i64 = row.get(0)?;
         if known.iter().any(|run| run.contains(&key)) {
             continue;
-        }
-        chains.add(key, link_of(row)?);
-    }
-    chains.run(of, 0)
-}
-
-/// Make all runs from the entries, where there are none.
-pub(super) fn make_all(of: &Connection) -> rusqlite::Result<()> {
-    let mut all = of.prepare(
-        "SELECT key, kind, id, parent, flags, agent_sees, source FROM _entries ORDER BY key",
-    )?;
-    let mut rows = all.query([])?;
-    let mut chains = Chains::default();
-    let mut last = None;
-    while let Some(row) = rows.next()? {
-        let key: i64 = row.get(0)?;
-        let belongs: (i64, i64) = (key >> ARRIVAL_BITS, row.get(6)?);
-        if last.replace(belongs) != Some(belongs) {
-            std::mem::take(&mut chains).run(of, 0)?;
         }
         chains.add(key, link_of(row)?);
     }

@@ -1,27 +1,49 @@
 //! Which of the copies of an answer counts?
 //!
 //! A fork, a clone and a copied file repeat the answers of the session that they came from. Each is
-//! counted once, in the session that began first: so `usage` adds up to what was spent. It is decided
-//! whenever rows of an answer come or go, in the same transaction, and depends on what the sessions
-//! say alone, not on the order in which they were read.
+//! counted once, in the session that began first: so `usage` adds up to what was spent. It depends on
+//! what the sessions say alone, not on the order in which they were read.
+//!
+//! It is decided at the end of the transaction in which rows of an answer come or go, once for all of
+//! them. A row that comes counts until then, so that it is compared with the one that has counted;
+//! all copies are compared only where that one goes, or its session began at another time.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::answered::answer_earlier;
 use super::open::{Catalogue, Error};
-use super::sums::BLOCK_BITS;
 use super::write::{EntryRow, key_range};
-use crate::model::Usage;
+use crate::model::{Facts, Usage};
 use crate::source::checkpoint::hash;
 
 /// Copies of one answer agree in these.
 const SAME: &str = "u.response_id, u.model, u.input, u.output, u.cost_total";
 
-/// The order in which they are looked at: the first one counts. A session that is not all in comes
-/// last. Within a session the first of its sources by path has it, and there the first.
-const ORDER: &str = "s.path = '', coalesce(s.created_ms, 1 << 62), s.path, f.relative, e.start";
+/// What they are ordered by: the first one counts. Within a session the first of its sources by path
+/// has it, and there the first. One file may be below the roots of two agents.
+const ORDER: &str = "coalesce(s.created_ms, 1 << 62), s.path, r.agent, f.relative, e.start";
+
+/// The rows that are compared. A session that is not all in has none of them: its rows count when it
+/// is, and nobody sees them before.
+const RANKED: &str = "_usage u JOIN _sessions s ON s.session = u.key >> 24 AND s.path <> '' JOIN _roots r USING (root)
+    JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source";
+
+/// What becomes of some rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Change {
+    /// They were added, or their session is all in.
+    Come,
+    /// They are about to be removed.
+    Go,
+    /// Their session may have begun at another time, or they count where they did not.
+    Move,
+}
+
+/// What is to be decided before the transaction ends: what was [`said`], and whether all copies are
+/// compared, or those alone that count.
+pub(super) type Unsettled = BTreeMap<i64, bool>;
 
 /// What `_usage.what` says.
 mod what {
@@ -34,7 +56,7 @@ mod what {
 
 /// What an entry has in `_usage`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Counted<'e> {
+pub struct UsageRow<'e> {
     /// As written; nothing in entries that only call.
     pub usage: Cow<'e, Usage>,
     /// What the row is of.
@@ -45,9 +67,9 @@ pub struct Counted<'e> {
     pub time_ms: Option<i64>,
 }
 
-impl<'e> Counted<'e> {
+impl<'e> UsageRow<'e> {
     /// Nothing, where there is nothing to be counted once.
-    pub(super) fn of(entry: &'e EntryRow) -> Option<Counted<'e>> {
+    pub(super) fn of(entry: &'e EntryRow) -> Option<UsageRow<'e>> {
         let facts = &entry.facts;
         let (usage, what) = match facts.spent() {
             Some((usage, is_step)) => {
@@ -59,60 +81,51 @@ impl<'e> Counted<'e> {
             }
             None => return None,
         };
-        Some(Counted {
-            said: said(entry.hash, facts.id.as_deref(), facts.time_ms, &usage),
+        Some(UsageRow {
+            said: said(entry.hash, facts, &usage),
             usage,
             what,
             time_ms: facts.time_ms.or(entry.taken_ms),
         })
     }
 
-    pub(super) fn into_owned(self) -> Counted<'static> {
-        Counted {
+    pub(super) fn into_owned(self) -> UsageRow<'static> {
+        UsageRow {
             usage: Cow::Owned(self.usage.into_owned()),
             ..self
         }
     }
 }
 
-/// A number that all copies of an entry have: of the response's id, else of the entry's id and time,
-/// which forks keep, else of its time, else of all its bytes.
-fn said(bytes: u64, id: Option<&str>, time_ms: Option<i64>, usage: &Usage) -> i64 {
-    let number = match (usage.response_id.as_deref(), id, time_ms) {
-        (Some(id), ..) if !id.is_empty() => hash(id.as_bytes()),
-        (_, Some(id), Some(time)) if !id.is_empty() => hash(id.as_bytes()) ^ time.cast_unsigned(),
-        (_, _, Some(time)) => time.cast_unsigned(),
-        _ => bytes,
+/// A number that all copies of an entry have, and hardly any other: of the response's id, else of the
+/// entry's id and time, which forks keep, else of its time, and of what copies agree in; else of all
+/// its bytes.
+fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
+    let response = usage.response_id.as_deref().filter(|id| !id.is_empty());
+    let id = facts.id.as_deref().filter(|id| !id.is_empty());
+    let named = match (response, id, facts.time_ms) {
+        (Some(response), ..) => (Some(response), None),
+        (None, Some(id), Some(time)) => (Some(id), Some(time)),
+        (None, None, Some(time)) if facts.spent().is_some() => (None, Some(time)),
+        (None, ..) => return bytes.cast_signed(),
     };
-    number.cast_signed()
-}
-
-/// The sums of these entries are to be made anew: see [`super::sums`].
-pub(super) fn touch(c: &Connection, first: i64, last: i64) -> rusqlite::Result<()> {
-    let mut touch = c.prepare_cached("INSERT OR IGNORE INTO _unsummed VALUES (?1)")?;
-    (first >> BLOCK_BITS..=last >> BLOCK_BITS).try_for_each(|block| touch.execute([block]).map(drop))
-}
-
-/// Entries of a session were added: count what they say, if the session is all in. Else it is
-/// counted with the session.
-pub(super) fn take_in(c: &Connection, session: i64, first: i64, last: i64) -> rusqlite::Result<()> {
-    add_turns(c, session, first, last)?;
-    answer_earlier(c, session, first, last)?;
-    touch(c, first, last)?;
-    let mut is_ready = c.prepare_cached("SELECT path <> '' FROM _sessions WHERE session = ?1")?;
-    match is_ready.query_row([session], |r| r.get(0))? {
-        true => settle(c, &copied(c, first, last)?),
-        false => Ok(()),
-    }
+    // Some servers give one response id to all that they say.
+    let same = (&usage.model, usage.input, usage.output, usage.cost_total);
+    hash(format!("{named:?} {same:?}").as_bytes()).cast_signed()
 }
 
 /// clido's figures count from the start of its process: within a run they grow, and a fall is the
 /// next run. What a turn cost is what they grew by.
-fn add_turns(c: &Connection, session: i64, first: i64, last: i64) -> rusqlite::Result<()> {
+pub(super) fn add_turns(
+    c: &Connection,
+    session: i64,
+    first: i64,
+    last: i64,
+) -> rusqlite::Result<()> {
     c.prepare_cached(
         "INSERT INTO _usage (key, cost_total, what, said, time_ms, counted)
          SELECT key, cost - CASE WHEN before <= cost THEN before ELSE 0 END, 2, hash, time_ms, 1
-         FROM (SELECT r.key, r.cost, e.hash, coalesce(e.time_ms, e.taken_ms) AS time_ms,
+         FROM (SELECT r.key, r.cost, e.hash, e.time_ms,
                       (SELECT p.cost FROM _runs p WHERE p.key BETWEEN ?3 AND r.key - 1
                        ORDER BY p.key DESC LIMIT 1) AS before
                FROM _runs r JOIN _entries e USING (key)
@@ -122,54 +135,52 @@ fn add_turns(c: &Connection, session: i64, first: i64, last: i64) -> rusqlite::R
     Ok(())
 }
 
-/// What some entries said, where others say it too.
-pub(super) fn copied(c: &Connection, first: i64, last: i64) -> rusqlite::Result<Vec<i64>> {
-    c.prepare_cached(
-        "SELECT DISTINCT a.said FROM _usage a WHERE a.key BETWEEN ?1 AND ?2
-           AND EXISTS (SELECT 1 FROM _usage b WHERE b.said = a.said AND b.key <> a.key)",
-    )?
-    .query_map([first, last], |r| r.get(0))?
-    .collect()
-}
-
-/// Decide anew which of the rows count that say one of these.
-pub(super) fn settle(c: &Connection, said: &[i64]) -> rusqlite::Result<()> {
-    if said.is_empty() {
-        return Ok(());
-    }
-    let mut settle = c.prepare_cached(&format!(
-        "UPDATE _usage SET counted = w.first
-         FROM (SELECT u.key, row_number() OVER (PARTITION BY {SAME} ORDER BY {ORDER}) = 1 AS first
-               FROM _usage u JOIN _sessions s ON s.session = u.key >> 24 JOIN _entries e ON e.key = u.key
-                 JOIN _sources f ON f.source = e.source
-               WHERE u.said = ?1 AND u.counted IS NOT NULL) w
-         WHERE _usage.key = w.key AND _usage.counted <> w.first RETURNING key"
-    ))?;
-    for said in said {
-        let mut settled = settle.query([said])?;
-        while let Some(row) = settled.next()? {
-            let key = row.get(0)?;
-            touch(c, key, key)?;
+impl Catalogue {
+    /// What the rows of these entries say and others say too is decided anew before the transaction
+    /// ends.
+    pub(super) fn unsettle(&self, first: i64, last: i64, change: Change) -> rusqlite::Result<()> {
+        let (which, all) = match change {
+            Change::Come => ("", false),
+            // Where one goes that did not count, the one that does stays.
+            Change::Go => ("AND a.counted = 1", true),
+            Change::Move => ("", true),
+        };
+        let mut copied = self.connection.prepare_cached(&format!(
+            "SELECT a.said FROM _usage a WHERE a.key BETWEEN ?1 AND ?2 {which}
+               AND EXISTS (SELECT 1 FROM _usage b WHERE b.said = a.said AND b.key <> a.key)"
+        ))?;
+        let mut rows = copied.query([first, last])?;
+        let mut unsettled = self.unsettled.borrow_mut();
+        while let Some(row) = rows.next()? {
+            *unsettled.entry(row.get(0)?).or_default() |= all;
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// A session began at another time, or is all in: so are its copies of answers.
-pub(super) fn settle_session(c: &Connection, session: i64) -> rusqlite::Result<()> {
-    let (first, last) = key_range(session);
-    settle(c, &copied(c, first, last)?)
-}
-
-/// A session began at another time: so did its answers that have none of their own.
-pub(super) fn touch_undated(c: &Connection, session: i64) -> rusqlite::Result<()> {
-    let (first, last) = key_range(session);
-    c.prepare_cached(
-        "INSERT OR IGNORE INTO _unsummed
-         SELECT DISTINCT key >> ?3 FROM _usage WHERE key BETWEEN ?1 AND ?2 AND time_ms IS NULL",
-    )?
-    .execute([first, last, BLOCK_BITS])?;
-    Ok(())
+    /// Decide which of the rows count of which that is to be decided.
+    pub(super) fn settle(&self) -> rusqlite::Result<()> {
+        let (all, counting): (Unsettled, Unsettled) =
+            self.unsettled.take().into_iter().partition(|(_, all)| *all);
+        for (said, which) in [(all, "IS NOT NULL"), (counting, "= 1")] {
+            if said.is_empty() {
+                continue;
+            }
+            let mut settle = self.connection.prepare_cached(&format!(
+                "UPDATE _usage SET counted = w.first
+                 FROM (SELECT u.key, row_number() OVER (PARTITION BY {SAME} ORDER BY {ORDER}) = 1 AS first
+                       FROM {RANKED} WHERE u.said = ?1 AND u.counted {which}) w
+                 WHERE _usage.key = w.key AND _usage.counted <> w.first RETURNING key"
+            ))?;
+            for said in said.keys() {
+                let mut settled = settle.query([said])?;
+                while let Some(row) = settled.next()? {
+                    let key = row.get(0)?;
+                    self.touch(key, key);
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// agentuse writes tokens and cost of a message, and of its steps, which are told by the message. It
@@ -185,11 +196,6 @@ pub(super) fn settle_steps(c: &Connection, session: i64) -> rusqlite::Result<()>
         .execute([first, last])?;
     c.prepare_cached(&format!("INSERT INTO _stepped {STEPPED}"))?
         .execute([first, last])?;
-    c.prepare_cached(
-        "INSERT OR IGNORE INTO _unsummed
-         SELECT DISTINCT key >> ?3 FROM _usage WHERE key BETWEEN ?1 AND ?2",
-    )?
-    .execute([first, last, BLOCK_BITS])?;
     Ok(())
 }
 
@@ -243,9 +249,7 @@ impl Catalogue {
                 &format!(
                     "SELECT count(*) FROM (
                        SELECT u.counted, row_number() OVER (PARTITION BY u.said, {SAME} ORDER BY {ORDER}) = 1 AS first
-                       FROM _usage u JOIN _sessions s ON s.session = u.key >> 24 JOIN _entries e ON e.key = u.key
-                         JOIN _sources f ON f.source = e.source
-                       WHERE u.counted IS NOT NULL AND s.path <> '')
+                       FROM {RANKED} WHERE u.counted IS NOT NULL)
                      WHERE counted <> first"
                 ),
                 [],
@@ -257,7 +261,7 @@ impl Catalogue {
                                      reasoning, total, cost_input, cost_output, cost_cache_read, cost_cache_write, said, time_ms
                               FROM _usage WHERE what = 2) u USING (key)
                    LEFT JOIN _entries e USING (key)
-                 WHERE r.cost IS NOT u.cost_total OR u.said IS NOT e.hash OR u.time_ms IS NOT coalesce(e.time_ms, e.taken_ms)
+                 WHERE r.cost IS NOT u.cost_total OR u.said IS NOT e.hash OR u.time_ms IS NOT e.time_ms
                    OR coalesce(provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
                                cost_input, cost_output, cost_cache_read, cost_cache_write) IS NOT NULL",
                 [],
@@ -284,5 +288,219 @@ impl Catalogue {
             Ok(copies + turns + steps)
         };
         self.told(run()).map(i64::cast_unsigned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::catalogue::write::{Chunk, Entries, EntryRow, Inserts};
+    use crate::format::pi::Dialect;
+    use crate::index::RootSpec;
+    use crate::model::{Fold, Header, Part, Usage};
+    use crate::source::checkpoint::Proof;
+    use crate::source::identity::Identity;
+
+    /// An answer: its entry's id, its response's id, and its tokens.
+    fn answer(id: u64, response: Option<&str>, input: i64) -> Facts {
+        Facts {
+            id: Some(format!("{id:08x}")),
+            time_ms: Some(1_767_600_000_000),
+            usage: Some(Usage {
+                response_id: response.map(str::to_owned),
+                input: Some(input),
+                ..Usage::default()
+            }),
+            ..Facts::default()
+        }
+    }
+
+    fn root(catalogue: &Catalogue, agent: &str) -> i64 {
+        let spec = RootSpec {
+            agent: agent.into(),
+            format: agent.into(),
+            path: "/sessions".into(),
+            label: None,
+            flat: true,
+            why: "the test".into(),
+        };
+        catalogue.ensure_root(&spec).unwrap()
+    }
+
+    /// Add these to a session that began then: its source.
+    fn add(
+        catalogue: &Catalogue,
+        root: i64,
+        name: &str,
+        created_ms: i64,
+        answers: impl IntoIterator<Item = Facts>,
+    ) -> i64 {
+        let mut entries = Inserts::default();
+        for (at, facts) in answers.into_iter().enumerate() {
+            entries.add(EntryRow {
+                start: at as u64 * 100,
+                length: 99,
+                line: at as u64 + 1,
+                hash: at as u64,
+                flags: 0,
+                taken_ms: None,
+                facts,
+            });
+        }
+        let shown = Fold {
+            header: Some(Header {
+                created_ms: Some(created_ms),
+                ..Header::default()
+            }),
+            ..Fold::default()
+        };
+        let chunk = Chunk {
+            root,
+            relative: name.to_owned(),
+            place: name.to_owned(),
+            part: Part::Main,
+            unlisted: None,
+            forget_from: None,
+            entries,
+            problems: Vec::new(),
+            identity: Identity::default(),
+            racy: false,
+            unproven: false,
+            revision: 0,
+            consumed: 0,
+            proof: Proof::default(),
+            fold: Fold::default(),
+            shown,
+            last: true,
+            source_bytes: 0,
+        };
+        catalogue.apply(&chunk, &Dialect::PI).unwrap().source
+    }
+
+    fn within<T>(catalogue: &Catalogue, work: impl FnOnce() -> T) -> T {
+        catalogue.begin().unwrap();
+        let done = work();
+        catalogue.commit().unwrap();
+        assert_eq!(catalogue.wrongly_counted().unwrap(), 0);
+        done
+    }
+
+    /// An empty catalogue, and how many steps SQLite has taken in it, about.
+    fn counting() -> (Catalogue, Arc<AtomicU64>) {
+        let mut catalogue = Catalogue::in_memory().unwrap();
+        let steps = Arc::new(AtomicU64::new(0));
+        let step = Arc::clone(&steps);
+        let count = move || {
+            step.fetch_add(10, Ordering::Relaxed);
+            false
+        };
+        let connection = &mut catalogue.connection;
+        connection.progress_handler(10, Some(count)).unwrap();
+        (catalogue, steps)
+    }
+
+    fn paths(catalogue: &Catalogue) -> Vec<(String, String)> {
+        let mut owners = catalogue
+            .connection
+            .prepare("SELECT u.agent, s.path FROM usage u JOIN _sessions s USING (session) ORDER BY 1, 2")
+            .unwrap();
+        let rows = owners.query_map([], |r| Ok((r.get(0)?, r.get(1)?)));
+        rows.unwrap().collect::<Result<_, _>>().unwrap()
+    }
+
+    #[test]
+    fn a_copy_costs_as_much_however_many_there_are() {
+        let one_more = |copies: i64| {
+            let (catalogue, steps) = counting();
+            let root = root(&catalogue, "pi");
+            let copy = |at: i64| {
+                let answers = (0..50).map(|id| answer(id, None, 7));
+                add(&catalogue, root, &format!("{at:04}.jsonl"), at, answers)
+            };
+            within(&catalogue, || (0..copies).map(copy).for_each(drop));
+            steps.store(0, Ordering::Relaxed);
+            catalogue.begin().unwrap();
+            copy(copies);
+            catalogue.commit().unwrap();
+            steps.load(Ordering::Relaxed)
+        };
+        let (few, many) = (one_more(4), one_more(200));
+        assert!(many < 2 * few, "{few} steps, then {many}");
+    }
+
+    #[test]
+    fn copies_that_go_together_cost_as_much_as_they_are() {
+        let all_go = |copies: i64| {
+            let (catalogue, steps) = counting();
+            let root = root(&catalogue, "pi");
+            let copy = |at: i64| {
+                let answers = (0..20).map(|id| answer(id, None, 7));
+                add(&catalogue, root, &format!("{at:04}.jsonl"), at, answers)
+            };
+            let sources: Vec<i64> = within(&catalogue, || (0..=copies).map(copy).collect());
+            steps.store(0, Ordering::Relaxed);
+            catalogue.begin().unwrap();
+            for source in &sources[..sources.len() - 1] {
+                catalogue.remove_source(*source).unwrap();
+            }
+            catalogue.commit().unwrap();
+            let steps = steps.load(Ordering::Relaxed);
+            assert_eq!(catalogue.wrongly_counted().unwrap(), 0);
+            let last = paths(&catalogue);
+            assert_eq!(last.len(), 20);
+            let name = format!("/sessions/{copies:04}.jsonl");
+            assert!(last.iter().all(|(_, path)| *path == name), "{last:?}");
+            steps / copies.cast_unsigned()
+        };
+        let (few, many) = (all_go(5), all_go(200));
+        assert!(many < 2 * few, "{few} steps each, then {many}");
+    }
+
+    #[test]
+    fn a_server_may_give_one_id_to_all_that_it_says() {
+        let one_more = |answers: i64| {
+            let (catalogue, steps) = counting();
+            let root = root(&catalogue, "pi");
+            let said = |at: i64| answer(at.cast_unsigned(), Some("chatcmpl-0"), at);
+            within(&catalogue, || {
+                add(&catalogue, root, "a.jsonl", 0, (0..answers).map(said))
+            });
+            steps.store(0, Ordering::Relaxed);
+            catalogue.begin().unwrap();
+            add(&catalogue, root, "b.jsonl", 1, [said(answers)]);
+            catalogue.commit().unwrap();
+            let more = steps.swap(0, Ordering::Relaxed);
+            let records = "SELECT sum(records) FROM usage";
+            let ask = catalogue.connection.query_row(records, [], |r| r.get(0));
+            assert_eq!(ask, Ok(answers + 1));
+            [
+                more,
+                steps.load(Ordering::Relaxed) / answers.cast_unsigned(),
+            ]
+        };
+        let (few, many) = (one_more(50), one_more(1000));
+        for (few, many) in few.into_iter().zip(many) {
+            assert!(many < 2 * few, "{few} steps, then {many}");
+        }
+    }
+
+    #[test]
+    fn a_file_below_the_roots_of_two_agents_counts_for_one_whichever_was_read_first() {
+        let counts = |agents: [&str; 2]| {
+            let catalogue = Catalogue::in_memory().unwrap();
+            for agent in agents {
+                let root = root(&catalogue, agent);
+                within(&catalogue, || {
+                    add(&catalogue, root, "a.jsonl", 0, [answer(1, None, 7)])
+                });
+            }
+            paths(&catalogue)
+        };
+        let one = vec![("indusagi".to_owned(), "/sessions/a.jsonl".to_owned())];
+        assert_eq!(counts(["indusagi", "pi"]), one);
+        assert_eq!(counts(["pi", "indusagi"]), one);
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::vec::IntoIter;
 
+use std::borrow::Cow;
+
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::chains::BESIDE;
-use super::counted::said;
+use super::counted::UsageRow;
 use super::open::{Catalogue, Error};
 use super::write::{EntryRow, key_range};
 use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
@@ -73,7 +75,7 @@ impl<'a> Placed<'a> {
 #[allow(missing_docs)]
 pub struct Children {
     pub calls: Vec<Call>,
-    pub counted: Option<Counted<'static>>,
+    pub usage: Option<UsageRow<'static>>,
     pub files: Vec<FileTouch>,
     pub label: Option<Label>,
     pub compaction: Option<Compaction>,
@@ -86,7 +88,7 @@ impl Children {
         let facts = &entry.facts;
         Children {
             calls: facts.calls.clone(),
-            counted: Counted::of(entry).map(Counted::into_owned),
+            usage: UsageRow::of(entry).map(UsageRow::into_owned),
             files: facts.files.clone(),
             label: facts.label.clone(),
             compaction: facts.compaction.clone(),
@@ -202,7 +204,7 @@ impl Catalogue {
                     })
                 })?
                 .collect::<Result<Vec<_>, _>>()?;
-            let counted = c
+            let usage = c
                 .prepare_cached(
                     "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
                             cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, what, said, time_ms
@@ -225,7 +227,7 @@ impl Catalogue {
                         cost_cache_write: r.get(12)?,
                         cost_total: r.get(13)?,
                     };
-                    Ok(Counted {
+                    Ok(UsageRow {
                         usage: Cow::Owned(usage),
                         what: r.get(14)?,
                         said: r.get(15)?,

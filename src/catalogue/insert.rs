@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use super::chains::{Chains, Link};
 use super::answered::NEAR;
-use super::counted::Counted;
+use super::chains::{Chains, Link};
+use super::counted::UsageRow;
 use super::write::{Entries, EntryRow, flag};
 use crate::model::Call;
 
@@ -101,7 +101,7 @@ impl Entries for Inserts {
         for result in f.calls.iter().filter(|call| call.is_result) {
             self.answer(at, result);
         }
-        if let Some(counted) = Counted::of(&entry) {
+        if let Some(counted) = UsageRow::of(&entry) {
             let row = self.usage.row(at);
             let u = counted.usage;
             for text in [&u.provider, &u.model, &u.response_id] {

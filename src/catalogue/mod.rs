@@ -1,6 +1,7 @@
 //! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
 
 pub mod agent_list;
+mod answered;
 mod beginnings;
 pub mod chains;
 pub mod changes;
@@ -28,6 +29,7 @@ mod save;
 mod scoped;
 mod session;
 mod sql;
+mod sums;
 pub mod upwards;
 pub mod values;
 mod wal;

@@ -7,9 +7,10 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
-use super::chains;
 use super::copier::Copier;
+use super::counted::Unsettled;
 use super::locks;
+use super::sums::Touched;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
 #[cfg(unix)]
@@ -30,9 +31,7 @@ pub const PATIENCE: Duration = Duration::from_secs(5);
 const TRIES: u32 = 3;
 
 /// One step a file, numbered by `user_version`.
-pub(super) const MIGRATIONS: &[&str] = &[
-    include_str!("../../migrations/0001_catalogue.sql"),
-];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("../../migrations/0001_catalogue.sql")];
 
 /// What can go wrong with the catalogue.
 #[derive(Debug, thiserror::Error)]
@@ -169,6 +168,10 @@ pub struct Catalogue {
     /// Only while an empty catalogue is filled. Before the connection, so that it never is the last one to close.
     pub(super) copier: RefCell<Option<Copier>>,
     pub(super) connection: Connection,
+    /// Answers of which is decided before the transaction ends which of their copies counts.
+    pub(super) unsettled: RefCell<Unsettled>,
+    /// Blocks whose sums are made anew before it ends.
+    pub(super) touched: RefCell<Touched>,
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
     /// How long a statement waits for somebody else's lock.
@@ -287,6 +290,8 @@ impl Catalogue {
             wal_bytes,
             patience,
             copier: RefCell::default(),
+            unsettled: RefCell::default(),
+            touched: RefCell::default(),
             path: path.to_path_buf(),
             file: None,
         };
@@ -374,6 +379,8 @@ impl Catalogue {
             wal_bytes: WAL_BYTES,
             patience: PATIENCE,
             copier: RefCell::default(),
+            unsettled: RefCell::default(),
+            touched: RefCell::default(),
             path,
             file: None,
         };
@@ -490,6 +497,8 @@ impl Catalogue {
             wal_bytes: WAL_BYTES,
             patience: PATIENCE,
             copier: RefCell::default(),
+            unsettled: RefCell::default(),
+            touched: RefCell::default(),
             path: path.to_path_buf(),
             file,
         }))

@@ -247,18 +247,6 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Make the rows of all sessions anew.
-    pub(super) fn make_all_ready(&self) -> rusqlite::Result<()> {
-        let sessions: Vec<i64> = self
-            .connection
-            .prepare("SELECT session FROM _rows")?
-            .query_map([], |r| r.get(0))?
-            .collect::<Result<_, _>>()?;
-        sessions
-            .into_iter()
-            .try_for_each(|session| self.make_ready(session))
-    }
-
     /// The rows that are wanted, in no order that could be relied on.
     pub fn placed_rows(
         &self,

@@ -1,13 +1,15 @@
 //! What does a session's row say? What the folds of its sources make of it, now and whenever one of them changes.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::counted;
+use super::counted::{self, Change};
 use super::open::{Catalogue, Error};
 use super::write::{flag, key_range};
-use crate::format::{Format, Shape, SourceFacts};
+use crate::format::json::Collation;
+use crate::format::{Format, ListOrder, Shape, SourceFacts};
 use crate::model::{Fold, Part, SessionFacts};
 use crate::source::identity::nearest_ms;
 
@@ -34,7 +36,7 @@ impl Catalogue {
             .optional()?;
         let (began_elsewhere, was_ready, is_moved) = was.unwrap_or_default();
         if began_elsewhere {
-            counted::touch_undated(c, session)?;
+            self.touch_undated(session)?;
         }
         if began_elsewhere && was_ready {
             self.owe_undated(session)?;
@@ -51,8 +53,11 @@ impl Catalogue {
         if of_steps {
             counted::settle_steps(c, session)?;
         }
-        if of_steps || began_elsewhere || is_moved {
-            counted::settle_session(c, session)?;
+        let (first, last) = key_range(session);
+        if of_steps || was_ready && (began_elsewhere || is_moved) {
+            self.unsettle(first, last, Change::Move)?;
+        } else if !was_ready {
+            self.unsettle(first, last, Change::Come)?;
         }
         c.prepare_cached(
             "INSERT INTO _changes (session, what, id, path) VALUES (?1, 'changed', ?2, ?3)",
@@ -180,17 +185,18 @@ impl Catalogue {
                 problems: (r.problems, r.reason.as_deref()),
             })
             .collect();
+        let facts = format.session(&facts);
+        let path = std::path::Path::new(&main.root).join(&main.relative);
+        let file_ms = rows
+            .iter()
+            .map(|r| r.mtime_ns.div_euclid(1_000_000))
+            .max()
+            .unwrap_or_default();
         Ok(Some(Made {
-            facts: format.session(&facts),
-            path: std::path::Path::new(&main.root)
-                .join(&main.relative)
-                .to_string_lossy()
-                .into_owned(),
-            file_ms: rows
-                .iter()
-                .map(|r| r.mtime_ns.div_euclid(1_000_000))
-                .max()
-                .unwrap_or_default(),
+            list_order: list_order(format.list_order(), &facts, &path, file_ms),
+            facts,
+            path: path.to_string_lossy().into_owned(),
+            file_ms,
             problems: rows.iter().map(|r| r.problems as i64).sum(),
             bytes: rows.iter().map(|r| r.size).sum(),
         }))
@@ -311,6 +317,32 @@ impl Made {
             &self.list_order,
         ])
     }
+}
+
+/// A text that sorts as sessions of all agents stand in a list: what agents list first, then the last changed, then by the names
+/// of their files. Of equal ones paths decide.
+fn list_order(order: ListOrder, facts: &SessionFacts, path: &Path, file_ms: i64) -> String {
+    let by_creation = order == ListOrder::Created;
+    let (time, file) = match by_creation {
+        true => (facts.created_ms.unwrap_or(0), 0),
+        false => (facts.modified_ms, file_ms),
+    };
+    // The latest first.
+    let latest = |time: i64| !(time.cast_unsigned() ^ 1 << 63);
+    let (is_hidden, by_creation) = (facts.hidden.is_some(), by_creation);
+    let name = match by_creation {
+        true => String::new(),
+        false => {
+            Collation::of(&path.file_name().unwrap_or_default().to_string_lossy()).descending()
+        }
+    };
+    format!(
+        "{}{:016x}{:016x}{}{name}",
+        u8::from(is_hidden),
+        latest(time),
+        latest(file),
+        u8::from(by_creation)
+    )
 }
 
 fn part_of(name: &str) -> Part {

@@ -2,10 +2,11 @@
 
 use rusqlite::{OptionalExtension, params};
 
+use super::chains;
+use super::counted::{self, Change};
 use super::entries::in_file;
 pub use super::insert::Inserts;
 use super::open::{Catalogue, Error};
-use super::{answered, chains, counted, sums};
 use crate::format::{Format, Shape};
 pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, Part};
@@ -161,10 +162,10 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Commit it.
+    /// Commit it, with what follows from all that was written: which answers count, and what they come to.
     pub fn commit(&self) -> Result<(), Error> {
-        self.told(sums::sum_up(&self.connection))?;
         self.step("catalogue.commit")?;
+        self.told(self.settle().and_then(|()| self.sum_up()))?;
         self.told(self.run_cached("COMMIT"))?;
         self.step("catalogue.committed")
     }
@@ -180,6 +181,8 @@ impl Catalogue {
             // Nothing is lost when this fails: closing the connection rolls back too.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
+        self.unsettled.take();
+        self.touched.take();
     }
 
     /// Add a chunk. Within the transaction.
@@ -274,14 +277,19 @@ impl Catalogue {
             )?;
         c.prepare_cached("INSERT OR REPLACE INTO _checkpoints VALUES (?1, ?2, ?3)")?
             .execute(params![source, chunk.proof.to_bytes(), fold])?;
-        let (session, arrival) = self.ensure_session(chunk, source)?;
+        let (session, arrival, is_ready) = self.ensure_session(chunk, source)?;
         if let Some(from) = chunk.forget_from {
             self.forget(source, session, from)?;
         }
         let first_key = session << ARRIVAL_BITS | arrival;
         chunk.entries.run(c, first_key, source)?;
         let last_key = first_key + chunk.entries.count() - 1;
-        counted::take_in(c, session, first_key, last_key)?;
+        counted::add_turns(c, session, first_key, last_key)?;
+        self.answer_earlier(session, first_key, last_key)?;
+        self.touch(first_key, last_key);
+        if is_ready {
+            self.unsettle(first_key, last_key, Change::Come)?;
+        }
         for problem in &chunk.problems {
             c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![
@@ -313,18 +321,22 @@ impl Catalogue {
         })
     }
 
-    /// The session's row and its next arrival.
-    fn ensure_session(&self, chunk: &Chunk<Inserts>, source: i64) -> rusqlite::Result<(i64, i64)> {
+    /// The session's row, its next arrival, and whether it was all in before.
+    fn ensure_session(
+        &self,
+        chunk: &Chunk<Inserts>,
+        source: i64,
+    ) -> rusqlite::Result<(i64, i64, bool)> {
         let c = &self.connection;
         let known = c
             .prepare_cached(
-                "SELECT session, next_arrival FROM _sessions WHERE root = ?1 AND place = ?2",
+                "SELECT session, next_arrival, path <> '' FROM _sessions WHERE root = ?1 AND place = ?2",
             )?
             .query_row(params![chunk.root, chunk.place], |r| {
-                Ok((r.get(0)?, r.get(1)?))
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?))
             })
             .optional()?;
-        let (session, arrival) = match known {
+        let (session, arrival, is_ready) = match known {
             Some(known) => known,
             None => {
                 let session = c
@@ -334,12 +346,12 @@ impl Catalogue {
                          VALUES (?1, ?2, 0, '', '', 0, 0, 0, 0, 0, 0, 0, '') RETURNING session",
                     )?
                     .query_row(params![chunk.root, chunk.place], |r| r.get::<_, i64>(0))?;
-                (session, 0)
+                (session, 0, false)
             }
         };
         c.prepare_cached("INSERT OR IGNORE INTO _session_sources VALUES (?1, ?2, ?3)")?
             .execute(params![session, source, part_name(chunk.part)])?;
-        Ok((session, arrival))
+        Ok((session, arrival, is_ready))
     }
 
     /// Outbox rows for the chunk's entries.
@@ -386,8 +398,8 @@ impl Catalogue {
         drop(rows);
         keys.reverse();
         for (first, last) in runs(keys.iter().map(|k| k.0)) {
-            let copied = counted::copied(c, first, last)?;
-            counted::touch(c, first, last)?;
+            self.unsettle(first, last, Change::Go)?;
+            self.touch(first, last);
             for table in [
                 "_entries",
                 "_calls",
@@ -401,8 +413,7 @@ impl Catalogue {
                 c.prepare_cached(&format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2"))?
                     .execute(params![first, last])?;
             }
-            counted::settle(c, &copied)?;
-            answered::forget_answers(c, session, first, last)?;
+            self.forget_answers(session, first, last)?;
             chains::forget(c, first, last)?;
             c.prepare_cached(
                 "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",
@@ -464,7 +475,7 @@ pub fn key_range(session: i64) -> (i64, i64) {
 }
 
 /// Runs of consecutive numbers.
-fn runs(keys: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
+pub(super) fn runs(keys: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for key in keys {
         match runs.last_mut() {

@@ -31,6 +31,19 @@ impl RootSpec {
     pub fn is_of_family(&self, format: &str) -> bool {
         family(&self.format) == family(format)
     }
+
+    /// Which of these names the same folder, whatever it calls it, and finds the same sessions there: one folder is one root,
+    /// so that nothing is stored twice.
+    pub(crate) fn position_in(&self, roots: &[RootSpec]) -> Option<usize> {
+        let by = |is_one: &dyn Fn(&RootSpec) -> bool| {
+            let is_same = |other: &RootSpec| other.is_of_family(&self.format) && is_one(other);
+            roots.iter().position(is_same)
+        };
+        // No file is asked where the names tell.
+        by(&|other| other.path == self.path).or_else(|| {
+            by(&|other| same_file::is_same_file(&other.path, &self.path).unwrap_or(false))
+        })
+    }
 }
 
 /// Which further roots follow from sessions of the working directory it is given: agents keep settings there.
@@ -90,9 +103,7 @@ impl Config {
         if let Some(project_roots) = self.project_roots.clone() {
             for cwd in catalogue.working_directories()? {
                 for root in project_roots(Path::new(&cwd)) {
-                    let is_known =
-                        |r: &RootSpec| r.path == root.path && r.is_of_family(&root.format);
-                    if !self.roots.iter().any(is_known) {
+                    if root.position_in(&self.roots).is_none() {
                         self.check(&root)?;
                         self.roots.push(root.clone());
                         added.push(root);

@@ -20,6 +20,7 @@ impl Indexer {
     /// # Errors
     /// As [`Indexer::sync_files`].
     pub fn heal(&mut self, sources: &[i64]) -> Result<Report, Error> {
+        self.hold()?;
         self.catalogue.condemn_sources(sources)?;
         let mut files = Vec::with_capacity(sources.len());
         for source in sources {
@@ -67,6 +68,7 @@ impl Indexer {
 
     /// The same within a sync, whose report is told of it.
     pub(super) fn prove_within(&mut self, report: &mut Report) -> Result<(), Error> {
+        self.hold()?;
         let mut audits = self.audits(None)?;
         while !audits.is_empty() {
             if self.config.cancel.is_cancelled() {

@@ -259,6 +259,7 @@ impl Indexer {
         mut sighted: Option<&mut Sighted>,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Report, Error> {
+        self.hold()?;
         let mut report = Report {
             notes: std::mem::take(&mut self.notes),
             ..Report::default()
@@ -287,6 +288,7 @@ impl Indexer {
     /// passed over. Nothing else is looked at, but where something is [excluded](Config::rules) and the session is new: then
     /// its root is.
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
+        self.hold()?;
         let mut report = Report {
             notes: std::mem::take(&mut self.notes),
             ..Report::default()
@@ -310,6 +312,7 @@ impl Indexer {
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
         self.look_at(whole, Vec::new(), None, &mut |_| {}, &mut report)?;
+        self.wipe(&mut report)?;
         Ok(report)
     }
 
@@ -331,7 +334,8 @@ impl Indexer {
         if seen.is_empty() {
             self.prepare(report)?;
         }
-        self.look_at(self.config.roots.clone(), seen, sighted, progress, report)
+        self.look_at(self.config.roots.clone(), seen, sighted, progress, report)?;
+        self.wipe(report)
     }
 
     fn look_at(
@@ -358,23 +362,21 @@ impl Indexer {
         if self.config.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        self.sweep_excluded(report)
+        self.sweep_excluded()
     }
 
     /// Forget sessions that turned out to be excluded.
-    pub(super) fn sweep_excluded(&mut self, report: &mut Report) -> Result<(), Error> {
+    pub(super) fn sweep_excluded(&self) -> Result<(), Error> {
         let (exclude, formats) = (self.config.rules.exclude(), &self.config.formats);
-        match ingest::sweep_excluded(&self.catalogue, exclude, formats)? {
-            0 => Ok(()),
-            _ => self.wipe(report),
-        }
+        ingest::sweep_excluded(&self.catalogue, exclude, formats)?;
+        Ok(())
     }
 
     /// Forget what is excluded now and was not before.
     fn apply_exclude(&mut self, report: &mut Report) -> Result<(), Error> {
         // Where the lock was given up in between, others may stand there now.
         let (index_dir, rules) = (&self.config.index_dir, &self.config.rules);
-        let rules = rules.held(index_dir)?;
+        let mut rules = rules.held(index_dir)?;
         rules.keep(index_dir, self.catalogue.excluded_by()?)?;
         self.config.rules = rules;
         let files = ingest::apply_exclude(&self.catalogue, &self.config)?;
@@ -383,7 +385,7 @@ impl Indexer {
                 "{files} files are excluded now: what was stored of them is removed"
             ));
         }
-        self.wipe(report)
+        Ok(())
     }
 
     /// Give the words what they are owed, for at most `budget`. A file whose bytes are others than those that were catalogued is
@@ -412,6 +414,7 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<bool, Error> {
+        self.hold()?;
         let Some(changed) = self.add_words(pace, progress, report)? else {
             return Ok(false);
         };
@@ -494,6 +497,7 @@ impl Indexer {
 
     /// Throw both stores away and make them from the files.
     pub fn rebuild(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
+        self.hold()?;
         match self.condemned() {
             Some(_) => self.renew()?,
             None => match self
@@ -516,8 +520,7 @@ fn open_catalogue(
     patience: Patience,
 ) -> Result<Catalogue, catalogue::Error> {
     let (path, progress) = (config.catalogue_path(), Arc::clone(&lock.progress));
-    let mut catalogue =
-        Catalogue::open_writable(&path, config.wal_bytes, patience.of_statements())?;
+    let mut catalogue = Catalogue::open_writable(&path, config.wal_bytes, patience.statements)?;
     catalogue.on_commit(move || progress.step())?;
     Ok(catalogue)
 }

@@ -127,12 +127,13 @@ impl Rules {
         })
     }
 
-    /// Store them where that was asked for. `was_made_by`: what the catalogue was made by.
+    /// Store them where that was asked for, once: whoever sets others later has the last word.
+    /// `was_made_by`: what the catalogue was made by.
     ///
     /// # Errors
     /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by
     /// some.
-    pub(super) fn keep(&self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
+    pub(super) fn keep(&mut self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
         // Who sets others mends a file that cannot be read.
         let stored = match read(index_dir) {
             Err(_) if self.are_set() => None,
@@ -144,12 +145,16 @@ impl Rules {
         };
         match (self.said, stored) {
             (Said::Nothing, None) if was_made_by.is_some() => {
-                Err(unknown(index_dir, "is missing".to_owned()))
+                return Err(unknown(index_dir, "is missing".to_owned()));
             }
-            (Said::Nothing, _) | (Said::AtFirst, Some(_)) => Ok(()),
-            (_, Some(stored)) if stored == ours => Ok(()),
-            _ => write(index_dir, &ours),
+            (Said::Nothing, _) | (Said::AtFirst, Some(_)) => {}
+            (_, Some(stored)) if stored == ours => {}
+            _ => write(index_dir, &ours)?,
         }
+        if self.are_set() {
+            self.said = Said::AtFirst;
+        }
+        Ok(())
     }
 
     /// What tells other rules from these; `None` when nothing is left out but links out of the

@@ -1,5 +1,6 @@
 //! Whose turn is it to write? Who watches gives the lock up between two syncs; who finds another at work waits for it.
 
+use std::cell::Cell;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::ops::Deref;
@@ -25,6 +26,8 @@ const SLICE_BYTES: u64 = 32 << 20;
 pub(crate) struct Patience {
     awaited: Awaited,
     longest: Duration,
+    /// How long a statement waits for another program's lock: one of ours would not be held meanwhile.
+    pub statements: Duration,
 }
 
 /// Who is waited for.
@@ -41,16 +44,24 @@ enum Awaited {
 pub(crate) const AT_ONCE: Patience = Patience {
     awaited: Awaited::Nobody,
     longest: Duration::from_millis(250),
+    statements: BRIEFLY,
 };
 /// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
 pub(crate) const MOMENT: Patience = Patience {
     awaited: Awaited::Watcher,
     longest: Duration::from_millis(250),
+    statements: BRIEFLY,
 };
 /// How long who writes waits for any other: it may be indexing words.
 pub(crate) const WHILE: Patience = Patience {
     awaited: Awaited::Writer,
     longest: Duration::from_secs(60),
+    statements: catalogue::PATIENCE,
+};
+/// The same of who watches: what another program locks is tried again, and nobody is kept from the index meanwhile.
+pub(crate) const WATCHING: Patience = Patience {
+    statements: BRIEFLY,
+    ..WHILE
 };
 
 /// How long between two looks whether a lock is free by now.
@@ -60,12 +71,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 const BRIEFLY: Duration = Duration::from_millis(100);
 
 impl Patience {
-    /// How long a statement waits for another program's lock: one of ours would not be held meanwhile.
-    pub fn of_statements(self) -> Duration {
-        match self.awaited {
-            Awaited::Writer => catalogue::PATIENCE,
-            _ => BRIEFLY,
-        }
+    /// Whether anybody who writes is waited for: else the lock is not to be given up, as another one may keep it for long.
+    pub fn is_for_writers(self) -> bool {
+        self.awaited == Awaited::Writer
     }
 
     /// Why the lock was not taken.
@@ -73,7 +81,7 @@ impl Patience {
         Error::Busy {
             index_dir: index_dir.to_path_buf(),
             writer: progress::writer(generation),
-            stalled: self.awaited == Awaited::Writer,
+            stalled: self.is_for_writers(),
         }
     }
 }
@@ -82,6 +90,8 @@ impl Patience {
 /// we hold until it becomes another program, a lock too.
 pub(super) struct Lock {
     file: File,
+    /// Not where it was given up, and could not be had again.
+    is_held: Cell<bool>,
     /// What is said of who holds it.
     pub progress: Arc<Progress>,
 }
@@ -91,7 +101,12 @@ impl Lock {
     pub fn of(file: File, generation: &Path) -> Self {
         let progress = Arc::new(Progress::new(generation));
         progress.step();
-        Self { file, progress }
+        let is_held = Cell::new(true);
+        Self {
+            file,
+            is_held,
+            progress,
+        }
     }
 }
 
@@ -127,7 +142,7 @@ pub(crate) fn lock_within(
             Err(TryLockError::Error(error)) => return Err(error),
             Err(TryLockError::WouldBlock) => {
                 let waited = began.elapsed();
-                let gets_on = patience.awaited == Awaited::Writer;
+                let gets_on = patience.is_for_writers();
                 let mut is_watched =
                     || *is_watched.get_or_insert_with(|| Live::find_in(generation).is_some());
                 let is_awaited = match patience.awaited {
@@ -179,6 +194,7 @@ impl Indexer {
     /// Give the lock up, and keep the catalogue open.
     pub(super) fn give_way(&self) -> Result<(), Error> {
         let path = self.config.generation_dir().join("lock");
+        self.lock.is_held.set(false);
         self.lock.progress.end();
         self.lock.unlock().map_err(|e| Error::io(&path, e))
     }
@@ -205,8 +221,20 @@ impl Indexer {
         if self.catalogue.file() != file_at(&self.config.catalogue_path()) {
             self.catalogue = self.open_catalogue()?;
         }
+        self.lock.is_held.set(true);
         self.lock.progress.step();
         Ok(())
+    }
+
+    /// See that the lock is held: whoever is used again after an error may have given it up.
+    ///
+    /// # Errors
+    /// As of [`Indexer::while_others_write`].
+    pub(super) fn hold(&mut self) -> Result<(), Error> {
+        match self.lock.is_held.get() {
+            true => Ok(()),
+            false => self.while_others_write(|| ()),
+        }
     }
 
     /// Give the lock up while somebody else merges the words, and take it again: nobody else has to
@@ -215,7 +243,7 @@ impl Indexer {
     /// # Errors
     /// As of [`Indexer::while_others_write`].
     pub(super) fn let_others_merge(&mut self, began: Instant) -> Result<bool, Error> {
-        if self.patience.awaited == Awaited::Nobody {
+        if !self.patience.is_for_writers() {
             return Ok(false);
         }
         let directory = self.config.words_dir();
@@ -236,14 +264,14 @@ impl Indexer {
     ///
     /// # Errors
     /// [`Error::Busy`] when the lock is not to be had again, [`Error::Cancelled`] when that was
-    /// called off, and [one that says](Error::is_replaced) that the index was removed: then nothing
-    /// more may be written by this one.
+    /// called off, and [one that says](Error::is_replaced) that the index was removed. Before more is
+    /// written by this one it has to [hold](Indexer::hold) the lock again.
     pub(super) fn while_others_write<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Error> {
         self.give_way()?;
         let done = work();
         let generation = self.config.generation_dir();
         let mut waits = || !self.config.cancel.is_cancelled() && !self.is_removed();
-        let taken = lock_within(&generation, &self.lock, WHILE, &mut waits);
+        let taken = lock_within(&generation, &self.lock, self.patience, &mut waits);
         let is_taken = taken.map_err(|error| Error::io(&generation, error))?;
         if self.is_removed() {
             let path = self.config.catalogue_path();
@@ -252,7 +280,7 @@ impl Indexer {
         if !is_taken {
             return Err(match self.config.cancel.is_cancelled() {
                 true => Error::Cancelled,
-                false => WHILE.refusal(&self.config.index_dir, &generation),
+                false => self.patience.refusal(&self.config.index_dir, &generation),
             });
         }
         self.go_on()?;
@@ -402,6 +430,10 @@ mod tests {
             config.cancel.cancel();
         });
         assert!(matches!(kept, Err(Error::Cancelled)), "{kept:?}");
+        // Nor does it write when it is asked for more.
+        let file = config.roots[0].path.join("--w--/s.jsonl");
+        let more = first.sync_files(std::slice::from_ref(&file));
+        assert!(matches!(more, Err(Error::Cancelled)), "{more:?}");
         drop((lock, first));
         // Somebody removes the index while the words are waited for.
         let config = Config::new(place.path().join("another"), config.roots.clone());
@@ -413,7 +445,105 @@ mod tests {
             words::merge(&words, Merge::Deleted, &|| true).unwrap();
         });
         assert!(removed.is_err_and(|error| error.is_replaced()));
+        let more = first.sync_files(&[file]);
+        assert!(more.is_err_and(|error| error.is_replaced()));
+        let more = first.sync(&mut |_| {});
+        assert!(more.is_err_and(|error| error.is_replaced()));
         assert!(!config.index_dir.exists());
+    }
+
+    #[test]
+    fn who_answers_keeps_the_lock_whatever_is_to_be_wiped() {
+        let (place, config) = walrus();
+        let synced = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+        assert_eq!(synced.passages, 1);
+        for patience in [MOMENT, AT_ONCE] {
+            let mut reader = Indexer::open_within(&config, patience, &mut |_| {}).unwrap();
+            reader.catalogue.owe_wipe().unwrap();
+            let mut merging = Some(WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap());
+            let is_done = std::sync::atomic::AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let others = scope.spawn(|| {
+                    while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                        if Indexer::try_open(&config).is_ok() {
+                            merging = None;
+                            return true;
+                        }
+                        sleep(Duration::from_millis(1));
+                    }
+                    false
+                });
+                let report = reader.sync_catalogue(&mut |_| {}).unwrap();
+                is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+                assert!(!others.join().unwrap(), "another one had the lock");
+                let notes = report.notes.join("\n");
+                assert!(notes.contains("until a later sync has wiped it"), "{notes}");
+            });
+        }
+        assert!(Indexer::open(&config).unwrap().owes_wipe().unwrap());
+        drop(place);
+    }
+
+    #[test]
+    fn what_somebody_excludes_while_the_words_are_wiped_stays_out() {
+        let (place, config) = walrus();
+        let file = config.roots[0].path.join("--w--/s.jsonl");
+        let mut first = Indexer::open(&config).unwrap();
+        first.sync(&mut |_| {}).unwrap();
+        std::fs::copy(&file, file.with_file_name("hushed.jsonl")).unwrap();
+        first.catalogue.owe_wipe().unwrap();
+        let merging = WordsLock::take(&config.words_dir(), Duration::ZERO).unwrap();
+        let exclude = crate::source::exclude::Exclude::new(&["hushed.jsonl"]).unwrap();
+        let less = Config {
+            rules: crate::index::Rules::set(exclude, false),
+            ..config.clone()
+        };
+        let is_left_out = || {
+            let catalogue = catalogue::Catalogue::open_readable(&config.catalogue_path());
+            let catalogue = catalogue.unwrap().unwrap();
+            catalogue.excluded_by().unwrap() == less.left_out_by()
+        };
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| first.sync(&mut |_| {}).map(drop));
+            let second = scope.spawn(|| Indexer::open(&less)?.sync(&mut |_| {}).map(drop));
+            while !is_left_out() && !second.is_finished() {
+                sleep(Duration::from_millis(1));
+            }
+            drop(merging);
+            first.join().unwrap().unwrap();
+            second.join().unwrap().unwrap();
+        });
+        assert!(is_left_out());
+        let index = crate::index::Index::open(&less, crate::index::Freshness::AsCommitted).unwrap();
+        let rows = index.sql("SELECT path FROM sessions").unwrap().rows;
+        assert_eq!(rows, [[serde_json::json!(file)]]);
+        drop(place);
+    }
+
+    #[test]
+    fn whoever_sets_rules_last_has_the_last_word() {
+        let (place, config) = walrus();
+        let set = |glob: &str| Config {
+            rules: crate::index::Rules::set(
+                crate::source::exclude::Exclude::new(&[glob]).unwrap(),
+                false,
+            ),
+            ..config.clone()
+        };
+        let (before, later) = (set("/before"), set("/later"));
+        let mut first = Indexer::open(&before).unwrap();
+        first.sync_catalogue(&mut |_| {}).unwrap();
+        first
+            .while_others_write(|| {
+                let mut second = Indexer::open(&later).unwrap();
+                second.sync_catalogue(&mut |_| {}).unwrap();
+            })
+            .unwrap();
+        first.sync_catalogue(&mut |_| {}).unwrap();
+        drop(first);
+        let held = config.held().unwrap();
+        assert_eq!(held.rules.exclude().globs(), ["/later"]);
+        drop(place);
     }
 
     #[test]
@@ -444,7 +574,11 @@ mod tests {
         let path = generation.join("lock");
         let (held, lock) = (File::open(&path).unwrap(), File::open(&path).unwrap());
         let longest = Duration::from_millis(30);
-        let patience = |awaited| Patience { awaited, longest };
+        let patience = |awaited| Patience {
+            awaited,
+            longest,
+            ..WHILE
+        };
         for by_commits in [true, false] {
             held.lock().unwrap();
             let writer = Progress::new(&generation);
@@ -500,8 +634,8 @@ mod tests {
         let (held, lock) = (File::open(&path).unwrap(), File::open(&path).unwrap());
         held.lock().unwrap();
         let patience = Patience {
-            awaited: Awaited::Watcher,
             longest: Duration::from_millis(30),
+            ..MOMENT
         };
         let mut waits = 0;
         let mut hangs = || {

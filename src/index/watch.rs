@@ -129,9 +129,8 @@ impl Indexer {
         told: &mut dyn FnMut(Watched<'_>),
     ) -> Result<Ended, Error> {
         let presence = Presence::new(&self.config)?;
-        // What cannot be written at once is tried again, and nobody is kept from the index meanwhile.
-        self.patience = turns::AT_ONCE;
-        self.catalogue.set_patience(self.patience.of_statements())?;
+        self.patience = turns::WATCHING;
+        self.catalogue.set_patience(self.patience.statements)?;
         let mut watch = Watch::new(self, options, presence, told)?;
         match watch.run() {
             Ok(ended) => Ok(ended),

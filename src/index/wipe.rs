@@ -33,6 +33,8 @@ impl Indexer {
 
     /// Wipe what was removed, because it is excluded or [on demand](Self::purge), if that is not
     /// done yet. Where it cannot be done now the next sync does it: no answer depends on it.
+    /// Others may have written meanwhile, so it is done when nothing is left that depends on what
+    /// was seen before.
     pub(super) fn wipe(&mut self, report: &mut Report) -> Result<(), Error> {
         if !self.catalogue.owes_wipe()? {
             return Ok(());
@@ -48,9 +50,13 @@ impl Indexer {
         Ok(())
     }
 
-    /// What takes long, writing segments of the words anew, is done while others write.
+    /// What takes long, writing segments of the words anew, is done while others write, but by who
+    /// is not to wait for them: an answer is not to hang on what others do then.
     fn wipe_in_steps(&mut self) -> Result<Result<bool, WordsStage>, Error> {
         let directory = self.config.words_dir();
+        if !self.patience.is_for_writers() {
+            return Ok(ingest::wipe(&self.catalogue, &directory));
+        }
         let cancel = self.config.cancel.clone();
         let began = Instant::now();
         loop {

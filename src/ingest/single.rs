@@ -69,6 +69,7 @@ fn read_as(
     let mut worth = 0;
     let mut applied = Ok(());
     let (mut buffer, mut cost) = (Vec::new(), Cost::default());
+    catalogue.begin()?;
     let read = read_source(&plan, None, &mut buffer, &mut cost, &mut |chunk, _| {
         worth = match (&chunk.shown.header, &chunk.shown.hidden) {
             (Some(_), None) => 3,
@@ -86,5 +87,6 @@ fn read_as(
         }
     });
     applied?;
+    catalogue.commit()?;
     Ok(read.map(|_| (catalogue, spec, worth)))
 }

@@ -137,16 +137,27 @@ impl<'i> Inspection<'i> {
                 format!("{unready} sessions have another row in the list than in their columns");
             self.differs("catalogue", None, what);
         }
-        let counted = catalogue.wrongly_counted()?;
-        if counted > 0 {
-            let what =
-                format!("{counted} answers are counted where they should not be, or not counted");
-            self.differs("catalogue", None, what);
-        }
-        let chains = catalogue.chains_that_differ()?;
-        if chains > 0 {
-            let what = format!("{chains} runs of entries are not as the entries say");
-            self.differs("catalogue", None, what);
+        for (wrong, what) in [
+            (
+                catalogue.wrongly_counted()?,
+                "answers are counted where they should not be, or not counted",
+            ),
+            (
+                catalogue.wrongly_answered()?,
+                "calls have another answer than the one that follows them",
+            ),
+            (
+                catalogue.wrong_sums()?,
+                "sums of answers or calls are not what they should be",
+            ),
+            (
+                catalogue.chains_that_differ()?,
+                "runs of entries are not as the entries say",
+            ),
+        ] {
+            if wrong > 0 {
+                self.differs("catalogue", None, format!("{wrong} {what}"));
+            }
         }
         Ok(())
     }

@@ -65,15 +65,10 @@ impl Settings {
     }
 }
 
-/// Add a root that is named by hand. One folder is one root, whatever its names: nothing is stored
-/// twice. It keeps the name that was there first, and the label of the last.
+/// Add a root that is named by hand. Of one folder it keeps the name that was there first, and the
+/// label of the last.
 fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
-    let is_same = |other: &RootSpec| {
-        let is_one_folder = || same_file::is_same_file(&other.path, &root.path);
-        let is_same = other.path == root.path || is_one_folder().unwrap_or(false);
-        is_same && other.is_of_family(&root.format)
-    };
-    if let Some(at) = roots.iter().position(is_same) {
+    if let Some(at) = root.position_in(roots) {
         root.path = roots.remove(at).path;
     }
     roots.push(root);

@@ -163,7 +163,7 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
     });
     // The views tell what the files say.
     let catalogue =
-        rusqlite::Connection::open(place.index_dir().join("v1/catalogue.sqlite")).unwrap();
+        rusqlite::Connection::open(place.index_dir().join("v2/catalogue.sqlite")).unwrap();
     let timed: i64 = catalogue
         .query_row("SELECT count(time_ms) FROM entries", [], |row| row.get(0))
         .unwrap();

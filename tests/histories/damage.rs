@@ -35,12 +35,20 @@ const NOT_HELD: [(&str, &[&str], &str); 7] = [
             "last_scan_ms",
             "entries_gone",
             "index_id",
+            "zone",
         ],
-        "counters and the clock of the index itself",
+        "counters, clock and time zone of the index itself",
     ),
     (
         "_roots",
-        &["device", "error", "full_scan_ms", "folders_revision"],
+        &[
+            "device",
+            "inode",
+            "current",
+            "error",
+            "full_scan_ms",
+            "folders_revision",
+        ],
         "what the last scan met",
     ),
     (

@@ -56,6 +56,48 @@ impl Collation {
         }
         key
     }
+
+    /// A text in ASCII that sorts the other way round, byte by byte.
+    pub fn descending(&self) -> String {
+        const END: char = '~';
+        let digit = |digit: u8| char::from(b'}' - digit);
+        let mut key = String::with_capacity(2 * self.characters.len());
+        for (kind, weight) in &self.characters {
+            let place = match (kind, weight) {
+                (Kind::Mark, place) => *place,
+                (Kind::Digit, digit) => 40 + digit - u32::from(b'0'),
+                (Kind::Letter, letter) => letter.saturating_sub(u32::from(b'a')).min(26) + 50,
+            };
+            key.push(digit(place as u8));
+            if place == 76 {
+                key.extend(
+                    (0..6)
+                        .rev()
+                        .map(|nth| digit((weight >> (4 * nth) & 15) as u8)),
+                );
+            }
+        }
+        key.push(END);
+        // Most names have neither.
+        for levels in [
+            self.accents.clone(),
+            self.is_upper.iter().map(|is| u32::from(*is)).collect(),
+        ] {
+            let told = levels
+                .iter()
+                .rposition(|level| *level != 0)
+                .map_or(0, |at| at + 1);
+            for level in &levels[..told] {
+                key.extend(
+                    (0..6)
+                        .rev()
+                        .map(|nth| digit((level >> (4 * nth) & 15) as u8)),
+                );
+            }
+            key.push(END);
+        }
+        key
+    }
 }
 
 #[cfg(test)]
@@ -73,7 +115,9 @@ mod tests {
             "ж", "я", "漢",
         ];
         for pair in sorted.windows(2) {
-            assert!(Collation::of(pair[0]) < Collation::of(pair[1]), "{pair:?}");
+            let (first, second) = (Collation::of(pair[0]), Collation::of(pair[1]));
+            assert!(first < second, "{pair:?}");
+            assert!(first.descending() > second.descending(), "{pair:?}");
         }
     }
 }

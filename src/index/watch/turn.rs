@@ -284,7 +284,8 @@ impl Watch<'_> {
         if !left.whole.is_empty() {
             self.look_at_all("what changed does not tell all");
         }
-        self.indexer.sweep_excluded(&mut report)?;
+        self.indexer.sweep_excluded()?;
+        self.indexer.wipe(&mut report)?;
         if report.files_changed > 0 {
             self.owe_words();
         }
@@ -375,10 +376,11 @@ fn looked_for(report: &Report) -> Duration {
     Duration::try_from_secs_f64(report.ms.discover / 1000.0).unwrap_or_default()
 }
 
-/// Whether it may be possible later: the disk is full or read-only, too many files are open.
+/// Whether it may be possible later: the disk is full or read-only, too many files are open, or whoever took the lock when it
+/// was given up keeps it.
 fn passes(error: &Error) -> bool {
     match error {
-        Error::Io { .. } | Error::Unwritable { .. } => true,
+        Error::Io { .. } | Error::Unwritable { .. } | Error::Busy { .. } => true,
         error => error.is_refusal_to_write() || error.is_replaced(),
     }
 }
@@ -404,6 +406,13 @@ mod tests {
         report.ms.catalogue = 600_000.0;
         report.ms.words = 6_000_000.0;
         assert_eq!(looked_for(&report), Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_lock_that_another_one_keeps_is_had_later() {
+        let refusal =
+            crate::index::turns::WATCHING.refusal("/index".as_ref(), "/index/v1".as_ref());
+        assert!(super::passes(&refusal), "{refusal}");
     }
 
     const LINE: &str =
