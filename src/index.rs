@@ -42,6 +42,8 @@ pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Cause, Rows, SqlPart};
 pub use crate::ingest::{Cancel, Event};
+use crate::model::Mask;
+use crate::query::preview;
 pub use crate::query::{
     ListPage, ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart,
     TreeScope, WrittenList,
@@ -297,7 +299,7 @@ impl Index {
         let mut answer = Rows::default();
         let mut ask = || {
             answer = Rows::default();
-            self.sql_each(query, &mut |part| {
+            self.sql_each(query, None, &mut |part| {
                 match part {
                     SqlPart::Columns(names) => answer.columns = names.to_vec(),
                     SqlPart::Row(values) => answer.rows.push(values.to_vec()),
@@ -311,14 +313,17 @@ impl Index {
         Ok(answer)
     }
 
-    /// The same row by row, as SQLite finds them. An error of `each` ends it. A snapshot is held
-    /// until `each` has taken the last row, so that it must not wait for anybody.
+    /// The same row by row, as SQLite finds them; `preview(entry)` is masked by `mask`. An error of
+    /// `each` ends it. A snapshot is held until `each` has taken the last row, so that it must not wait
+    /// for anybody.
     pub fn sql_each(
         &self,
         query: &str,
+        mask: Option<Mask>,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
     ) -> Result<Streamed, Error> {
-        let ended = self.made()?.sql(query, each)?;
+        let preview = preview(self.config.formats.clone(), mask);
+        let ended = self.made()?.sql(query, preview, each)?;
         let ended = ended.map_err(|error| Error::io("the output".as_ref(), error))?;
         let is_refilled = self.was_scanned && !ended.was_scanned;
         Ok(Streamed {

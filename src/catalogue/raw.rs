@@ -1,11 +1,12 @@
-//! What does an entry say, byte for byte? `raw(entry)` in SQL: the text is in the session file, not in the catalogue.
+//! What does an entry say, byte for byte, or on one line? `raw(entry)` and `preview(entry)` in SQL: the text is in the session
+//! file, not in the catalogue.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use rusqlite::functions::FunctionFlags;
+use rusqlite::functions::{Context, FunctionFlags};
 
 use super::open::{Catalogue, Error};
 use crate::source::checkpoint::hash;
@@ -14,8 +15,13 @@ use crate::source::place::bytes_at;
 /// How often it is tried to see what the statement sees, while others commit.
 const TRIES: usize = 5;
 
+/// What an entry says on one line, by its file's path, its format and its record; `None` where the
+/// format is not known.
+pub type Preview = Box<dyn Fn(&Path, &str, &[u8]) -> Option<String> + Send>;
+
 /// What reads entries for one statement.
 pub(super) struct Reader {
+    preview: Preview,
     /// To look entries up in.
     catalogue: Catalogue,
     /// The file that was read last.
@@ -47,13 +53,13 @@ fn snapshots_of_one_state(catalogue: &Catalogue, to: &Catalogue) -> Result<bool,
 }
 
 impl Raw {
-    /// Let statements of `to`, which holds no snapshot yet, call `raw(entry)`: the entry's record as
-    /// text; NULL for a number that is no entry, and for an entry whose bytes are no longer what was
-    /// catalogued. Both hold a snapshot of one state afterwards.
+    /// Let statements of `to`, which holds no snapshot yet, call `raw(entry)`, the entry's record as
+    /// text, and `preview(entry)`; NULL for a number that is no entry, and for an entry whose bytes are
+    /// no longer what was catalogued. Both hold a snapshot of one state afterwards.
     ///
     /// # Errors
     /// [`Error::Replaced`] when the catalogue is another one by now, or is written again and again.
-    pub(super) fn register(to: &Catalogue) -> Result<Raw, Error> {
+    pub(super) fn register(to: &Catalogue, preview: Preview) -> Result<Raw, Error> {
         let replaced = || Error::Replaced {
             path: to.path().to_path_buf(),
         };
@@ -68,30 +74,39 @@ impl Raw {
             }
         }
         let reader = Arc::new(Mutex::new(Reader {
+            preview,
             catalogue,
             open: None,
             changed: BTreeMap::new(),
         }));
-        let read = Raw(Arc::clone(&reader));
-        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
-        let made = to
-            .connection
-            .create_scalar_function("raw", 1, flags, move |context| {
-                let Some(entry) = context.get::<Option<i64>>(0)? else {
-                    return Ok(None);
-                };
-                // SQLite's own error keeps its number: what is damaged is told as such.
-                let failed = |e: Error| match e {
-                    Error::Sqlite {
-                        error: rusqlite::Error::SqliteFailure(code, _),
-                        ..
-                    } => rusqlite::Error::SqliteFailure(code, None),
-                    e => rusqlite::Error::UserFunctionError(e.into()),
-                };
-                read.reader().text(entry).map_err(failed)
-            });
-        to.told(made)?;
+        for (name, says) in [
+            ("raw", Reader::text as Says),
+            ("preview", Reader::preview as Says),
+        ] {
+            to.told(Raw(Arc::clone(&reader)).function(to, name, says))?;
+        }
         Ok(Raw(reader))
+    }
+
+    /// Makes a function of an entry's number.
+    fn function(self, to: &Catalogue, name: &str, says: Says) -> rusqlite::Result<()> {
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
+        let of_entry = move |context: &Context<'_>| {
+            let Some(entry) = context.get::<Option<i64>>(0)? else {
+                return Ok(None);
+            };
+            // SQLite's own error keeps its number: what is damaged is told as such.
+            let failed = |e: Error| match e {
+                Error::Sqlite {
+                    error: rusqlite::Error::SqliteFailure(code, _),
+                    ..
+                } => rusqlite::Error::SqliteFailure(code, None),
+                e => rusqlite::Error::UserFunctionError(e.into()),
+            };
+            says(&mut self.reader(), entry).map_err(failed)
+        };
+        to.connection
+            .create_scalar_function(name, 1, flags, of_entry)
     }
 
     fn reader(&self) -> MutexGuard<'_, Reader> {
@@ -105,21 +120,36 @@ impl Raw {
     }
 }
 
+/// What one of the functions says of an entry.
+type Says = fn(&mut Reader, i64) -> Result<Option<String>, Error>;
+
 impl Reader {
     fn text(&mut self, key: i64) -> Result<Option<String>, Error> {
+        let read = self.record(key)?;
+        Ok(read.map(|(record, ..)| String::from_utf8_lossy(&record).into_owned()))
+    }
+
+    fn preview(&mut self, key: i64) -> Result<Option<String>, Error> {
+        let read = self.record(key)?;
+        Ok(read.and_then(|(record, path, format)| (self.preview)(&path, &format, &record)))
+    }
+
+    /// The entry's record, its file and its format.
+    fn record(&mut self, key: i64) -> Result<Option<(Vec<u8>, PathBuf, String)>, Error> {
         let Some(entry) = self.catalogue.entry(key)? else {
             return Ok(None);
         };
-        let Some((path, _)) = self.catalogue.source_place(entry.source)? else {
+        let Some((path, format)) = self.catalogue.source_place(entry.source)? else {
             return Ok(None);
         };
         // A file that cannot be read says nothing any more.
         let bytes = self.bytes(&path, entry.start, entry.length).ok().flatten();
         let record = bytes.filter(|bytes| hash(bytes) == entry.hash);
-        if record.is_none() {
+        let Some(record) = record else {
             self.changed.insert(entry.source, path);
-        }
-        Ok(record.map(|record| String::from_utf8_lossy(&record).into_owned()))
+            return Ok(None);
+        };
+        Ok(Some((record, path, format)))
     }
 
     fn bytes(&mut self, path: &Path, start: u64, length: u64) -> std::io::Result<Option<Vec<u8>>> {

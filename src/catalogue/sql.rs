@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open::{Catalogue, Error};
-use super::raw::Raw;
+use super::raw::{Preview, Raw};
 
 /// What the refusal of a statement says.
 const ONLY_READS: &str = "only reading is allowed: SELECT, and the PRAGMAs table_info, table_xinfo, table_list, user_version and data_version";
@@ -38,7 +38,7 @@ pub enum SqlPart<'a> {
 /// How the answer to a query has ended.
 #[derive(Debug, Default)]
 pub struct SqlEnd {
-    /// Files that `raw(entry)` found to hold other bytes than those catalogued, by their sources.
+    /// Files that `raw(entry)` or `preview(entry)` found to hold other bytes than those catalogued, by their sources.
     pub changed: BTreeMap<i64, PathBuf>,
     /// Whether all files had been looked at since the catalogue was empty.
     pub was_scanned: bool,
@@ -50,6 +50,7 @@ impl Catalogue {
     pub fn sql(
         &self,
         query: &str,
+        preview: Preview,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
     ) -> Result<std::io::Result<SqlEnd>, Error> {
         // A connection of its own: what is forbidden here stays allowed for our own statements.
@@ -61,8 +62,9 @@ impl Catalogue {
             return Ok(each(SqlPart::Columns(&[])).map(|()| SqlEnd::default()));
         };
         // Only who asks for records pays for what reads them.
-        let raw = match query.to_ascii_lowercase().contains("raw") {
-            true => Some(Raw::register(&own)?),
+        let asked = query.to_ascii_lowercase();
+        let raw = match ["raw", "preview"].iter().any(|name| asked.contains(name)) {
+            true => Some(Raw::register(&own, preview)?),
             false => {
                 own.snapshot()?;
                 None

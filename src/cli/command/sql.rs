@@ -31,7 +31,8 @@ use crate::output::{SafeJson, Screen};
     sqlite3 \"file:$(sessionary sql --path)?mode=ro\"\n\n\
     CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: an object a row.\n\
     Rows are printed as they are found; only the table waits for all of them, to line up.\n\
-    raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').\n\
+    raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type'). preview(entry) is what it says,\n\
+    on one line of at most 200 characters, without keys and tokens.\n\
     migrations/README.md in the source describes every view and column. Tables whose names begin with _\n\
     may change at any time.")]
 pub struct Sql {
@@ -75,11 +76,11 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         let (rows, streamed) = if args.csv {
             // What a terminal would act on is shown as in every table; a file gets every byte.
             let is_terminal = io::stdout().is_terminal();
-            as_csv(&index, query, is_terminal, &mut out)?
+            as_csv(&index, query, screen, is_terminal, &mut out)?
         } else if args.jsonl {
-            as_lines(&index, query, &mut SafeJson(&mut out))?
+            as_lines(&index, query, screen, &mut SafeJson(&mut out))?
         } else if screen.json {
-            as_json(&index, query, &mut SafeJson(&mut out))?
+            as_json(&index, query, screen, &mut SafeJson(&mut out))?
         } else {
             as_table(&index, query, screen, &mut out)?
         };
@@ -99,6 +100,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
 fn as_csv(
     index: &Index,
     query: &str,
+    screen: &Screen,
     is_terminal: bool,
     out: &mut dyn Write,
 ) -> Result<(usize, Streamed), Error> {
@@ -107,7 +109,7 @@ fn as_csv(
         other => other.clone(),
     };
     let mut rows = 0;
-    let streamed = index.sql_each(query, &mut |part| match part {
+    let streamed = index.sql_each(query, screen.mask(), &mut |part| match part {
         SqlPart::Columns(names) => {
             let names: Vec<Value> = names.iter().map(|name| name.as_str().into()).collect();
             csv::line(out, names.iter().map(shown))
@@ -121,9 +123,14 @@ fn as_csv(
 }
 
 /// An object a row. Of two columns of one name the second is told by its number.
-fn as_lines(index: &Index, query: &str, out: &mut dyn Write) -> Result<(usize, Streamed), Error> {
+fn as_lines(
+    index: &Index,
+    query: &str,
+    screen: &Screen,
+    out: &mut dyn Write,
+) -> Result<(usize, Streamed), Error> {
     let (mut rows, mut keys) = (0, Vec::<String>::new());
-    let streamed = index.sql_each(query, &mut |part| match part {
+    let streamed = index.sql_each(query, screen.mask(), &mut |part| match part {
         SqlPart::Columns(names) => {
             for (number, name) in (1..).zip(names) {
                 let is_new = !keys.contains(name);
@@ -149,9 +156,14 @@ fn as_lines(index: &Index, query: &str, out: &mut dyn Write) -> Result<(usize, S
 }
 
 /// One object with all rows, written as they come.
-fn as_json(index: &Index, query: &str, out: &mut dyn Write) -> Result<(usize, Streamed), Error> {
+fn as_json(
+    index: &Index,
+    query: &str,
+    screen: &Screen,
+    out: &mut dyn Write,
+) -> Result<(usize, Streamed), Error> {
     let mut rows = 0;
-    let streamed = index.sql_each(query, &mut |part| match part {
+    let streamed = index.sql_each(query, screen.mask(), &mut |part| match part {
         SqlPart::Columns(names) => {
             let names = json!(names);
             write!(
@@ -177,7 +189,7 @@ fn as_table(
     out: &mut dyn Write,
 ) -> Result<(usize, Streamed), Error> {
     let mut rows = Rows::default();
-    let streamed = index.sql_each(query, &mut |part| {
+    let streamed = index.sql_each(query, screen.mask(), &mut |part| {
         match part {
             SqlPart::Columns(names) => rows.columns = names.to_vec(),
             SqlPart::Row(values) => rows.rows.push(values.to_vec()),

@@ -1,0 +1,44 @@
+//! What does an entry say, on one line? `preview(entry)` in SQL.
+
+use super::masked::mask_pieces;
+use crate::catalogue::Preview;
+use crate::format::Format;
+use crate::model::Mask;
+
+/// Characters of a preview.
+const LONGEST: usize = 200;
+
+/// Previews of entries of these formats, masked before they are cut.
+pub(crate) fn preview(formats: Vec<&'static dyn Format>, mask: Option<Mask>) -> Preview {
+    Box::new(move |path, format, record| {
+        let format = formats.iter().find(|known| known.name() == format)?;
+        let mut pieces: Vec<String> = format
+            .passages_at(path, record)
+            .into_iter()
+            .flat_map(|passage| passage.pieces)
+            .collect();
+        if let Some(mask) = mask {
+            mask_pieces(record, pieces.iter_mut(), mask);
+        }
+        let words = pieces.iter().flat_map(|piece| piece.split_whitespace());
+        Some(beginning(words))
+    })
+}
+
+/// The words on one line, as far as they go.
+fn beginning<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut line = String::new();
+    let mut characters = 0;
+    for word in words {
+        let blank = (!line.is_empty()).then_some(' ');
+        for character in blank.into_iter().chain(word.chars()) {
+            if characters == LONGEST {
+                line.push('…');
+                return line;
+            }
+            line.push(character);
+            characters += 1;
+        }
+    }
+    line
+}
