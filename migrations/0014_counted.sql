@@ -70,7 +70,7 @@ FROM (SELECT key, input, output, cache_read, cache_write, reasoning, cost_total,
 GROUP BY m.key;
 
 -- Each answer once. Both conditions say the same of the key: by the one the session of a row is found, by the other the
--- rows of a session.
+-- rows of a session. DuckDB, which reads the text of views, knows no IS between columns.
 CREATE VIEW usage AS
 SELECT u.key AS entry, s.session, r.agent, s.cwd, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms,
        CAST(strftime('%Y-%m-%d', coalesce(u.time_ms, s.created_ms) / 1000, 'unixepoch') AS TEXT) AS day,
@@ -88,8 +88,9 @@ SELECT u.key AS entry, s.session, r.agent, s.cwd, CAST(coalesce(u.time_ms, s.cre
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write,
        CASE u.step WHEN 3 THEN (SELECT w.cost_total FROM _stepped w WHERE w.key = u.key) ELSE u.cost_total END AS cost_total,
        CAST((SELECT count(1) FROM _usage c
-             WHERE c.said = u.said AND c.counted IS NOT NULL AND c.response_id IS u.response_id AND c.model IS u.model
-               AND c.input IS u.input AND c.output IS u.output AND c.cost_total IS u.cost_total) AS BIGINT) AS records
+             WHERE c.said = u.said AND c.counted IS NOT NULL AND coalesce(c.response_id, '') = coalesce(u.response_id, '')
+               AND coalesce(c.model, '') = coalesce(u.model, '') AND coalesce(c.input, -1) = coalesce(u.input, -1)
+               AND coalesce(c.output, -1) = coalesce(u.output, -1) AND coalesce(c.cost_total, -1) = coalesce(u.cost_total, -1)) AS BIGINT) AS records
 FROM _sessions s JOIN _roots r ON r.root = s.root
   JOIN _usage u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
 WHERE u.counted = 1 AND s.path <> '';
