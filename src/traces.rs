@@ -128,7 +128,7 @@ impl Traces {
     fn lock(&self, patience: Patience) -> Result<Vec<File>, Error> {
         let mut held = Vec::new();
         for path in &self.locks {
-            // A directory that cannot be written has no writer; removing will tell.
+            // Where there is none, or the directory cannot be written, nobody writes; removing will tell.
             let Ok(lock) = File::options().write(true).open(path) else {
                 continue;
             };
@@ -158,6 +158,7 @@ impl Traces {
                 .to_string_lossy()
                 .into_owned();
             if name == "words" && is_directory(&path) {
+                self.locks.extend(words::locks(&path));
                 self.folder(path, words::is_ours)?;
             } else if name == "watch" && is_directory(&path) {
                 self.folder(path, is_file_of_watcher)?;
@@ -189,12 +190,7 @@ impl Traces {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str());
             match name.filter(|name| is_ours(name) && !is_directory(&path)) {
-                Some(name) => {
-                    if words::is_lock(name) {
-                        self.locks.push(path.clone());
-                    }
-                    self.take(path);
-                }
+                Some(_) => self.take(path),
                 None => self.foreign.push(path),
             }
         }
@@ -245,5 +241,36 @@ fn holds_catalogue(directory: &Path) -> bool {
         Ok(()) => header[68..] == APPLICATION_ID.to_be_bytes(),
         // Killed before it was made, or cut.
         Err(_) => directory.join("lock").is_file(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Config, Indexer};
+
+    /// As who merges does: with the lock of the words it waits for the other one.
+    #[test]
+    fn locks_are_taken_in_the_order_in_which_who_writes_takes_them() {
+        for _ in 0..8 {
+            let place = tempfile::tempdir().unwrap();
+            let config = Config::new(place.path().join("index"), Vec::new());
+            drop(Indexer::open(&config).unwrap());
+            let words = config.words_dir();
+            let generation = words.parent().unwrap();
+            fs::create_dir(&words).unwrap();
+            for name in [".tantivy-meta.lock", ".tantivy-writer.lock"] {
+                fs::write(words.join(name), "").unwrap();
+            }
+            let traces = traces(&config.index_dir).unwrap();
+            let order = [
+                generation.join("lock"),
+                words.join(".tantivy-writer.lock"),
+                words.join(".tantivy-meta.lock"),
+            ];
+            assert_eq!(traces.locks, order);
+            traces.try_remove().unwrap();
+            assert!(!config.index_dir.exists());
+        }
     }
 }

@@ -504,7 +504,7 @@ mod tests {
             catalogue.excluded_by().unwrap() == less.left_out_by()
         };
         std::thread::scope(|scope| {
-            let first = scope.spawn(|| first.sync(&mut |_| {}).map(drop));
+            let first = scope.spawn(move || first.sync(&mut |_| {}).map(drop));
             let second = scope.spawn(|| Indexer::open(&less)?.sync(&mut |_| {}).map(drop));
             while !is_left_out() && !second.is_finished() {
                 sleep(Duration::from_millis(1));

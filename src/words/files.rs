@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Error, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::directory::{INDEX_WRITER_LOCK, META_LOCK};
 
@@ -37,11 +37,14 @@ pub fn is_ours(name: &str) -> bool {
         || is_on_its_way(name)
 }
 
-/// Whether it is one that is locked by who writes.
-pub fn is_lock(name: &str) -> bool {
-    [&INDEX_WRITER_LOCK.filepath, &META_LOCK.filepath]
-        .iter()
-        .any(|lock| lock.as_os_str() == name)
+/// The files in the folder that are locked by who writes or opens the words. Whoever takes both
+/// takes them in this order: so does who writes, and waits for the second one with the first.
+pub fn locks(dir: &Path) -> [PathBuf; 2] {
+    [&INDEX_WRITER_LOCK.filepath, &META_LOCK.filepath].map(|lock| dir.join(lock))
+}
+
+fn is_lock(name: &str) -> bool {
+    locks(Path::new("")).contains(&PathBuf::from(name))
 }
 
 fn is_of_segment(name: &str) -> bool {

@@ -40,7 +40,7 @@ mod write;
 
 pub use damage::{condemn, condemned, panic_is_caught};
 pub use error::WordsError;
-pub use files::{exist, is_lock, is_ours};
+pub use files::{exist, is_ours, locks};
 pub use lock::{PATIENCE, WordsLock};
 pub use matcher::Matcher;
 #[cfg(test)]

@@ -217,10 +217,13 @@ impl Watch<'_> {
     fn check(&mut self) -> Result<Done, Error> {
         let began = SystemTime::now();
         self.watch_roots();
+        // Where somebody makes it anew while the lock is given up for a wipe, another look is due.
+        let kept = self.indexer.catalogue.changes_kept();
+        let looked_at = kept.ok().map(|kept| kept.index_id);
         let report = self.indexer.sync_catalogue(&mut |_| {})?;
         // What follows touches few pages; without this memory would grow with the index.
         self.indexer.catalogue.keep_few_pages()?;
-        self.looked_at = Some(self.indexer.catalogue.changes_kept()?.index_id);
+        self.looked_at = looked_at;
         // Roots that follow from sessions met for the first time are watched from now on, and looked at once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
         let took = looked_for(&report);
@@ -552,6 +555,40 @@ mod tests {
             assert!(committed(&config) < before);
             assert!(watch.index_words(SLICE).is_ok());
             assert_eq!(watch.indexer.catalogue.outstanding(0).unwrap().entries, 0);
+        });
+    }
+
+    #[test]
+    fn what_is_made_anew_while_the_lock_is_given_up_is_looked_at_again() {
+        watching(|watch, path| {
+            assert!(watch.turn().is_ok());
+            segments(watch, path, 1);
+            watch.indexer.catalogue.owe_wipe().unwrap();
+            let mut file = fs::File::options().append(true).open(path).unwrap();
+            writeln!(file, "{LINE}").unwrap();
+            watch.look_now("the test");
+            let config = watch.indexer.config.clone();
+            let entries = || {
+                let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+                let rows = index.sql("SELECT count(*) FROM entries").unwrap().rows;
+                rows[0][0].as_u64()
+            };
+            let (before, words) = (entries(), config.words_dir());
+            let held = WordsLock::take(&words, Duration::ZERO).unwrap();
+            std::thread::scope(|scope| {
+                let (entries, config) = (&entries, &config);
+                scope.spawn(move || {
+                    while entries() == before {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    // A rebuild that is killed as soon as it has begun.
+                    let rebuild = Indexer::open(config).unwrap();
+                    rebuild.catalogue.reset(false).unwrap();
+                    drop((rebuild, held));
+                });
+                assert!(watch.turn().is_ok() && watch.full.is_none());
+            });
+            assert!(watch.index_is_other().unwrap());
         });
     }
 
