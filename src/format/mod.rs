@@ -123,6 +123,11 @@ pub trait Format: Send + Sync {
         let _ = line;
         None
     }
+    /// Notes what such a line that is looked at closely does to its session, whatever is in it: the
+    /// agent may not get beyond it. Called before its records are folded.
+    fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
+        let _ = (fold, line);
+    }
     /// All searchable text of one record, at most one passage a class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
     /// The same of a record in the source at `path`.
