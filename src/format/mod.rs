@@ -183,9 +183,14 @@ pub struct Agent {
     pub resume: &'static [&'static str],
 }
 
-/// How the agent called `agent` takes the session up again that lies at `path`; `None` = not known.
-pub fn resume(agent: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
+/// How the agent called `agent` takes the session up again that lies at `path` and is read in
+/// `format`; `None` = not known.
+pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
     let agent = AGENTS.iter().find(|known| known.name == agent)?;
+    // Of another program of that name: the Python package indusagi (0.1.5) is told of no session.
+    if agent.dir_also.is_some_and(|(_, other)| other == format) {
+        return None;
+    }
     // What begins with a hyphen would be taken for an option, and ids are what a file says.
     if id.starts_with('-') && agent.resume.contains(&"{id}") {
         return None;
