@@ -125,6 +125,8 @@ fn files() -> Vec<(String, Vec<u8>)> {
         r#","name":5"#,
         r#","name":0"#,
         r#","name":false"#,
+        r#","name":[ ]"#,
+        r#","name":{}"#,
     ];
     for (at, second) in names.iter().enumerate() {
         let [first, second, third] = [(1, r#","name":"one""#), (2, second), (3, r#","name":"""#)]
@@ -156,6 +158,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
         "[1]",
         "{}",
         "123456789012345678901",
+        "-123456789012345678901",
     ];
     let compaction = r#"{"type":"compaction","id":"c","parentId":"bb","timestamp":"2026-01-05T09:00:03.000Z","summary":"so far","firstKeptEntryIndex":2,"tokensBefore":9}"#;
     let hook = message("ccc", "\"c\"", "hookMessage", r#""hooked""#);
