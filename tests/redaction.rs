@@ -286,6 +286,25 @@ fn many_names_of_one_text_and_a_long_name_cost_no_more_than_their_length() {
     }
 }
 
+/// Among a million letters of base64 some look like a mark: an image stays as it is.
+#[test]
+fn an_image_stays_whole() {
+    let image = format!("{}+YCA{}==", "iVBORw0K".repeat(1000), "a1B2c3D4".repeat(5));
+    let home = Sandbox::new();
+    let lines = [
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#.to_owned(),
+        format!(r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":[{{"type":"image","data":"{image}","mimeType":"image/png"}},{{"type":"text","text":"is {}"}}]}}}}"#, token()),
+    ];
+    home.write(
+        ".pi/agent/sessions/--w--/0a.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    home.settle();
+    let content = &home.json(&["context", "0a", "--json"])["messages"][0]["content"];
+    assert_eq!(content[0]["data"], *image);
+    assert_eq!(content[1]["text"], "is ghp_[redacted]");
+}
+
 /// grep marks what it found, which may be a part of a token.
 #[test]
 fn a_colour_within_a_secret_hides_no_part_of_it() {

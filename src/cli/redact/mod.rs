@@ -234,6 +234,7 @@ mod tests {
             "--- PASS: TestParse2 (0.00s)\nPASS: test1",
             "cd /srv; pwd=/srv/App2; PWD=/Users/Ada/Git2",
             "archive.open(member, pwd=pwd)",
+            "glpk-4.65-h4d5e6f7a8b9c0d1e2 https://example.com/glrF00d1234567890abcd",
             "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      key: password1",
         ] {
             assert_eq!(redacted(text), None, "{text}");

@@ -120,6 +120,15 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
     });
 }
 
+/// A string of nothing but base64 that is so long is an image or the like: whatever looks like a
+/// part of it is chance.
+const ENCODED: usize = 4 << 10;
+
+fn is_encoded(string: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=\"".contains(byte);
+    string.len() > ENCODED && string.iter().all(is_letter)
+}
+
 /// The text of `json` with strings masked, those behind keys as [`masked_behind`] does; all else stays as it is
 /// written. `None`: nothing is to be masked.
 pub fn masked(json: &str, mask: Mask) -> Option<String> {
@@ -127,6 +136,7 @@ pub fn masked(json: &str, mask: Mask) -> Option<String> {
     keyed(json.as_bytes(), |key, token| {
         let (range, masked) = match token {
             Token::Key(range) => (range, mask(key)),
+            Token::Text(range) if is_encoded(&json.as_bytes()[range.clone()]) => return,
             Token::Text(range) => {
                 let text = decode(&json.as_bytes()[range.clone()]);
                 (range, masked_behind(key, &text, mask))
