@@ -89,10 +89,22 @@ fn files() -> Vec<(String, Vec<u8>)> {
     file("bom-inside", inside.as_bytes());
     let fused = lines(&[HEADER, &(question.to_owned() + answer)]);
     file("fused", fused.as_bytes());
-    let mut bad = plain.clone().into_bytes();
-    let at = plain.find("why").expect("a question");
-    bad[at] = 0xff;
-    file("bad-utf8", &bad);
+    for (name, within) in [("", "why"), ("-header", "w\"}")] {
+        let mut bad = plain.clone().into_bytes();
+        let at = plain.find(within).expect("a part of it");
+        bad[at] = 0xff;
+        file(&format!("bad-utf8{name}"), &bad);
+    }
+    for (name, more) in [
+        ("junk", &b"\xffjunk\n"[..]),
+        ("scalar", b"\"\xff\"\n"),
+        ("torn", b"{\"type\":\"message\",\"text\":\"\xe6\x97"),
+    ] {
+        file(
+            &format!("bad-utf8-{name}"),
+            &[plain.as_bytes(), more].concat(),
+        );
+    }
 
     for (at, scalar) in ["null", "42", "\"x\"", "[]", "true", "0", "false", "\"\""]
         .iter()
@@ -113,6 +125,8 @@ fn files() -> Vec<(String, Vec<u8>)> {
         r#","name":5"#,
         r#","name":0"#,
         r#","name":false"#,
+        r#","name":[ ]"#,
+        r#","name":{}"#,
     ];
     for (at, second) in names.iter().enumerate() {
         let [first, second, third] = [(1, r#","name":"one""#), (2, second), (3, r#","name":"""#)]
@@ -144,6 +158,7 @@ fn files() -> Vec<(String, Vec<u8>)> {
         "[1]",
         "{}",
         "123456789012345678901",
+        "-123456789012345678901",
     ];
     let compaction = r#"{"type":"compaction","id":"c","parentId":"bb","timestamp":"2026-01-05T09:00:03.000Z","summary":"so far","firstKeptEntryIndex":2,"tokensBefore":9}"#;
     let hook = message("ccc", "\"c\"", "hookMessage", r#""hooked""#);
@@ -511,6 +526,24 @@ fn a_folder_is_read_again_in_another_dialect() {
             listed(&setup, dialect, &index);
         }
     }
+}
+
+/// The Python package reads a file as one text: a byte that is none keeps it from all of it, even in
+/// the header or where no entry is.
+#[test]
+fn bytes_that_are_no_text_hide_a_session_wherever_they_stand() {
+    let place = tempfile::tempdir().expect("a folder");
+    let sessions = place.path().join("sessions");
+    put_files(&sessions);
+    let bad = |profile, dialect| -> Vec<String> {
+        let setup = Setup::new(profile, &sessions);
+        let listed = listed(&setup, dialect, &place.path().join(profile.dialect.name));
+        let bad = listed.into_keys().filter(|path| path.contains("bad-utf8"));
+        bad.collect()
+    };
+    assert_eq!(bad(Profile::PI, &Dialect::PI).len(), 5);
+    let none: [&str; 0] = [];
+    assert_eq!(bad(Profile::PINDUSAGI, &Dialect::PINDUSAGI), none);
 }
 
 /// Of indusagi for Node there is no package any more: its rule of names, as its source has it.

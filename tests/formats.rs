@@ -140,6 +140,10 @@ fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut
     let (entries, problems) = cut(format, &bytes);
 
     let mut fold = Fold::default();
+    let lines = bytes[format.passed_over(&bytes)..].split(|byte| *byte == b'\n');
+    for line in lines.filter(|line| format.facts_of_line(line).is_none()) {
+        format.fold_line(&mut fold, line);
+    }
     let mut passages = Vec::new();
     for entry in &entries {
         // The saved state goes through JSON between any two entries, as between two syncs.

@@ -221,6 +221,119 @@ fn a_secret_that_only_its_name_tells_is_found_in_arguments() {
     assert!(context.contains(expected), "{context}");
 }
 
+/// One session whose only call, in which nothing is said, was given these arguments.
+fn called_with(arguments: &str) -> Sandbox {
+    let home = Sandbox::new();
+    let lines = [
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#.to_owned(),
+        format!(r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"t1","name":"deploy","arguments":{arguments}}}],"timestamp":1767603602000}}}}"#),
+    ];
+    home.write(
+        ".pi/agent/sessions/--w--/0a.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    home.settle();
+    home
+}
+
+/// What ends a value in a shell ends none in JSON, where all of the text is the value.
+#[test]
+fn in_arguments_no_sign_ends_a_secret() {
+    let secrets = [
+        "Q1w2E3r4&Q1w2",
+        "Q1w2;E3r4,Q1w2",
+        "Q1w2(E3r4)'Q1w2",
+        r#"Q1w2\"E3r4<Q1w2>"#,
+        r"Q1w2\\E3r4 Q1w2",
+    ];
+    let prompt = "Please enter the password";
+    let members = secrets
+        .iter()
+        .map(|secret| format!(r#"{{"password":"{secret}"}}"#));
+    let members: Vec<String> = members.collect();
+    let arguments = format!(
+        r#"{{"all":[{}],"walrus":{{"password":"{prompt}"}}}}"#,
+        members.join(",")
+    );
+    let home = called_with(&arguments);
+    for arguments in [
+        &["show", "0a"][..],
+        &["show", "0a", "--json"],
+        &["context", "0a", "--json"],
+        &["export", "0a"],
+    ] {
+        let said = String::from_utf8(home.output(arguments).stdout).expect("text");
+        assert!(
+            !["Q1w2", "E3r4"].iter().any(|part| said.contains(part)),
+            "{said}"
+        );
+        assert!(said.contains(prompt), "{said}");
+        assert_eq!(said.matches("[redacted]").count(), secrets.len(), "{said}");
+    }
+}
+
+/// Each of these would take minutes where each text is compared with each of its names, or each is
+/// looked for in a name of any length.
+#[test]
+fn many_names_of_one_text_and_a_long_name_cost_no_more_than_their_length() {
+    let same: Vec<String> = (0..20_000).map(|at| format!(r#""k{at}":"true""#)).collect();
+    let below = ["\"x\""; 20_000].join(",");
+    let long = format!("\"{}\":[{below}]", "n".repeat(50_000));
+    let home = called_with(&format!("{{{},{long}}}", same.join(",")));
+    for arguments in [&["show", "0a"][..], &["context", "0a", "--json"]] {
+        let said = String::from_utf8(home.output(arguments).stdout).expect("text");
+        assert!(said.matches("true").count() >= 20_000, "{arguments:?}");
+    }
+}
+
+/// Among a million letters of base64 some look like a mark: an image stays as it is.
+#[test]
+fn an_image_stays_whole() {
+    let image = format!("{}+YCA{}==", "iVBORw0K".repeat(1000), "a1B2c3D4".repeat(5));
+    let home = Sandbox::new();
+    let lines = [
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#.to_owned(),
+        format!(r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":[{{"type":"image","data":"{image}","mimeType":"image/png"}},{{"type":"text","text":"is {}"}}]}}}}"#, token()),
+    ];
+    home.write(
+        ".pi/agent/sessions/--w--/0a.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    home.settle();
+    let content = &home.json(&["context", "0a", "--json"])["messages"][0]["content"];
+    assert_eq!(content[0]["data"], *image);
+    assert_eq!(content[1]["text"], "is ghp_[redacted]");
+}
+
+/// grep marks what it found, which may be a part of a token.
+#[test]
+fn a_colour_within_a_secret_hides_no_part_of_it() {
+    let home = Sandbox::new();
+    let lines = [
+        r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/w"}"#,
+        r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{"role":"user","content":"ghp_\u001b[01;31m\u001b[Ka1B2\u001b[m\u001b[Kc3D4a1B2c3D4a1B2c3D4 walrus"}}"#,
+    ];
+    home.write(
+        ".pi/agent/sessions/--w--/0a.jsonl",
+        &(lines.join("\n") + "\n"),
+    );
+    home.settle();
+    for arguments in [
+        &["context", "0a"][..],
+        &["context", "0a", "--json"],
+        &["list", "--all", "--json"],
+        &["list", "--all"],
+        &["show", "0a"],
+    ] {
+        let said = String::from_utf8(home.output(arguments).stdout).expect("text");
+        assert!(
+            said.contains("walrus") && said.contains("[redacted]"),
+            "{said}"
+        );
+        assert!(!said.contains("a1B2") && !said.contains("c3D4"), "{said}");
+    }
+}
+
 /// Of lines that are no entry only the beginning is read: no secret is cut there so that its rule no
 /// longer knows it.
 #[test]

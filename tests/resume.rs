@@ -125,3 +125,27 @@ fn the_command_is_printed_for_the_shell() {
     assert_eq!(json["resume"], json["session"]["resume"]);
     assert_eq!(json["resume"]["argv"][1], "--session");
 }
+
+/// The Python package indusagi has no option for a session, and what is called `indusagi` else is
+/// not the program that wrote it.
+#[test]
+fn no_other_program_of_that_name_takes_a_session_up() {
+    let home = Sandbox::new();
+    let session = "{\"type\":\"session\",\"version\":3,\"id\":\"0a\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}\n";
+    for (folder, word) in [(".indusagi", Some("indusagi")), (".pindusagi", None)] {
+        let path = format!("{folder}/agent/sessions/--w--/{folder}.jsonl");
+        home.write(&path, session);
+        let shown = home.json(&[
+            "show",
+            &home.home.join(&path).display().to_string(),
+            "--json",
+        ]);
+        assert_eq!(shown["session"]["listed_by_agent"], true);
+        assert_eq!(shown["session"]["resume"]["argv"][0].as_str(), word);
+        let listed = home.json(&["list", "--all", "--json"]);
+        let rows = listed["sessions"].as_array().expect("rows");
+        let path = &shown["session"]["path"];
+        let row = rows.iter().find(|row| row["path"] == *path);
+        assert_eq!(row.expect("a row")["resume"], shown["session"]["resume"]);
+    }
+}

@@ -536,14 +536,14 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let modified_ms: i64 = r.get(3)?;
     let hidden: Option<String> = r.get(16)?;
     let (agent, path, id): (String, String, String) = (r.get(6)?, r.get(8)?, r.get(9)?);
-    let cwd: String = r.get(10)?;
+    let (cwd, format): (String, String) = (r.get(10)?, r.get(2)?);
     let resume = match hidden {
-        None => resume(&agent, &path, &id, &cwd),
+        None => resume(&agent, &format, &path, &id, &cwd),
         Some(_) => None,
     };
     Ok(StoredSession {
         session: r.get(0)?,
-        format: r.get(2)?,
+        format,
         version: r.get(5)?,
         row: SessionRow {
             agent,

@@ -123,6 +123,11 @@ pub trait Format: Send + Sync {
         let _ = line;
         None
     }
+    /// Notes what such a line that is looked at closely does to its session, whatever is in it: the
+    /// agent may not get beyond it. Called before its records are folded.
+    fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
+        let _ = (fold, line);
+    }
     /// All searchable text of one record, at most one passage a class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
     /// The same of a record in the source at `path`.
@@ -178,9 +183,14 @@ pub struct Agent {
     pub resume: &'static [&'static str],
 }
 
-/// How the agent called `agent` takes the session up again that lies at `path`; `None` = not known.
-pub fn resume(agent: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
+/// How the agent called `agent` takes the session up again that lies at `path` and is read in
+/// `format`; `None` = not known.
+pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
     let agent = AGENTS.iter().find(|known| known.name == agent)?;
+    // Of another program of that name: the Python package indusagi (0.1.5) is told of no session.
+    if agent.dir_also.is_some_and(|(_, other)| other == format) {
+        return None;
+    }
     // What begins with a hyphen would be taken for an option, and ids are what a file says.
     if id.starts_with('-') && agent.resume.contains(&"{id}") {
         return None;

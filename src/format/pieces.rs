@@ -126,18 +126,19 @@ fn walk(pieces: &mut Vec<String>, json: &str, limit: usize, skip: fn(&str) -> bo
     all
 }
 
+/// No more of a name is looked at than its end: it may be as long as its record.
 fn is_signature(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    key.ends_with("signature")
-        || matches!(
-            key.as_str(),
-            "encrypted_content"
-                | "encryptedcontent"
-                | "resumetoken"
-                | "resume_token"
-                | "approvalurl"
-                | "approval_url"
-        )
+    const NAMES: [&str; 6] = [
+        "encrypted_content",
+        "encryptedcontent",
+        "resumetoken",
+        "resume_token",
+        "approvalurl",
+        "approval_url",
+    ];
+    const END: &[u8] = b"signature";
+    let end = &key.as_bytes()[key.len().saturating_sub(END.len())..];
+    end.eq_ignore_ascii_case(END) || NAMES.iter().any(|name| key.eq_ignore_ascii_case(name))
 }
 
 fn is_no_text(key: &str) -> bool {

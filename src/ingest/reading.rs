@@ -487,6 +487,7 @@ impl<E: Entries> Taking<'_, '_, E> {
             self.add_entry(line.trim_ascii(), at + before as u64, flags, facts);
             return;
         }
+        format.fold_line(self.fold, line);
         for piece in split(line) {
             let bytes = &line[piece.range.clone()];
             let start = at + piece.range.start as u64;

@@ -1,6 +1,6 @@
 //! How is what an entry says masked? What a secret is called stands in the record alone, not in the text it yields.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::format::json::{Leaf, leaves};
 use crate::format::terminal::seen;
@@ -12,23 +12,34 @@ pub(super) fn mask_pieces<'a>(
     pieces: impl Iterator<Item = &'a mut String>,
     mask: Mask,
 ) {
-    let mut names: HashMap<String, Vec<String>> = HashMap::new();
+    let mut names: HashMap<String, BTreeSet<String>> = HashMap::new();
     leaves(record, |name, leaf| {
         if let Leaf::Text(text) = leaf
             && let text = seen(text)
             && text.len() <= MASKED_BEHIND
         {
             let names = names.entry(text.into_owned()).or_default();
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
+            if !names.contains(name) {
+                names.insert(name.to_owned());
             }
         }
     });
+    // Of what is said again and again each name is asked once.
+    let mut behind: HashMap<String, Option<String>> = HashMap::new();
     for piece in pieces {
-        let names = names.get(piece.as_str());
-        let mut behind = names.into_iter().flatten();
-        let masked = behind.find_map(|name| masked_behind(name, piece, mask));
-        if let Some(masked) = masked.or_else(|| mask(piece)) {
+        let masked = match names.remove_entry(piece.as_str()) {
+            Some((text, names)) => {
+                let masked = names
+                    .iter()
+                    .find_map(|name| masked_behind(name, &text, mask));
+                behind.entry(text).or_insert(masked).clone()
+            }
+            None => match behind.get(piece.as_str()) {
+                Some(masked) => masked.clone(),
+                None => mask(piece),
+            },
+        };
+        if let Some(masked) = masked {
             *piece = masked;
         }
     }

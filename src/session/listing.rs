@@ -197,11 +197,11 @@ fn info(dialect: Dialect, path: PathBuf) -> std::io::Result<Option<SessionInfo>>
     let identity = Identity::of(&file.metadata()?);
     let mut fold = Fold::default();
     let mut texts: Vec<String> = Vec::new();
-    let mut add = |line: &[u8], facts: Facts| {
+    let mut add = |fold: &mut Fold, line: &[u8], facts: Facts| {
         if facts.agent_sees && matches!(facts.role.as_deref(), Some("user" | "assistant")) {
             texts.extend(dialect.listed_text(line).filter(|text| !text.is_empty()));
         }
-        dialect.fold(&mut fold, &facts);
+        dialect.fold(fold, &facts);
     };
     let mut lines = Lines::new(file, Vec::new(), u64::MAX);
     let mut at_start = true;
@@ -215,14 +215,15 @@ fn info(dialect: Dialect, path: PathBuf) -> std::io::Result<Option<SessionInfo>>
         let block = &block[begins..];
         for line in block.split(|byte| *byte == b'\n') {
             if let Some(facts) = dialect.facts_of_line(line) {
-                add(line, facts);
+                add(&mut fold, line, facts);
                 continue;
             }
+            dialect.fold_line(&mut fold, line);
             for piece in split(line) {
                 // A line that holds more than one value is none to the agent.
                 if let PieceKind::Value { fused: false } = piece.kind {
                     let value = &line[piece.range];
-                    add(value, dialect.facts(value));
+                    add(&mut fold, value, dialect.facts(value));
                 }
             }
         }

@@ -176,10 +176,14 @@ fn secret(text: &str, begins: Range<usize>, kind: Kind) -> Option<Range<usize>> 
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let secret = match kind {
+    let mut secret = match kind {
         Kind::Rule(number) => of_rule(text, begins, number, end),
         Kind::Name => named::secret(text, begins, end),
     }?;
+    if secret.end == end {
+        // What it goes on with is part of it.
+        secret.end += goes_on(&text.as_bytes()[end..]);
+    }
     (!secret.is_empty()).then_some(secret)
 }
 
@@ -209,13 +213,8 @@ fn of_rule(text: &str, begins: Range<usize>, number: usize, end: usize) -> Optio
     if !is_one {
         return None;
     }
-    let (start, mut stop) = (behind + secret.start(), behind + secret.end());
-    if stop == end {
-        // What it goes on with is part of it.
-        stop += goes_on(&text.as_bytes()[stop..]);
-    }
-    stop += (rule.more)(&text[stop..]);
-    Some(start..stop)
+    let (start, stop) = (behind + secret.start(), behind + secret.end());
+    Some(start..stop + (rule.more)(&text[stop..]))
 }
 
 /// How many bytes of a key that goes on follow.

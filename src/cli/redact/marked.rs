@@ -37,10 +37,10 @@ pub const MARKED: &[Rule] = &[
     issued(
         "GitLab",
         &[
-            "glp", "glr", "gldt-", "glft", "glcbt-", "glffct-", "glimt-", "glagent-", "gloas-",
-            "glsoat-",
+            "glpat-", "glptt-", "glrt-", "glrtr-", "gldt-", "glft", "glcbt-", "glffct-", "glimt-",
+            "glagent-", "gloas-", "glsoat-",
         ],
-        "(?:(?:at|tt|t)-)?([A-Za-z0-9_.-]{16,})",
+        "(?:t?-)?([A-Za-z0-9_.-]{16,})",
     )
     .with_letters(10),
     issued("GitLab runner", &["GR1348941"], "[A-Za-z0-9_-]{16,}"),

@@ -3,6 +3,7 @@
 //! [`find`] looks for them: tokens that their issuers [`marked`], what stands behind the [`named`],
 //! and what other [`rules`] tell.
 
+mod colours;
 mod find;
 mod marked;
 mod named;
@@ -16,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sessionary::settings::Redact;
 
 use crate::agents;
+use colours::Uncoloured;
 use find::secrets;
 
 /// As it stands in the configuration file.
@@ -49,7 +51,12 @@ pub fn left_out() -> bool {
 
 /// The text with [`MARK`] in place of its secrets; `None` when there are none.
 pub fn redacted(text: &str) -> Option<String> {
-    let secrets = secrets(text);
+    let mut secrets = secrets(text);
+    if let Some(plain) = Uncoloured::of(text) {
+        let found = find::secrets(&plain.text).into_iter();
+        secrets.extend(found.map(|secret| plain.coloured(secret)));
+        secrets.sort_unstable_by_key(|secret| secret.start);
+    }
     if secrets.is_empty() {
         return None;
     }
@@ -57,9 +64,12 @@ pub fn redacted(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for secret in secrets {
-        out.push_str(&text[from..secret.start]);
-        out.push_str(MARK);
-        from = secret.end;
+        // Found with colours and without, or in part.
+        if secret.start >= from {
+            out.push_str(&text[from..secret.start]);
+            out.push_str(MARK);
+        }
+        from = from.max(secret.end);
     }
     out.push_str(&text[from..]);
     Some(out)
@@ -114,13 +124,69 @@ mod tests {
                 "\u{1b}[01;31m\u{1b}[Ksk-a1B2c3D4e5F6g7H8",
                 "\u{1b}[01;31m\u{1b}[Ksk-[redacted]",
             ),
+            (
+                "\u{1b}[32mghp_\u{1b}[01;31m\u{1b}[Ka1B2\u{1b}[m\u{1b}[Kc3D4e5F6g7H8\u{1b}[0m",
+                "\u{1b}[32mghp_\u{1b}[01;31m\u{1b}[K[redacted]\u{1b}[0m",
+            ),
+            (
+                "日\u{1b}[1mpassword\u{1b}[0m=\u{1b}[31ms3cr3tpw\u{1b}[0m \u{1b}[1m日本ghp_a1B2c3D4e5F6g7H8",
+                "日\u{1b}[1mpassword\u{1b}[0m=\u{1b}[31m[redacted]\u{1b}[0m \u{1b}[1m日本ghp_[redacted]",
+            ),
             (r"\u001b[1mghp_a1B2c3D4e5F6g7H8", r"\u001b[1mghp_[redacted]"),
             (r"\u003eghp_a1B2c3D4e5F6g7H8", r"\u003eghp_[redacted]"),
             (r"\x3dghp_a1B2c3D4e5F6g7H8", r"\x3dghp_[redacted]"),
             ("?key%3Dghp_a1B2c3D4e5F6g7H8", "?key%3Dghp_[redacted]"),
+            // A quote of the value's own, in JSON and in JSON within JSON.
+            (
+                r#"{"password":"s3c\"r3t\\word", "n": "\n"}"#,
+                r#"{"password":"[redacted]", "n": "\n"}"#,
+            ),
+            (
+                r#"{\"password\":\"s3c\\\"r3t!\", \"n\": 1}"#,
+                r#"{\"password\":\"[redacted]\", \"n\": 1}"#,
+            ),
+            (
+                r#"{"command":"PGPASSWORD='s3c\"r3t;x' psql\nls"}"#,
+                r#"{"command":"PGPASSWORD='[redacted]' psql\nls"}"#,
+            ),
+            (
+                "psql postgres://ada:s3c@ret@db:5432/x ada@example.com",
+                "psql postgres://ada:[redacted]@db:5432/x ada@example.com",
+            ),
+            // What manifests say of a container.
+            (
+                "- name: DB_PASSWORD\n        value: s3cr3tpw\n",
+                "- name: DB_PASSWORD\n        value: [redacted]\n",
+            ),
+            (
+                r#"{"name":"API_TOKEN","value":"0123456789abcdef0"}"#,
+                r#"{"name":"API_TOKEN","value":"[redacted]"}"#,
+            ),
         ] {
             assert_eq!(shown(text), expected);
         }
+    }
+
+    /// However long it is: a JWT has two thousand letters.
+    #[test]
+    fn nothing_of_a_long_secret_is_left() {
+        let long = "a1B2c3D4-e5F6.g7H8_".repeat(200);
+        for (before, behind) in [
+            ("TOKEN=", " and on"),
+            ("{\"access_token\": \"", "\"}"),
+            ("Authorization: Bearer ", "\n"),
+        ] {
+            let expected = format!("{before}{MARK}{behind}");
+            assert_eq!(shown(&format!("{before}{long}{behind}")), expected);
+        }
+    }
+
+    /// What was redacted stays as it is: an agent that reads a redacted answer writes it down.
+    #[test]
+    fn a_mark_ends_a_private_key() {
+        let public = "AAAAC3NzaC1lZDI1NTE5AAAAIJ1l2m3n4o5p6q7r8s9t0u1v2w3x4y5z6A7B8C9D0E1";
+        let redacted = format!("-----BEGIN PRIVATE KEY-----{MARK}-----\nssh-ed25519 {public}\n");
+        assert_eq!(shown(&redacted), redacted);
     }
 
     #[test]
@@ -165,6 +231,11 @@ mod tests {
             "AKIA_OF_THE_ACCOUNT ASIA_PACIFIC_SOUTHEAST ASIAN",
             "const apiKey = readTheApiKeyOfTheUserFromTheEnvironment",
             "[12mm-sk-learn the 100%-sk-learn-contrib-something",
+            "--- PASS: TestParse2 (0.00s)\nPASS: test1",
+            "cd /srv; pwd=/srv/App2; PWD=/Users/Ada/Git2",
+            "archive.open(member, pwd=pwd)",
+            "glpk-4.65-h4d5e6f7a8b9c0d1e2 https://example.com/glrF00d1234567890abcd",
+            "- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      key: password1",
         ] {
             assert_eq!(redacted(text), None, "{text}");
         }
@@ -185,6 +256,11 @@ mod tests {
             "curl -u a",
             "Cookie: sid",
             "Authorization: ",
+            &format!(
+                "{}\n{}\n",
+                "-----BEGIN PRIVATE KEY-----".repeat(30),
+                "n ".repeat(400)
+            ),
         ] {
             let text = begins.repeat(50_000 / begins.len());
             let _ = redacted(&text);

@@ -186,20 +186,30 @@ const NO_TOKENS: &[&str] = &[
 /// So much of a name is looked at before and behind its stem.
 const NAME: usize = 40;
 
+/// So far is a line indented that has the value of a pair.
+const INDENT: usize = 32;
+
+/// So many backslashes are counted before a quote: JSON within JSON within JSON has seven.
+const ROOM_OF_ESCAPES: usize = 16;
+
 /// The value behind the stem that stands there; `end`: how far to look.
 pub fn secret(text: &str, stem: Range<usize>, end: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     let name_ends = end_of_name(bytes, stem.end, end);
     let name_begins = start_of_name(bytes, stem.start);
     let head = &text[name_begins..stem.start];
-    let family = family(head, &text[stem.clone()], &text[stem.end..name_ends])?;
+    let tail = &text[stem.end..name_ends];
+    let family = family(head, &text[stem.clone()], tail)?;
     let before = &bytes[..name_begins];
     if before.ends_with(b"/") {
         // A file: `/etc/passwd: …`
         return None;
     }
     let is_option = head.starts_with('-') && !head.ends_with(' ');
-    let upper = text[stem].bytes().all(|byte| byte.is_ascii_uppercase());
+    let upper = text[stem.clone()]
+        .bytes()
+        .all(|byte| byte.is_ascii_uppercase());
+    let is_alone = name_begins == stem.start && tail.is_empty();
     let start = Behind {
         bytes,
         at: name_ends,
@@ -210,7 +220,17 @@ pub fn secret(text: &str, stem: Range<usize>, end: usize) -> Option<Range<usize>
     let value = &text[start..stop];
     // What is called, indexed or gone into is code.
     let is_called = place != Place::Quoted && matches!(bytes.get(stop), Some(b'(' | b'[' | b'{'));
-    (!is_called && is_secret(value, family, place)).then_some(start..stop)
+    let is_other = is_alone && is_no_password(&text[stem], value, place);
+    (!is_called && !is_other && is_secret(value, family, place)).then_some(start..stop)
+}
+
+/// What programs say by such a name: of a test that has passed, and a shell of its folder.
+fn is_no_password(name: &str, value: &str, place: Place) -> bool {
+    match name {
+        "PASS" => place == Place::Told,
+        "pwd" | "PWD" => value.starts_with(['/', '~']),
+        _ => false,
+    }
 }
 
 fn is_of_name(byte: u8) -> bool {
@@ -347,6 +367,9 @@ impl Behind<'_> {
         if !closed && self.takes(b"(") {
             return self.quote().map(|_| (self.at, Place::Quoted));
         }
+        if let Some(found) = self.pair() {
+            return Some(found);
+        }
         // `**Token**: …`, and a row of a table.
         let _ = self.takes(b"**");
         let from = self.at;
@@ -411,6 +434,23 @@ impl Behind<'_> {
         }
     }
 
+    /// The value of a pair, as manifests have them: `name: TOKEN` and in the next line `value: …`;
+    /// `"name": "TOKEN", "value": "…"`.
+    fn pair(&mut self) -> Option<(usize, Place)> {
+        let from = self.at;
+        let is_apart = self.takes(b",") | (self.blanks(INDENT) > 0);
+        let _ = self.quote();
+        let is_value = is_apart && (self.takes(b"value") || self.takes(b"Value"));
+        let _ = self.quote();
+        if is_value && self.takes(b":") {
+            self.blanks(2);
+            let place = self.quote().map_or(Place::Told, |_| Place::Quoted);
+            return Some((self.at, place));
+        }
+        self.at = from;
+        None
+    }
+
     /// A prefix of a string, or one call around it: `b"…"`, `String::from("…")`.
     fn wrapper(&mut self) {
         let from = self.at;
@@ -438,20 +478,44 @@ impl Behind<'_> {
 /// Where the value ends.
 fn end_of_value(bytes: &[u8], start: usize, end: usize, place: Place) -> usize {
     let rest = &bytes[start..end];
-    let run = match place {
-        Place::Quoted => {
-            let quote = bytes[start - 1];
-            let ends = |byte: &u8| *byte == quote || matches!(byte, b'\n' | b'\\');
-            rest.iter().position(ends)
-        }
-        _ => rest
-            .iter()
-            .position(|byte| byte.is_ascii_whitespace() || b"\"'`<>&;|,()[]{}\\".contains(byte)),
-    };
+    if place == Place::Quoted {
+        return start + length_in_quotes(&bytes[..start], rest);
+    }
+    let run = rest
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || b"\"'`<>&;|,()[]{}\\".contains(byte));
     let mut stop = start + run.unwrap_or(rest.len());
     // The full stop of a sentence.
-    if place != Place::Quoted && bytes[start..stop].ends_with(b".") {
+    if bytes[start..stop].ends_with(b".") {
         stop -= 1;
     }
     stop
+}
+
+/// How far it is to the quote that closes, or to the end of the line. `before` ends with the quote
+/// that opens: what has more escapes than that one is a quote of the value's own, or a backslash.
+fn length_in_quotes(before: &[u8], rest: &[u8]) -> usize {
+    let escapes = |bytes: &[u8]| {
+        let escapes = bytes.iter().rev().take(ROOM_OF_ESCAPES);
+        escapes.take_while(|byte| **byte == b'\\').count()
+    };
+    let Some((quote, before)) = before.split_last() else {
+        return rest.len();
+    };
+    let own = escapes(before);
+    for (at, byte) in rest.iter().enumerate() {
+        let of_this = || escapes(&rest[..at]);
+        match byte {
+            b'\n' => return at,
+            b'n' | b'r' | b't' if at > 0 && rest[at - 1] == b'\\' => return at - of_this(),
+            byte if byte == quote => {
+                let escapes = of_this();
+                if escapes < own || escapes % (2 * own + 2) == own {
+                    return at - own.min(escapes);
+                }
+            }
+            _ => {}
+        }
+    }
+    rest.len()
 }

@@ -1,5 +1,7 @@
 //! How far does a private key go? Its lines are told from what tools put before and between them.
 
+use super::MARK;
+
 /// A line of a key has 64 letters or more, but the last; a commit's hash has 40.
 const LINE: usize = 41;
 /// Behind nothing but white space a part of a line is enough.
@@ -13,35 +15,33 @@ const ENDS: usize = 4;
 
 /// How many bytes behind the line that begins a key are of the key: to the line that ends it, or to the last line there is.
 pub fn body(text: &str) -> usize {
+    if text.starts_with(MARK) {
+        // What follows is of no key any more.
+        return 0;
+    }
     let bytes = text.as_bytes();
-    let (mut key, mut at) = (0, 0);
-    while at < bytes.len() && is_near(&bytes[key..at]) {
+    // `ends`: lines that end between the key and this place.
+    let (mut key, mut at, mut ends) = (0, 0, 0);
+    while at < bytes.len() && is_near(at - key, ends) {
         let between = &bytes[key..at];
         if let Some(end) = end_of_key(&bytes[at..])
             && (key > 0 || between.iter().all(may_be_of_a_key))
         {
             return at + end;
         }
+        ends += usize::from(bytes[at] == b'\n' || bytes[at] == b'n' && between.ends_with(b"\\"));
         let run = bytes[at..].iter().take_while(|b| is_letter(b)).count();
         if run >= LINE || run >= PART && between.iter().all(is_space) {
-            key = at + run;
+            (key, ends) = (at + run, 0);
         }
         at += run.max(1);
     }
     key
 }
 
-/// Whether what follows may be of the key still.
-fn is_near(between: &[u8]) -> bool {
-    let ends = || {
-        memchr::memchr2_iter(b'\n', b'n', between)
-            .filter(|at| between[*at] == b'\n' || between[..*at].ends_with(b"\\"))
-    };
-    match between.len() {
-        0..=GAP => true,
-        gap if gap <= LONG_GAP => (1..=ENDS).contains(&ends().count()),
-        _ => false,
-    }
+/// Whether what follows so many bytes and ends of lines may be of the key still.
+fn is_near(gap: usize, ends: usize) -> bool {
+    gap <= GAP || gap <= LONG_GAP && (1..=ENDS).contains(&ends)
 }
 
 /// The length of what ends a key, but for the last hyphens.

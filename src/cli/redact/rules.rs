@@ -117,7 +117,7 @@ pub const RULES: &[Rule] = &[
         "password or token in a URL",
         // As JSON may escape it, where a line is shown as it stands.
         &["://", ":\\/\\/"],
-        "(?:[^/\\s:@\"'\\\\<>]{0,64}:([^/\\s@\"'\\\\<>\\[\\]]{3,})|([A-Za-z0-9_-]{20,}))@",
+        "(?:[^/\\s:@\"'\\\\<>]{0,64}:([^/\\s\"'\\\\<>\\[\\]]{3,})|([A-Za-z0-9_-]{20,}))@",
     ),
     typed(
         "curl's user",

@@ -88,6 +88,7 @@ const NO_VALUES: &[&str] = &[
     "private",
     "prompt",
     "public",
+    "pwd",
     "redacted",
     "removed",
     "required",

@@ -161,6 +161,13 @@ fn depth_is_free() {
         leaves(deep.as_bytes(), |_, _| seen += 1);
         assert_eq!(seen, 1);
     }
+    // A name with an escape in it is decoded once, not for every level.
+    let name = format!("\\n{}", "a".repeat(1 << 16));
+    let (open, close) = ("[".repeat(1_000_000), "]".repeat(1_000_000));
+    let named = format!("{{\"{name}\":{open}1{close}}}");
+    leaves(named.as_bytes(), |key, _| {
+        assert_eq!(key.len(), (1 << 16) + 1)
+    });
     let mixed = format!("{}1{}", "[{\"a\":".repeat(500), "}]".repeat(500));
     assert_eq!(whole(mixed.as_bytes()), Some(0..mixed.len()));
 }

@@ -120,6 +120,15 @@ pub fn leaves<'a>(json: &'a [u8], mut visit: impl FnMut(&str, Leaf<'a>)) {
     });
 }
 
+/// A string of nothing but base64 that is so long is an image or the like: whatever looks like a
+/// part of it is chance.
+const ENCODED: usize = 4 << 10;
+
+fn is_encoded(string: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_=\"".contains(byte);
+    string.len() > ENCODED && string.iter().all(is_letter)
+}
+
 /// The text of `json` with strings masked, those behind keys as [`masked_behind`] does; all else stays as it is
 /// written. `None`: nothing is to be masked.
 pub fn masked(json: &str, mask: Mask) -> Option<String> {
@@ -127,6 +136,7 @@ pub fn masked(json: &str, mask: Mask) -> Option<String> {
     keyed(json.as_bytes(), |key, token| {
         let (range, masked) = match token {
             Token::Key(range) => (range, mask(key)),
+            Token::Text(range) if is_encoded(&json.as_bytes()[range.clone()]) => return,
             Token::Text(range) => {
                 let text = decode(&json.as_bytes()[range.clone()]);
                 (range, masked_behind(key, &text, mask))
@@ -144,21 +154,43 @@ pub fn masked(json: &str, mask: Mask) -> Option<String> {
     (from > 0).then(|| out + json.get(from..).unwrap_or_default())
 }
 
+/// What is open in a JSON text.
+#[derive(Default)]
+struct Level<'a> {
+    /// The last key in it.
+    key: Option<Cow<'a, str>>,
+    /// The level whose key holds what has none in this one. No key is kept twice, however deep what it holds is.
+    held_by: usize,
+}
+
 /// Call `visit` with every token and the key of the innermost object member that holds it; with a key itself it is that.
 fn keyed(json: &[u8], mut visit: impl FnMut(&str, Token)) {
-    let mut keys: Vec<Cow<'_, str>> = vec![Cow::Borrowed("")];
+    let mut levels = vec![Level::default()];
     for token in Tokens::of(json) {
-        let innermost = keys.len() - 1;
+        let innermost = levels.len() - 1;
         match &token {
-            Token::Open { .. } => keys.push(keys[innermost].clone()),
+            Token::Open { .. } => levels.push(Level {
+                key: None,
+                held_by: holder(&levels),
+            }),
             Token::Close => {
                 if innermost > 0 {
-                    keys.pop();
+                    levels.pop();
                 }
             }
-            Token::Key(range) => keys[innermost] = decode(&json[range.clone()]),
+            Token::Key(range) => levels[innermost].key = Some(decode(&json[range.clone()])),
             Token::Text(_) | Token::Number(_) | Token::Word(_) => {}
         }
-        visit(&keys[keys.len() - 1], token);
+        let key = &levels[holder(&levels)].key;
+        visit(key.as_deref().unwrap_or_default(), token);
+    }
+}
+
+/// The level with the key of what comes next.
+fn holder(levels: &[Level<'_>]) -> usize {
+    let innermost = levels.len() - 1;
+    match levels[innermost].key {
+        Some(_) => innermost,
+        None => levels[innermost].held_by,
     }
 }

@@ -159,7 +159,12 @@ impl Dialect {
                 match raw.parse() {
                     Ok(version) => version,
                     // Too many digits for a number of ours.
-                    Err(_) if digits.bytes().all(|byte| byte.is_ascii_digit()) => i64::MAX,
+                    Err(_) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                        match raw.starts_with('-') {
+                            true => i64::MIN,
+                            false => i64::MAX,
+                        }
+                    }
                     Err(_) => 1,
                 }
             }
@@ -175,6 +180,10 @@ impl Dialect {
         let raw = raw.unwrap_or("null");
         match self.names {
             Names::LastNotEmpty if !json::is_truthy(raw) => return Ok(None),
+            // To Python a list without an item is nothing, too.
+            Names::LastNotEmpty if self.odd_values == OddValues::PassedOver && is_empty(raw) => {
+                return Ok(None);
+            }
             Names::Last if raw == "null" => return Ok(Some(String::new())),
             _ => {}
         }
@@ -185,4 +194,10 @@ impl Dialect {
             OddValues::PassedOver => Ok(Some(raw.to_owned())),
         }
     }
+}
+
+/// Whether nothing is in this array or object.
+fn is_empty(json: &str) -> bool {
+    let inside = json.get(1..json.len().saturating_sub(1));
+    json.starts_with(['[', '{']) && inside.is_some_and(|inside| inside.trim_ascii().is_empty())
 }

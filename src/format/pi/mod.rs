@@ -31,7 +31,7 @@ impl Format for Dialect {
     fn revision(&self) -> u32 {
         // None is another dialect's: what was read in one is read again in another.
         let dialect = Self::ALL.iter().position(|known| known.name == self.name);
-        6 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
+        7 + 1000 * dialect.unwrap_or(Self::ALL.len()) as u32
     }
 
     fn shape(&self) -> Shape {
@@ -57,17 +57,18 @@ impl Format for Dialect {
     }
 
     fn facts(&self, record: &[u8]) -> Facts {
-        let mut facts = facts::facts(self, record);
-        // A record of one line that is text never comes here.
-        if self.bad_bytes == BadBytes::HideSession && json::utf8(record).is_none() {
-            let why = || "bytes that are no UTF-8".to_owned();
-            facts.breaks_list.get_or_insert_with(why);
-        }
-        facts
+        facts::facts(self, record)
     }
 
     fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
         facts::of_text(self, json::utf8(line)?)
+    }
+
+    fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
+        if self.bad_bytes == BadBytes::HideSession && json::utf8(line).is_none() {
+            let why = || "bytes that are no UTF-8".to_owned();
+            fold.hidden.get_or_insert_with(why);
+        }
     }
 
     fn passages(&self, record: &[u8]) -> Vec<Passage> {
