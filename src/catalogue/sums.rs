@@ -38,11 +38,10 @@ const CALLS: &str = "
     WHERE c.key BETWEEN ?1 AND ?2 AND NOT c.is_result AND u.counted IS NOT 0
     GROUP BY c.key >> 8, c.tool";
 
-/// Quarters of an hour of some blocks that have no day yet.
+/// The quarters of an hour of some blocks, where they have no day yet.
 const QUARTERS: &str = "
-    INSERT INTO _quarters SELECT DISTINCT quarter_ms, strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch'), ''
-    FROM _usage_sums WHERE block BETWEEN ?1 AND ?2 AND quarter_ms IS NOT NULL
-      AND quarter_ms NOT IN (SELECT quarter_ms FROM _quarters)";
+    INSERT OR IGNORE INTO _quarters SELECT DISTINCT quarter_ms, strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch'), ''
+    FROM _usage_sums WHERE block BETWEEN ?1 AND ?2 AND quarter_ms IS NOT NULL";
 
 /// Days in the zone of this process, where others stand there.
 const LOCAL_DAYS: &str = "
