@@ -23,6 +23,7 @@ mod heal;
 mod indexer;
 mod merging;
 mod progress;
+mod roots;
 mod rules;
 mod snapshot;
 pub(crate) mod turns;

@@ -3,8 +3,9 @@
 use rusqlite::params;
 
 use super::open::{Catalogue, Error};
+use crate::model::StoredRoot;
 use crate::source::discover::Stray;
-use crate::source::identity::Identity;
+use crate::source::identity::{FileId, Identity};
 
 /// How old the time of the last scan becomes before a scan that changed nothing moves it, in ms.
 const SCAN_NOTED_MS: i64 = 3_600_000;
@@ -12,33 +13,117 @@ const SCAN_NOTED_MS: i64 = 3_600_000;
 impl Catalogue {
     /// The row of a root, made or brought up to date.
     pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
-        let changed = self.told(
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT (host, agent, path) DO UPDATE SET format = ?2, label = ?3, flat = ?5
-                     WHERE format IS NOT ?2 OR label IS NOT ?3 OR flat IS NOT ?5",
-                )
-                .and_then(|mut s| {
-                    s.execute(params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat])
-                }),
-        )?;
-        let root = self.root_of(&root.agent, &root.path)?;
-        let root = self.told(root.ok_or(rusqlite::Error::QueryReturnedNoRows))?;
-        if changed > 0 {
+        let known = self.root_of(&root.agent, &root.path)?;
+        let c = &self.connection;
+        let run = || {
+            let Some(known) = known else {
+                return c
+                    .prepare_cached(
+                        "INSERT INTO _roots (host, agent, format, label, path, flat) VALUES ('', ?1, ?2, ?3, ?4, ?5)
+                         RETURNING root",
+                    )?
+                    .query_row(
+                        params![root.agent, root.format, root.label, root.path.to_string_lossy(), root.flat],
+                        |r| r.get(0),
+                    );
+            };
             // Its files may be other sessions now: the next look compares all of them.
-            self.told(self.connection.execute(
-                "UPDATE _roots SET full_scan_ms = NULL WHERE root = ?1",
-                [root],
-            ))?;
-            // Its sessions show the label.
-            self.told(self.connection.execute(
+            let changed = c
+                .prepare_cached(
+                    "UPDATE _roots SET format = ?2, label = ?3, flat = ?4, full_scan_ms = NULL
+                     WHERE root = ?1 AND (format IS NOT ?2 OR label IS NOT ?3 OR flat IS NOT ?4)",
+                )?
+                .execute(params![known, root.format, root.label, root.flat])?;
+            if changed > 0 {
+                // Its sessions show the label.
+                self.note_changed(known)?;
+            }
+            Ok(known)
+        };
+        self.told(run())
+    }
+
+    /// All sessions of a root are to be read again by who keeps a copy of the rows.
+    fn note_changed(&self, root: i64) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached(
                 "INSERT INTO _changes (session, what, id, path)
                  SELECT session, 'changed', id, path FROM _sessions WHERE root = ?1 AND path <> ''",
-                [root],
-            ))?;
+            )?
+            .execute([root])?;
+        Ok(())
+    }
+
+    /// These are the roots that are named now, no others. In a transaction of its own.
+    pub fn name_roots(&self, named: &[i64]) -> Result<(), Error> {
+        let named = serde_json::json!(named).to_string();
+        let changed = "SELECT root FROM _roots
+                       WHERE current <> (root IN (SELECT value FROM json_each(?1)))";
+        let changed = || -> rusqlite::Result<Vec<i64>> {
+            let mut changed = self.connection.prepare_cached(changed)?;
+            let roots = changed.query_map([&named], |r| r.get(0))?;
+            roots.collect()
+        };
+        let changed = self.told(changed())?;
+        if changed.is_empty() {
+            return Ok(());
         }
-        Ok(root)
+        self.begin()?;
+        let name = || {
+            for root in &changed {
+                let name = "UPDATE _roots SET current = 1 - current WHERE root = ?1";
+                self.connection.execute(name, [root])?;
+                self.note_changed(*root)?;
+            }
+            Ok(())
+        };
+        let named = self.told(name()).and_then(|()| self.commit());
+        if named.is_err() {
+            self.rollback();
+        }
+        named
+    }
+
+    /// Every root of the index, with the number of its sessions.
+    pub fn stored_roots(&self) -> Result<Vec<(i64, StoredRoot)>, Error> {
+        let run = || -> rusqlite::Result<Vec<(i64, StoredRoot)>> {
+            self.connection
+                .prepare_cached(
+                    "SELECT root, agent, label, path, current,
+                            (SELECT count(*) FROM _sessions s WHERE s.root = r.root AND s.path <> '')
+                     FROM _roots r ORDER BY agent, path",
+                )?
+                .query_map([], |r| {
+                    let path: String = r.get(3)?;
+                    let root = StoredRoot {
+                        agent: r.get(1)?,
+                        label: r.get(2)?,
+                        path: path.into(),
+                        current: r.get(4)?,
+                        sessions: r.get::<_, i64>(5)?.cast_unsigned(),
+                    };
+                    Ok((r.get(0)?, root))
+                })?
+                .collect()
+        };
+        self.told(run())
+    }
+
+    /// Forget a root and all that was read below it. Within the transaction.
+    pub fn forget_root(&self, root: i64) -> Result<(), Error> {
+        let sources: Vec<i64> = self.told(
+            self.connection
+                .prepare_cached("SELECT source FROM _sources WHERE root = ?1")
+                .and_then(|mut sources| sources.query_map([root], |r| r.get(0))?.collect()),
+        )?;
+        for source in sources {
+            self.remove_source(source)?;
+        }
+        for table in ["_strays", "_folders", "_excluded", "_roots"] {
+            let forget = format!("DELETE FROM {table} WHERE root = ?1");
+            self.told(self.connection.execute(&forget, [root]))?;
+        }
+        Ok(())
     }
 
     /// A session is about to go: those who poll are told.
@@ -54,14 +139,15 @@ impl Catalogue {
     pub fn note_root(
         &self,
         root: i64,
-        device: i64,
+        folder: FileId,
         error: Option<&str>,
         strays: &[Stray],
     ) -> Result<(), Error> {
         self.told(self.connection.execute(
-            "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END
-             WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND device IS NOT ?3))",
-            params![root, error, device],
+            "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END,
+                 inode = CASE WHEN ?2 IS NULL THEN ?4 ELSE inode END
+             WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND (device IS NOT ?3 OR inode IS NOT ?4)))",
+            params![root, error, folder.0, folder.1],
         ))?;
         if error.is_none() && self.strays(root)? != strays {
             self.told(

@@ -1,6 +1,6 @@
 //! Every SELECT that answers a question.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::vec::IntoIter;
 
 use rusqlite::{OptionalExtension, Row, params};
@@ -11,7 +11,7 @@ use crate::format::resume;
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, Stored};
 use crate::source::discover::Stray;
-use crate::source::identity::Identity;
+use crate::source::identity::{Identity, file_at};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 
 /// A source as stored.
@@ -288,13 +288,31 @@ impl Catalogue {
         )
     }
 
-    /// Number of a root, if it was ever scanned.
-    pub fn root_of(&self, agent: &str, path: &std::path::Path) -> Result<Option<i64>, Error> {
+    /// Number of a root, if it was ever scanned, be it under another name: the one it was named by
+    /// first stays, as long as it leads there.
+    pub fn root_of(&self, agent: &str, path: &Path) -> Result<Option<i64>, Error> {
         let of = "SELECT root FROM _roots WHERE host = '' AND agent = ?1 AND path = ?2";
         let run = || {
             let mut of = self.connection.prepare_cached(of)?;
             let root = of.query_row(params![agent, path.to_string_lossy()], |r| r.get(0));
-            root.optional()
+            if let Some(root) = root.optional()? {
+                return Ok(Some(root));
+            }
+            let Some(folder) = file_at(path) else {
+                return Ok(None);
+            };
+            let mut same = self.connection.prepare_cached(
+                "SELECT root, path FROM _roots
+                 WHERE host = '' AND agent = ?1 AND device = ?2 AND inode = ?3 ORDER BY root",
+            )?;
+            let mut rows = same.query(params![agent, folder.0, folder.1])?;
+            while let Some(row) = rows.next()? {
+                let named: String = row.get(1)?;
+                if file_at(named.as_ref()) == Some(folder) {
+                    return row.get(0).map(Some);
+                }
+            }
+            Ok(None)
         };
         self.told(run())
     }

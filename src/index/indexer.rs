@@ -362,6 +362,7 @@ impl Indexer {
         if self.config.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
+        self.name_roots()?;
         self.sweep_excluded()
     }
 

@@ -178,7 +178,7 @@ pub fn sync_catalogue(
             }
             catalogue.note_root(
                 *root,
-                look.discovery.device,
+                (look.discovery.device, look.discovery.inode),
                 look.discovery.error.as_deref(),
                 &strays,
             )?;

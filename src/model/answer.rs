@@ -464,6 +464,22 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+/// A root that the index holds, named now or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct StoredRoot {
+    /// Whose sessions are read there.
+    pub agent: String,
+    /// How the user calls it.
+    pub label: Option<String>,
+    /// The folder, as it was named first.
+    pub path: PathBuf,
+    /// How many sessions are stored of it.
+    pub sessions: u64,
+    /// Whether the last sync named it; else its sessions are in the index and in no list.
+    pub current: bool,
+}
+
 /// One root and what was found there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]

@@ -57,6 +57,8 @@ pub struct Discovery {
     pub unreadable: Vec<Stray>,
     /// Device of the root.
     pub device: i64,
+    /// Its inode there.
+    pub inode: i64,
     /// The root itself could not be read: nothing below it counts as gone.
     pub error: Option<String>,
     /// Every directory whose path is UTF-8.
@@ -216,7 +218,7 @@ pub fn discover_changes(
     {
         all.error = Some(all.unreadable.swap_remove(at).reason);
     }
-    all.device = identity.device;
+    (all.device, all.inode) = identity.file();
     all.sort();
     all
 }

@@ -1,0 +1,62 @@
+//! Which roots does the index hold, and how are those forgotten that nobody names any more?
+
+use std::path::PathBuf;
+
+use super::{Error, Event, Index, Indexer};
+use crate::model::StoredRoot;
+
+impl Index {
+    /// Every root of the index, those too that no sync names any more: views tell their sessions
+    /// still, with `current = 0`.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn stored_roots(&self) -> Result<Vec<StoredRoot>, Error> {
+        let roots = self.made()?.stored_roots()?;
+        Ok(roots.into_iter().map(|(_, root)| root).collect())
+    }
+}
+
+impl Indexer {
+    /// Those of this configuration are the roots that are named now.
+    pub(super) fn name_roots(&self) -> Result<(), Error> {
+        let mut named = Vec::new();
+        for spec in &self.config.roots {
+            named.extend(self.catalogue.root_of(&spec.agent, &spec.path)?);
+        }
+        Ok(self.catalogue.name_roots(&named)?)
+    }
+
+    /// Forget roots and all that was read below them: of those that this configuration does not
+    /// name the ones with these paths, or all. Session files are not touched; who names such a root
+    /// again has it read again.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`], and when the catalogue cannot be written.
+    pub fn forget_roots(
+        &mut self,
+        paths: Option<&[PathBuf]>,
+        progress: &mut dyn FnMut(Event),
+    ) -> Result<Vec<StoredRoot>, Error> {
+        let report = self.sync(progress)?;
+        drop(report);
+        let mut forgotten = Vec::new();
+        self.catalogue.begin()?;
+        let forget = || -> Result<(), Error> {
+            for (number, root) in self.catalogue.stored_roots()? {
+                let is_meant = paths.is_none_or(|paths| paths.contains(&root.path));
+                if !root.current && is_meant {
+                    self.catalogue.forget_root(number)?;
+                    forgotten.push(root);
+                }
+            }
+            self.catalogue.commit()?;
+            Ok(())
+        };
+        let done = forget();
+        if done.is_err() {
+            self.catalogue.rollback();
+        }
+        done.map(|()| forgotten)
+    }
+}
