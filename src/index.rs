@@ -29,6 +29,7 @@ pub(crate) mod turns;
 mod watch;
 mod wipe;
 
+pub(crate) use self::config::lasting;
 pub use self::config::{Config, ProjectRoots, RootSpec};
 pub use self::debt::Debt;
 pub use self::error::{Error, StoreFault};
@@ -172,7 +173,9 @@ impl Index {
             config.add_project_roots(catalogue)?;
         }
         let (complete, pending_files) = match (freshness, &catalogue) {
-            (Freshness::AsCommitted, _) => (true, 0),
+            // Before the first look at all files has ended, anything may be missing.
+            (Freshness::AsCommitted, Some(catalogue)) => (catalogue.was_scanned()?, 0),
+            (Freshness::AsCommitted, None) => (false, 0),
             (Freshness::Check, Some(catalogue)) => {
                 let pending = ingest::count_pending(catalogue, &config)?;
                 (pending == 0, pending)

@@ -164,6 +164,31 @@ fn what_the_command_refuses_a_program_is_told() {
     assert!(matches!(Config::of(&nowhere), Err(Error::Setting(_))));
 }
 
+/// Shells expand no `~` in `--index=~/x`, and systemd none in a variable.
+#[test]
+fn the_index_may_be_named_by_a_tilde() {
+    let place = Place::new(&[]);
+    let at = |name: &str| place.home.home.join(name);
+    let mut surroundings = place.surroundings();
+    let index = |surroundings: &Surroundings, flags: &Flags| {
+        Settings::read(surroundings, flags).unwrap().index.value
+    };
+    let flags = Flags {
+        index: Some("~/by-flag".into()),
+        ..Flags::default()
+    };
+    let variable = ("SESSIONARY_INDEX_DIR".into(), "~/by-variable".into());
+    surroundings.variables.extend([variable]);
+    assert_eq!(index(&surroundings, &flags), at("by-flag"));
+    assert_eq!(index(&surroundings, &Flags::default()), at("by-variable"));
+    // Of another user's home nobody here knows.
+    let other = Flags {
+        index: Some("~bob/x".into()),
+        ..Flags::default()
+    };
+    assert_eq!(index(&surroundings, &other), PathBuf::from("~bob/x"));
+}
+
 /// Nothing of this process counts: neither its variables nor its home.
 #[test]
 fn the_library_looks_at_nothing_but_what_it_is_given() {

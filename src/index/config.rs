@@ -1,6 +1,6 @@
 //! Where is the index, and what does it cover?
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Error, Rules};
@@ -16,7 +16,7 @@ pub struct RootSpec {
     pub agent: String,
     /// Name of the format that reads it.
     pub format: String,
-    /// Directory.
+    /// Directory. A relative one starts at the current directory of the process.
     pub path: PathBuf,
     /// A label to tell roots apart.
     pub label: Option<String>,
@@ -31,6 +31,23 @@ impl RootSpec {
     pub fn is_of_family(&self, format: &str) -> bool {
         family(&self.format) == family(format)
     }
+
+    /// Whether the same sessions are found there: in the same folder, whatever its names.
+    pub(crate) fn is_same(&self, other: &RootSpec) -> bool {
+        let is_one_folder = || same_file::is_same_file(&self.path, &other.path);
+        self.is_of_family(&other.format)
+            && (self.path == other.path || is_one_folder().unwrap_or(false))
+    }
+}
+
+/// The path by which a folder is known for good: absolute, without `.` and what ends it. What `..` is of a link the system
+/// knows.
+pub(crate) fn lasting(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let whole: PathBuf = whole.components().collect();
+    let goes_up = whole.components().any(|part| part == Component::ParentDir);
+    let real = goes_up.then(|| whole.canonicalize().ok()).flatten();
+    real.unwrap_or(whole)
 }
 
 /// Which further roots follow from sessions of the working directory it is given: agents keep settings there.
@@ -41,7 +58,7 @@ pub type ProjectRoots = Arc<dyn Fn(&Path) -> Vec<RootSpec> + Send + Sync>;
 pub struct Config {
     /// The index directory.
     pub index_dir: PathBuf,
-    /// The places to scan.
+    /// The places to scan. Of several names of one folder the first counts.
     pub roots: Vec<RootSpec>,
     /// Asked once for every working directory that is met, e.g. with
     /// [`project_roots`](crate::locations::project_roots).
@@ -90,12 +107,9 @@ impl Config {
         if let Some(project_roots) = self.project_roots.clone() {
             for cwd in catalogue.working_directories()? {
                 for root in project_roots(Path::new(&cwd)) {
-                    let is_known =
-                        |r: &RootSpec| r.path == root.path && r.is_of_family(&root.format);
-                    if !self.roots.iter().any(is_known) {
-                        self.check(&root)?;
-                        self.roots.push(root.clone());
-                        added.push(root);
+                    self.check(&root)?;
+                    if add(&mut self.roots, &root) {
+                        added.extend(self.roots.last().cloned());
                     }
                 }
             }
@@ -125,8 +139,13 @@ impl Config {
     pub(super) fn held(&self) -> Result<Config, Error> {
         self.check_roots()?;
         let rules = self.rules.held(&self.index_dir)?;
+        let mut roots = Vec::with_capacity(self.roots.len());
+        for root in &self.roots {
+            add(&mut roots, root);
+        }
         Ok(Config {
             rules,
+            roots,
             ..self.clone()
         })
     }
@@ -163,6 +182,19 @@ impl Config {
     pub(crate) fn format(&self, name: &str) -> Option<&'static dyn Format> {
         self.formats.iter().copied().find(|f| f.name() == name)
     }
+}
+
+/// Add a root by the path that lasts. One folder is one root, or all of it would be stored twice: `false` where it is there.
+fn add(roots: &mut Vec<RootSpec>, root: &RootSpec) -> bool {
+    let root = RootSpec {
+        path: lasting(&root.path),
+        ..root.clone()
+    };
+    let is_new = !roots.iter().any(|other| other.is_same(&root));
+    if is_new {
+        roots.push(root);
+    }
+    is_new
 }
 
 impl std::fmt::Debug for Config {

@@ -1,11 +1,11 @@
 //! Which roots are read, and what is left out of them?
 
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::{BadSetting, Flags, Settings, Surroundings, expanded, folder};
+use super::{BadSetting, Flags, Settings, Surroundings, THIS_TIME, expanded, folder};
 use crate::format::{AGENTS, Agent, FORMATS};
-use crate::index::{Config, RootSpec, Rules};
+use crate::index::{Config, RootSpec, Rules, lasting};
 use crate::locations::{self, Environment};
 use crate::source::exclude::Exclude;
 
@@ -30,7 +30,10 @@ impl Settings {
         let index_dir = surroundings.cwd.join(&self.index.value);
         let mut config = Config::new(index_dir, self.roots(surroundings, flags)?);
         let exclude = exclude(surroundings, &self.exclude.value)?;
-        config.rules = Rules::at_first(exclude, self.follow_links.value);
+        config.rules = match self.follow_links.source {
+            THIS_TIME => Rules::at_first(exclude, false).following_links(),
+            _ => Rules::at_first(exclude, self.follow_links.value),
+        };
         config.background = self.background.value;
         if !flags.no_default_roots {
             let surroundings = surroundings.clone();
@@ -68,12 +71,7 @@ impl Settings {
 /// Add a root that is named by hand. One folder is one root, whatever its names: nothing is stored
 /// twice. It keeps the name that was there first, and the label of the last.
 fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
-    let is_same = |other: &RootSpec| {
-        let is_one_folder = || same_file::is_same_file(&other.path, &root.path);
-        let is_same = other.path == root.path || is_one_folder().unwrap_or(false);
-        is_same && other.is_of_family(&root.format)
-    };
-    if let Some(at) = roots.iter().position(is_same) {
+    if let Some(at) = roots.iter().position(|other| other.is_same(&root)) {
         root.path = roots.remove(at).path;
     }
     roots.push(root);
@@ -148,13 +146,7 @@ fn parse_root(
             }
         },
     };
-    let expand = |place: &str| {
-        let path = locations::expand(Path::new(place), environment);
-        // What `..` is of a link the system knows.
-        let goes_up = path.components().any(|part| part == Component::ParentDir);
-        let whole = goes_up.then(|| path.canonicalize().ok()).flatten();
-        whole.unwrap_or(path)
-    };
+    let expand = |place: &str| lasting(&locations::expand(Path::new(place), environment));
     let whole = expand(place);
     let (path, label) = match place.rsplit_once('=') {
         // A folder may have `=` in its name.
