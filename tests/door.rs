@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use sessionary::index::{Debt, Event, ListScope, SearchScope, Snapshot};
@@ -117,6 +117,29 @@ fn a_search_is_ended_from_another_thread() {
     let ended = index.search("walrus", &scope);
     assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
     ended_by(&all, &SearchScope::default());
+}
+
+/// Also when all that is shown is read, and the rest is being counted.
+#[test]
+fn a_search_is_ended_while_it_counts() {
+    static CANCEL: LazyLock<Cancel> = LazyLock::new(Cancel::default);
+    let place = tempfile::tempdir().unwrap();
+    let index = Index::open(&config(place.path(), 1), Freshness::Check).unwrap();
+    let scope = |cancel: Cancel| SearchScope {
+        cancel,
+        facets: true,
+        exact: true,
+        // Called where the only hit is cut to a snippet.
+        mask: Some(|_| {
+            CANCEL.cancel();
+            None
+        }),
+        ..SearchScope::default()
+    };
+    let ended = index.search("zanzibar", &scope(CANCEL.clone()));
+    assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+    let found = index.search("zanzibar", &scope(Cancel::default()));
+    assert_eq!(found.unwrap().total, 1);
 }
 
 /// What nobody can be told of now is not complete.
@@ -235,6 +258,19 @@ fn an_id_names_no_entry_of_other_roots() {
     };
     assert_eq!(named(&both), (1, 1));
     assert_eq!(named(&ours), (0, 0));
+}
+
+/// What somebody has removed stays removed.
+#[test]
+fn an_index_that_is_gone_is_not_made_again_to_be_paid() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 20);
+    let mut index = Index::open(&config, Freshness::Check).unwrap();
+    let owed = index.words_debt().unwrap();
+    assert_ne!(owed, Debt::Little);
+    fs::remove_dir_all(&config.index_dir).unwrap();
+    assert_eq!(index.pay(Duration::ZERO).unwrap(), owed);
+    assert!(!config.index_dir.exists());
 }
 
 /// Its index is in memory, and the words of another one are not its own.

@@ -287,6 +287,39 @@ fn a_program_that_follows_links_once_takes_no_rules_away() {
     }
 }
 
+/// While somebody else writes, other rules cannot be taken in.
+#[test]
+fn an_answer_by_other_rules_is_not_complete() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = place.path().join("pi");
+    fs::create_dir_all(&sessions).unwrap();
+    for (number, name) in [(1, "one"), (2, "two")] {
+        let text = session(number, name).replace("\"/w\"", &format!("\"/{name}\""));
+        fs::write(sessions.join(format!("{name}.jsonl")), text).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let without = |globs: &[&str]| Config {
+        rules: Rules::set(Exclude::new(globs).unwrap(), false),
+        ..Config::new(
+            place.path().join("index"),
+            vec![root("pi", "pi", &sessions)],
+        )
+    };
+    sync(&without(&["/one"]));
+    let writer = Indexer::open(&without(&["/one"])).unwrap();
+    for (globs, complete) in [(["/one"], true), (["/other"], false), (["/two"], false)] {
+        let index = Index::open(&without(&globs), Freshness::Check).unwrap();
+        assert!(matches!(index.obstacle(), Some(Error::Busy { .. })));
+        assert_eq!(index.is_complete(), complete, "{globs:?}");
+        let found = index.search("one", &SearchScope::default()).unwrap();
+        assert_eq!((found.total, found.complete), (0, complete), "{globs:?}");
+    }
+    drop(writer);
+    let index = Index::open(&without(&["/other"]), Freshness::Check).unwrap();
+    assert!(index.is_complete());
+    assert_eq!(index.status().unwrap().sessions, 2);
+}
+
 #[test]
 fn a_root_of_an_unknown_format_is_an_error() {
     let place = tempfile::tempdir().unwrap();
