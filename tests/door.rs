@@ -119,6 +119,22 @@ fn a_search_is_ended_from_another_thread() {
     ended_by(&all, &SearchScope::default());
 }
 
+/// Who says no moment asks now, not at the beginning of time.
+#[test]
+fn two_weeks_are_the_last_two() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 0);
+    let long_ago = (session(1, "zanzibar") + &message(1, "zanzibar")).replace("2026-", "2001-");
+    fs::write(place.path().join("pi/--a--/one.jsonl"), long_ago).unwrap();
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    for (query, total) in [("zanzibar since:2w", 0), ("zanzibar until:2w", 2)] {
+        let scope = SearchScope::default();
+        assert_eq!(index.search(query, &scope).unwrap().total, total, "{query}");
+        let (_, answer) = Index::open_and_search(&config, query, &scope, &mut |_| {}).unwrap();
+        assert_eq!(answer.total, total, "{query}");
+    }
+}
+
 /// Also when all that is shown is read, and the rest is being counted.
 #[test]
 fn a_search_is_ended_while_it_counts() {
@@ -209,6 +225,21 @@ fn a_folder_of_several_names_is_stored_once() {
         assert_eq!((listed.total, index.config().roots.len()), (2, 1));
         assert_eq!(index.sql("SELECT path FROM _roots").unwrap().rows.len(), 1);
         clean(&index, "one root");
+    }
+    // What is no folder is not waited for.
+    let mut make = std::process::Command::new("mkfifo");
+    if make
+        .arg(place.path().join("fifo"))
+        .status()
+        .is_ok_and(|made| made.success())
+    {
+        let fifo = place.path().join("fifo");
+        let with_fifo = Config {
+            project_roots: Some(Arc::new(move |_| vec![root("pi", "pi", &fifo)])),
+            ..config.clone()
+        };
+        let index = Index::open(&with_fifo, Freshness::Check).unwrap();
+        assert_eq!(index.list(&ListScope::default()).unwrap().total, 2);
     }
     // A relative one is that of the directory where the program runs.
     let relative = Config::new(place.path().join("other"), vec![named("pi")]);
