@@ -318,6 +318,9 @@ fn an_answer_by_other_rules_is_not_complete() {
     let index = Index::open(&without(&["/other"]), Freshness::Check).unwrap();
     assert!(index.is_complete());
     assert_eq!(index.status().unwrap().sessions, 2);
+    let index = Index::open(&without(&["/two"]), Freshness::Check).unwrap();
+    let said = "1 file is excluded now: what was stored of it is removed";
+    assert_eq!(index.report().unwrap().notes, [said]);
 }
 
 #[test]

@@ -34,9 +34,12 @@ impl RootSpec {
 
     /// Whether the same sessions are found there: in the same folder, whatever its names.
     pub(crate) fn is_same(&self, other: &RootSpec) -> bool {
-        let is_one_folder = || same_file::is_same_file(&self.path, &other.path);
-        self.is_of_family(&other.format)
-            && (self.path == other.path || is_one_folder().unwrap_or(false))
+        let one_folder = || {
+            // What is no folder may wait for ever to be opened.
+            let are_folders = self.path.is_dir() && other.path.is_dir();
+            are_folders && same_file::is_same_file(&self.path, &other.path).unwrap_or(false)
+        };
+        self.is_of_family(&other.format) && (self.path == other.path || one_folder())
     }
 }
 

@@ -378,9 +378,13 @@ impl Indexer {
         rules.keep(index_dir, self.catalogue.excluded_by()?)?;
         self.config.rules = rules;
         let files = ingest::apply_exclude(&self.catalogue, &self.config)?;
+        let (are, them) = match files {
+            1 => ("file is", "it"),
+            _ => ("files are", "them"),
+        };
         if files > 0 {
             report.notes.push(format!(
-                "{files} files are excluded now: what was stored of them is removed"
+                "{files} {are} excluded now: what was stored of {them} is removed"
             ));
         }
         self.wipe(report)
