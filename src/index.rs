@@ -29,8 +29,8 @@ pub(crate) mod turns;
 mod watch;
 mod wipe;
 
-pub(crate) use self::config::lasting;
 pub use self::config::{Config, ProjectRoots, RootSpec};
+pub(crate) use self::config::{each_once, lasting};
 pub use self::debt::Debt;
 pub use self::error::{Error, StoreFault};
 pub use self::feed::{Feed, News};

@@ -226,6 +226,13 @@ fn a_folder_of_several_names_is_stored_once() {
         assert_eq!(index.sql("SELECT path FROM _roots").unwrap().rows.len(), 1);
         clean(&index, "one root");
     }
+    // Whoever writes a file may name it by any path.
+    fs::write(folder.join("--a--/new.jsonl"), session(7, "quagga")).unwrap();
+    let mut indexer = Indexer::open(&config).unwrap();
+    let file = folder.join("--a--/../--a--/new.jsonl");
+    assert_eq!(indexer.sync_files(&[file]).unwrap().files_changed, 1);
+    drop(indexer);
+    fs::remove_file(folder.join("--a--/new.jsonl")).unwrap();
     // What is no folder is not waited for.
     let mut make = std::process::Command::new("mkfifo");
     if make

@@ -116,6 +116,23 @@ fn a_program_opens_what_its_users_command_opens() {
     assert_eq!(config.index_dir, named.home.cwd.join("../elsewhere"));
     assert!(!config.background);
 
+    // One folder by three names.
+    let twice = Place::new(&[
+        ("PI_CODING_AGENT_DIR", "~/agent/../agent"),
+        ("PI_CODING_AGENT_SESSION_DIR", "~/link/"),
+    ])
+    .with("agent/sessions/--a--/a.jsonl", SESSION)
+    .with(
+        "code/parser/.pi/settings.json",
+        "{\"sessionDir\":\"../../link\"}",
+    );
+    let (folder, link) = ("agent/sessions", twice.home.home.join("link"));
+    std::os::unix::fs::symlink(folder, link).unwrap();
+    let config = twice.is_the_same();
+    let of_pi = config.roots.iter().filter(|root| root.agent == "pi");
+    let of_pi: Vec<&PathBuf> = of_pi.map(|root| &root.path).collect();
+    assert_eq!(of_pi, [&twice.home.home.join(folder)]);
+
     let freedesktop = Place::new(&[
         ("XDG_CONFIG_HOME", "~/conf"),
         ("XDG_DATA_HOME", "~/data"),

@@ -142,13 +142,9 @@ impl Config {
     pub(super) fn held(&self) -> Result<Config, Error> {
         self.check_roots()?;
         let rules = self.rules.held(&self.index_dir)?;
-        let mut roots = Vec::with_capacity(self.roots.len());
-        for root in &self.roots {
-            add(&mut roots, root);
-        }
         Ok(Config {
             rules,
-            roots,
+            roots: each_once(&self.roots),
             ..self.clone()
         })
     }
@@ -185,6 +181,15 @@ impl Config {
     pub(crate) fn format(&self, name: &str) -> Option<&'static dyn Format> {
         self.formats.iter().copied().find(|f| f.name() == name)
     }
+}
+
+/// The roots by the paths that last. Of several names of a folder the first counts.
+pub(crate) fn each_once(roots: &[RootSpec]) -> Vec<RootSpec> {
+    let mut once = Vec::with_capacity(roots.len());
+    for root in roots {
+        add(&mut once, root);
+    }
+    once
 }
 
 /// Add a root by the path that lasts. One folder is one root, or all of it would be stored twice: `false` where it is there.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::damage::{ANEW, remove_catalogue};
 use super::merging::Merging;
 use super::turns::{Lock, Patience};
-use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
+use super::{CACHE_TAG, Config, Error, Event, RootSpec, lasting, turns};
 use crate::catalogue::{self, Catalogue};
 use crate::failpoint::reach;
 use crate::ingest::{self, Hinted, Pace, Seen, Sighted, WordsStage};
@@ -294,6 +294,7 @@ impl Indexer {
         self.apply_exclude(&mut report)?;
         self.config.add_project_roots(&self.catalogue)?;
         let (catalogue, config) = (&self.catalogue, &self.config);
+        let files: Vec<PathBuf> = files.iter().map(|file| lasting(file)).collect();
         let hinted: Vec<Hinted<'_>> = config
             .roots
             .iter()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{BadSetting, Flags, Settings, Surroundings, THIS_TIME, expanded, folder};
 use crate::format::{AGENTS, Agent, FORMATS};
-use crate::index::{Config, RootSpec, Rules, lasting};
+use crate::index::{Config, RootSpec, Rules, each_once, lasting};
 use crate::locations::{self, Environment};
 use crate::source::exclude::Exclude;
 
@@ -28,7 +28,8 @@ impl Settings {
                 .hint("everything below it would be another folder in every directory; set HOME to an absolute path"));
         }
         let index_dir = surroundings.cwd.join(&self.index.value);
-        let mut config = Config::new(index_dir, self.roots(surroundings, flags)?);
+        let roots = each_once(&self.roots(surroundings, flags)?);
+        let mut config = Config::new(index_dir, roots);
         let exclude = exclude(surroundings, &self.exclude.value)?;
         config.rules = match self.follow_links.source {
             THIS_TIME => Rules::at_first(exclude, false).following_links(),
