@@ -31,6 +31,7 @@ mod watch;
 mod wipe;
 
 pub use self::config::{Config, ProjectRoots, RootSpec};
+pub(crate) use self::config::{each_once, lasting};
 pub use self::debt::Debt;
 pub use self::error::{Error, StoreFault};
 pub use self::feed::{Feed, News};
@@ -175,10 +176,14 @@ impl Index {
             config.add_project_roots(catalogue)?;
         }
         let (complete, pending_files) = match (freshness, &catalogue) {
-            (Freshness::AsCommitted, _) => (true, 0),
+            // Before the first look at all files has ended, anything may be missing.
+            (Freshness::AsCommitted, Some(catalogue)) => (catalogue.was_scanned()?, 0),
+            (Freshness::AsCommitted, None) => (false, 0),
             (Freshness::Check, Some(catalogue)) => {
                 let pending = ingest::count_pending(catalogue, &config)?;
-                (pending == 0, pending)
+                // What other rules have left out is remembered as such, and not looked into again.
+                let is_by_these = catalogue.excluded_by()? == config.left_out_by();
+                (pending == 0 && is_by_these, pending)
             }
             // Nothing is known: all that is there is pending.
             (Freshness::Check, None) => {
@@ -272,8 +277,9 @@ impl Index {
     /// program that opens the index and searches: what is owed every search reads from the files, and says so
     /// ([`SearchAnswer::outstanding`]). It is done here, on threads of this process.
     ///
-    /// Nothing is done where [too little](Debt::Little) is owed to open a writer for, where the index cannot be written, and
-    /// where somebody else writes or watches, who does it.
+    /// Nothing is done where [too little](Debt::Little) is owed to open a writer for, where the index cannot be written or was
+    /// removed, and where somebody else writes or watches, who does it. So what is owed may stay: whoever calls it again and
+    /// again leaves time between, or stops at what is no less than before.
     ///
     /// # Errors
     /// When the catalogue or the words cannot be read, or a session file not be read again.
@@ -282,6 +288,10 @@ impl Index {
         // A watcher does it when nothing has changed for a while.
         // Who could not write before the answer cannot after it.
         if self.obstacle.is_some() || self.is_watched() || owed == Debt::Little {
+            return Ok(owed);
+        }
+        // Nobody wants an index again that was removed, and what is owed here is not owed by another one.
+        if self.catalogue.is_replaced() {
             return Ok(owed);
         }
         match Indexer::try_open(&self.config) {

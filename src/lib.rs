@@ -47,9 +47,9 @@
 //! written as its agent does · [`traces`] what lies in an index directory · [`locations`] where
 //! agents keep their sessions · [`settings`] what the user has set.
 //!
-//! The library prints nothing, reads no environment (but the current directory, where [`session`]
-//! is given a relative path), starts no process, and opens session files read-only; only
-//! [`session`] adds to them.
+//! The library prints nothing, reads no environment (but the current directory, where [`session`] or
+//! a [root](RootSpec) is given a relative path), starts no process, and opens session files
+//! read-only; only [`session`] adds to them.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]

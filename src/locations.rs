@@ -42,7 +42,7 @@ pub fn roots(environment: &Environment<'_>) -> Vec<RootSpec> {
     for agent in AGENTS {
         for root in agent_roots(agent, environment) {
             // A folder named twice is one root; the more usual layout was asked for first.
-            if root.position_in(&found).is_none() {
+            if !found.iter().any(|other: &RootSpec| other.is_same(&root)) {
                 found.push(root);
             }
         }

@@ -22,6 +22,9 @@ pub const INDEX_VARIABLE: &str = "SESSIONARY_INDEX_DIR";
 /// What says that nobody waits at a terminal, on most build servers.
 const CI_VARIABLE: &str = "CI";
 
+/// What follows links this time, though it is not settled.
+const THIS_TIME: &str = "--follow-links";
+
 /// A setting that cannot be read, or followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
@@ -129,8 +132,8 @@ impl Settings {
             index: index(surroundings, flags, settled.index)?,
             roots: from_file(settled.roots, Vec::new()),
             exclude: from_file(settled.exclude, Vec::new()),
-            follow_links: match flags.follow_links {
-                true => of(true, "--follow-links"),
+            follow_links: match flags.follow_links && settled.follow_links != Some(true) {
+                true => of(true, THIS_TIME),
                 false => from_file(settled.follow_links, false),
             },
             background: match surroundings.told(CI_VARIABLE) {
@@ -177,11 +180,13 @@ fn index(
     flags: &Flags,
     configured: Option<PathBuf>,
 ) -> Result<Setting<PathBuf>, BadSetting> {
+    // Shells leave the `~` of `--index=~/x` alone, and nobody wants a folder of that name.
     if let Some(named) = &flags.index {
-        return Ok(of(named.clone(), "--index"));
+        return Ok(of(expanded(surroundings, named), "--index"));
     }
     if let Some(named) = surroundings.told(INDEX_VARIABLE) {
-        return Ok(of(named.into(), "$SESSIONARY_INDEX_DIR"));
+        let named = expanded(surroundings, named.as_ref());
+        return Ok(of(named, "$SESSIONARY_INDEX_DIR"));
     }
     if let Some(named) = configured {
         // A relative one starts at the file, wherever the command runs.
@@ -196,7 +201,7 @@ fn index(
     Ok(of(cache.join("sessionary"), "default"))
 }
 
-/// A leading `~` as the home folder: the file is read by no shell.
+/// A leading `~` as the home folder: no shell has read it.
 fn expanded(surroundings: &Surroundings, path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), &surroundings.home) {
         (Ok(below), Some(home)) => home.join(below),

@@ -1,14 +1,15 @@
 //! What does a program get that comes in by the library's front door?
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use sessionary::index::{Debt, Event, SearchScope, Snapshot};
-use sessionary::{Cancel, Config, Error, Freshness, Index, Indexer};
+use sessionary::index::{Debt, Event, ListScope, SearchScope, Snapshot};
+use sessionary::{Cancel, Config, Error, Freshness, Index, Indexer, RootSpec};
 
-use crate::histories::dump::root;
+use crate::histories::dump::{clean, root};
 use crate::watching::{message, session};
 
 /// An index of so many sessions with a hundred entries of some 500 bytes each.
@@ -116,6 +117,214 @@ fn a_search_is_ended_from_another_thread() {
     let ended = index.search("walrus", &scope);
     assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
     ended_by(&all, &SearchScope::default());
+}
+
+/// Who says no moment asks now, not at the beginning of time.
+#[test]
+fn two_weeks_are_the_last_two() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 0);
+    let long_ago = (session(1, "zanzibar") + &message(1, "zanzibar")).replace("2026-", "2001-");
+    fs::write(place.path().join("pi/--a--/one.jsonl"), long_ago).unwrap();
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    for (query, total) in [("zanzibar since:2w", 0), ("zanzibar until:2w", 2)] {
+        let scope = SearchScope::default();
+        assert_eq!(index.search(query, &scope).unwrap().total, total, "{query}");
+        let (_, answer) = Index::open_and_search(&config, query, &scope, &mut |_| {}).unwrap();
+        assert_eq!(answer.total, total, "{query}");
+    }
+}
+
+/// Also when all that is shown is read, and the rest is being counted.
+#[test]
+fn a_search_is_ended_while_it_counts() {
+    static CANCEL: LazyLock<Cancel> = LazyLock::new(Cancel::default);
+    let place = tempfile::tempdir().unwrap();
+    let index = Index::open(&config(place.path(), 1), Freshness::Check).unwrap();
+    let scope = |cancel: Cancel| SearchScope {
+        cancel,
+        facets: true,
+        exact: true,
+        // Called where the only hit is cut to a snippet.
+        mask: Some(|_| {
+            CANCEL.cancel();
+            None
+        }),
+        ..SearchScope::default()
+    };
+    let ended = index.search("zanzibar", &scope(CANCEL.clone()));
+    assert!(matches!(ended, Err(Error::Cancelled)), "{ended:?}");
+    let found = index.search("zanzibar", &scope(Cancel::default()));
+    assert_eq!(found.unwrap().total, 1);
+}
+
+/// What nobody can be told of now is not complete.
+#[test]
+fn a_list_with_text_says_what_it_lacks() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 1);
+    drop(Index::open(&config, Freshness::Check).unwrap());
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let scope = ListScope {
+        with_text: true,
+        ..ListScope::default()
+    };
+    assert!(index.list(&scope).unwrap().complete);
+    let file = place.path().join("pi/--a--/0.jsonl");
+    fs::write(&file, session(0, "zanzibar") + &message(1, "other")).unwrap();
+    let listed = index.list(&scope).unwrap();
+    assert!(!listed.complete, "{listed:?}");
+    let mut written = Vec::new();
+    assert!(!index.write_list(&scope, &mut written).unwrap().complete);
+    assert_eq!(serde_json::to_vec(&listed).unwrap(), written);
+}
+
+/// As the last writer left it: not yet looked at, or not to its end.
+#[test]
+fn what_was_never_looked_at_as_a_whole_is_not_complete() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 3);
+    let is_complete = || {
+        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+        let answer = index.search("walrus", &SearchScope::default()).unwrap();
+        assert_eq!(index.is_complete(), answer.complete);
+        assert_eq!(
+            index.list(&ListScope::default()).unwrap().complete,
+            answer.complete
+        );
+        answer.complete
+    };
+    assert!(!is_complete(), "there is no index");
+    let one = place.path().join("pi/--a--/0.jsonl");
+    let mut indexer = Indexer::open(&config).unwrap();
+    indexer.sync_files(&[one]).unwrap();
+    assert!(!is_complete(), "of one file alone");
+    indexer.sync_catalogue(&mut |_| {}).unwrap();
+    assert!(is_complete());
+}
+
+/// One folder is one root, whatever its names and whoever names it.
+#[cfg(unix)]
+#[test]
+fn a_folder_of_several_names_is_stored_once() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 2);
+    let folder = place.path().join("pi");
+    std::os::unix::fs::symlink(&folder, place.path().join("link")).unwrap();
+    let names = ["pi/", "./pi", "pi/--a--/..", "link", "link/", "pi"];
+    let named = |name: &str| root("pi", "pi", &place.path().join(name));
+    let project = place.path().join("link/../link");
+    let all = Config {
+        roots: names.map(named).to_vec(),
+        project_roots: Some(Arc::new(move |_| vec![root("pi", "pi", &project)])),
+        ..config.clone()
+    };
+    for config in [&all, &config, &all] {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        let listed = index.list(&ListScope::default()).unwrap();
+        assert_eq!((listed.total, index.config().roots.len()), (2, 1));
+        assert_eq!(index.sql("SELECT path FROM _roots").unwrap().rows.len(), 1);
+        clean(&index, "one root");
+    }
+    // Whoever writes a file may name it by any path.
+    fs::write(folder.join("--a--/new.jsonl"), session(7, "quagga")).unwrap();
+    let mut indexer = Indexer::open(&config).unwrap();
+    let file = folder.join("--a--/../--a--/new.jsonl");
+    assert_eq!(indexer.sync_files(&[file]).unwrap().files_changed, 1);
+    drop(indexer);
+    fs::remove_file(folder.join("--a--/new.jsonl")).unwrap();
+    // What is no folder is not waited for.
+    let mut make = std::process::Command::new("mkfifo");
+    if make
+        .arg(place.path().join("fifo"))
+        .status()
+        .is_ok_and(|made| made.success())
+    {
+        let fifo = place.path().join("fifo");
+        let with_fifo = Config {
+            project_roots: Some(Arc::new(move |_| vec![root("pi", "pi", &fifo)])),
+            ..config.clone()
+        };
+        let index = Index::open(&with_fifo, Freshness::Check).unwrap();
+        assert_eq!(index.list(&ListScope::default()).unwrap().total, 2);
+    }
+    // A relative one is that of the directory where the program runs.
+    let relative = Config::new(place.path().join("other"), vec![named("pi")]);
+    let up: PathBuf = std::env::current_dir()
+        .unwrap()
+        .components()
+        .skip(1)
+        .map(|_| "..")
+        .collect();
+    let path = up.join(folder.strip_prefix("/").unwrap());
+    let spec = RootSpec {
+        path,
+        ..named("pi")
+    };
+    for roots in [vec![spec], relative.roots.clone()] {
+        let index = Index::open(
+            &Config {
+                roots,
+                ..relative.clone()
+            },
+            Freshness::Check,
+        )
+        .unwrap();
+        assert_eq!(index.sql("SELECT path FROM _roots").unwrap().rows.len(), 1);
+    }
+}
+
+/// What the index holds of folders that this program has not named is not told to it.
+#[test]
+fn an_id_names_no_entry_of_other_roots() {
+    let place = tempfile::tempdir().unwrap();
+    let ours = config(place.path(), 1);
+    let theirs = root("pi", "pi", &place.path().join("theirs"));
+    fs::create_dir_all(theirs.path.join("--b--")).unwrap();
+    let line = message(1, "hush").replace("e0000001", "beef0001");
+    fs::write(
+        theirs.path.join("--b--/x.jsonl"),
+        session(9, "hush") + &line,
+    )
+    .unwrap();
+    let mut both = ours.clone();
+    both.roots.push(theirs);
+    let named = |config: &Config| {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        let answer = index.search("beef0001", &SearchScope::default()).unwrap();
+        (answer.named.len(), answer.named_total)
+    };
+    assert_eq!(named(&both), (1, 1));
+    assert_eq!(named(&ours), (0, 0));
+}
+
+/// What somebody has removed stays removed.
+#[test]
+fn an_index_that_is_gone_is_not_made_again_to_be_paid() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 20);
+    let mut index = Index::open(&config, Freshness::Check).unwrap();
+    let owed = index.words_debt().unwrap();
+    assert_ne!(owed, Debt::Little);
+    fs::remove_dir_all(&config.index_dir).unwrap();
+    assert_eq!(index.pay(Duration::ZERO).unwrap(), owed);
+    assert!(!config.index_dir.exists());
+}
+
+/// Its index is in memory, and the words of another one are not its own.
+#[test]
+fn an_index_of_one_file_pays_for_no_other() {
+    let place = tempfile::tempdir().unwrap();
+    let config = config(place.path(), 20);
+    let index = Index::open(&config, Freshness::Check).unwrap();
+    let owed = index.words_debt().unwrap();
+    assert_ne!(owed, Debt::Little);
+    let file = place.path().join("pi/--a--/0.jsonl");
+    let mut beside = Index::of_file(&config, &file).unwrap();
+    assert_eq!(beside.pay(Duration::ZERO).unwrap(), Debt::Little);
+    assert_eq!(index.words_debt().unwrap(), owed);
+    let found = beside.search("walrus", &SearchScope::default()).unwrap();
+    assert_eq!((found.total, found.complete), (99, true));
 }
 
 /// An index may go to another thread; two threads at a time open one each.

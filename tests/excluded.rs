@@ -387,7 +387,6 @@ fn a_rebuild_under_new_globs_wipes() {
 fn what_a_link_leads_to_is_excluded_by_its_own_path() {
     use std::os::unix::fs::symlink;
     let place = tempfile::tempdir().unwrap();
-    // Globs name what there is without links.
     let home = &place.path().canonicalize().unwrap();
     write(home, "--a--/open.jsonl", "/code", "harmless zanzibar");
     write(home, "--b--/deep.jsonl", "/code", "hush popocatepetl");
@@ -457,5 +456,47 @@ fn what_a_link_leads_to_is_excluded_by_its_own_path() {
         let index = Index::open(&less, Freshness::Check).unwrap();
         assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
         assert_eq!(index.status().unwrap().roots[0].excluded, 4, "{name}");
+    }
+}
+
+/// People name a folder by the link they come by, agents note where that leads; or the other way round.
+#[cfg(unix)]
+#[test]
+fn a_working_directory_is_excluded_by_any_of_its_names() {
+    let place = tempfile::tempdir().unwrap();
+    let home = &place.path().canonicalize().unwrap();
+    let at = |path: &str| home.join(path).display().to_string();
+    fs::create_dir_all(home.join("disk/code/hush")).unwrap();
+    std::os::unix::fs::symlink("disk/code", home.join("code")).unwrap();
+    write(home, "--a--/open.jsonl", &at("disk/code/open"), "zanzibar");
+    write(
+        home,
+        "--a--/real.jsonl",
+        &at("disk/code/hush"),
+        "quetzalcoatl",
+    );
+    write(
+        home,
+        "--a--/link.jsonl",
+        &at("code/hush/deep"),
+        "popocatepetl",
+    );
+    sync(&config(home, &[]));
+    assert_eq!(found(&config(home, &[]), "quetzalcoatl"), 20);
+    for name in ["code/hush", "disk/code/hush", "code/h*"] {
+        let glob = at(name);
+        let less = config(home, &[&glob]);
+        sync(&less);
+        for secret in ["quetzalcoatl", "popocatepetl", "real.jsonl", "link.jsonl"] {
+            assert_eq!(
+                files_with(&home.join("index"), secret),
+                0,
+                "{name}: {secret}"
+            );
+        }
+        assert_eq!(found(&less, "zanzibar"), 20, "{name}");
+        // And is back where nothing is excluded.
+        sync(&config(home, &[]));
+        assert_eq!(found(&config(home, &[]), "popocatepetl"), 20, "{name}");
     }
 }

@@ -86,10 +86,11 @@ fn help_of_the_whole() {
               Also read the sessions in DIR; FORMAT is the name of an agent or a format
 
           --no-default-roots
-              Read only what --root names, not the agents' usual places
+              Read only what --root names, neither the agents' usual places nor `roots` of the
+              configuration file
 
           --follow-links
-              Follow symbolic links that lead out of the folders of sessions
+              Follow symbolic links that lead out of the folders of sessions, this time
 
           --json
               Print JSON
@@ -110,8 +111,8 @@ fn help_of_the_whole() {
       sessionary show last               read the newest session of this directory back
       sessionary resume last             go on with it
 
-    Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves
-    them to the trash. The index is a cache: delete it and nothing is lost.
+    Only new, append, name, label, branch, fork and migrate write session files; delete moves them to
+    the trash. The index is a cache: delete it and nothing is lost.
     Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.
     "#);
 }
@@ -154,7 +155,7 @@ fn help_of_every_command() {
                                 created, messages, tokens, cost, size, errors]
           --reverse             The other way round
           --limit <N>           At most N sessions; 0 for all of them
-          --page <P>            The P-th N sessions [default: 1]
+          --page <P>            The P-th page of N sessions [default: 1]
           --jsonl               Print a JSON object a session
           --provisional         While files are still being read, print what is known so far: a whole
                                 list a line, the last is the answer
@@ -163,7 +164,7 @@ fn help_of_every_command() {
 
     Examples:
       sessionary list                              sessions that were started in this directory
-      sessionary list --all --limit 20 --page 2    the newest but twenty of all
+      sessionary list --all --limit 20 --page 2    the twenty behind the newest twenty
       sessionary list --all --since 2w --errors    what went wrong in the last two weeks
       sessionary list --all --sort cost --limit 5  the dearest five
       sessionary list --project app --named        sessions with a name in folders called like `app`
@@ -344,8 +345,8 @@ fn help_of_every_command() {
       echo '{"type":"custom","customType":"todo","data":[]}' | sessionary append last
 
     Without an option an entry is read as JSON from standard input. It keeps its type and members; its
-    id, parent and
-    time are made anew. For a session of clido it is a line as clido writes it:
+    id, parent and time are made anew.
+    For a session of clido it is a line as clido writes it:
 
       echo '{"type":"title","title":"Parser"}' | sessionary append f47ac10b
     ----
@@ -439,8 +440,7 @@ fn help_of_every_command() {
       sessionary migrate ./old.jsonl
 
     The first append does the same. A copy of the old file is kept in the user's folder for program
-    data, below
-    sessionary/backups; what need not change stays to the byte.
+    data, below sessionary/backups; every byte that need not change stays.
     ----
     Write a branch of a session as Markdown, as one HTML page, or as a session file
 
@@ -450,7 +450,7 @@ fn help_of_every_command() {
       <SESSION[:ENTRY]>  A session, and the entry where the branch ends; without one the active branch
 
     Options:
-          --format <FORMAT>  As what [possible values: markdown, html, jsonl]
+          --format <FORMAT>  What to write [possible values: markdown, html, jsonl]
           --out <FILE>       Write to FILE instead of standard output
           --force            Replace FILE if it is there
           --dry-run          Say what would be written where, and write nothing

@@ -197,6 +197,132 @@ fn rules_that_cannot_be_read_are_no_rules_that_are_missing() {
     place.is_left_out("said again");
 }
 
+/// Who says what is to be left out at first does not bring back what the catalogue was made without.
+#[test]
+fn rules_that_are_lost_are_not_said_at_first() {
+    let place = Place::new();
+    fs::remove_file(place.rules()).unwrap();
+    let said = |globs: &[&str]| Config {
+        rules: Rules::at_first(Exclude::new(globs).unwrap(), false),
+        ..place.config()
+    };
+    for other in [said(&[]), said(&["hush"])] {
+        let error = Index::open(&other, Freshness::Check).map(drop);
+        assert!(matches!(error, Err(Error::Rules { .. })), "{error:?}");
+    }
+    assert!(!place.rules().exists());
+    // The same rules are no others.
+    let same = said(&["hush", "*.draft.jsonl"]);
+    drop(Index::open(&same, Freshness::Check).unwrap());
+    assert!(place.rules().exists());
+    place.is_left_out("said again");
+}
+
+/// A newer version may leave out more than this one understands.
+#[test]
+fn rules_of_a_newer_version_are_not_read_in_part() {
+    let place = Place::new();
+    let text = fs::read_to_string(place.rules()).unwrap();
+    let newer = text.replacen('{', "{\"exclude_text\":[\"walrus\"],", 1);
+    for unknown in [&newer, ""] {
+        fs::write(place.rules(), unknown).unwrap();
+        let error = Index::open(&place.config(), Freshness::Check).map(drop);
+        assert!(matches!(error, Err(Error::Rules { .. })), "{error:?}");
+    }
+    assert_eq!(place.by_command(), 1);
+    assert_eq!(fs::read_to_string(place.rules()).unwrap(), text);
+}
+
+/// `--follow-links` is of the command it is typed with; what stands in the configuration file is stored.
+#[cfg(unix)]
+#[test]
+fn a_flag_changes_no_rules_for_others() {
+    let place = Place::new();
+    let beside = place.home.write("beside/two.jsonl", &session(3, "quagga"));
+    let link = place.secret.with_file_name("../--out--");
+    std::os::unix::fs::symlink(beside.parent().unwrap(), link).unwrap();
+    place.home.settle();
+    let stored = || fs::read_to_string(place.rules()).unwrap();
+    let before = stored();
+    let by_flag = || {
+        let list = ["list", "--all", "--json", "--follow-links"];
+        place.home.json(&list)["sessions"].as_array().unwrap().len()
+    };
+    assert_eq!(by_flag(), 2);
+    assert_eq!(stored(), before);
+    // So a program finds what the command without it finds.
+    let index = Index::open(&place.config(), Freshness::Check).unwrap();
+    assert!(!index.config().rules.follow_links());
+    clean(&index, "without the flag");
+    place.is_left_out("without the flag");
+    assert_eq!((by_flag(), place.by_command()), (2, 1));
+    place.home.write(
+        ".config/sessionary/config.toml",
+        "follow_links = true\nexclude = [\"hush\"]\n",
+    );
+    assert_eq!(by_flag(), 2);
+    let index = Index::open(&place.config(), Freshness::Check).unwrap();
+    assert!(index.config().rules.follow_links());
+    assert_eq!(index.status().unwrap().sessions, 2);
+}
+
+/// Where nothing is stored, nothing is either by a program that follows links once.
+#[test]
+fn a_program_that_follows_links_once_takes_no_rules_away() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = place.path().join("pi");
+    fs::create_dir_all(&sessions).unwrap();
+    let config = Config::new(
+        place.path().join("index"),
+        vec![root("pi", "pi", &sessions)],
+    );
+    let once = Config {
+        rules: Rules::stored().following_links(),
+        ..config.clone()
+    };
+    for config in [&once, &config, &once, &config] {
+        let index = Index::open(config, Freshness::Check).unwrap();
+        let follows = config.rules.follow_links();
+        assert_eq!(index.config().rules.follow_links(), follows);
+    }
+}
+
+/// While somebody else writes, other rules cannot be taken in.
+#[test]
+fn an_answer_by_other_rules_is_not_complete() {
+    let place = tempfile::tempdir().unwrap();
+    let sessions = place.path().join("pi");
+    fs::create_dir_all(&sessions).unwrap();
+    for (number, name) in [(1, "one"), (2, "two")] {
+        let text = session(number, name).replace("\"/w\"", &format!("\"/{name}\""));
+        fs::write(sessions.join(format!("{name}.jsonl")), text).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    let without = |globs: &[&str]| Config {
+        rules: Rules::set(Exclude::new(globs).unwrap(), false),
+        ..Config::new(
+            place.path().join("index"),
+            vec![root("pi", "pi", &sessions)],
+        )
+    };
+    sync(&without(&["/one"]));
+    let writer = Indexer::open(&without(&["/one"])).unwrap();
+    for (globs, complete) in [(["/one"], true), (["/other"], false), (["/two"], false)] {
+        let index = Index::open(&without(&globs), Freshness::Check).unwrap();
+        assert!(matches!(index.obstacle(), Some(Error::Busy { .. })));
+        assert_eq!(index.is_complete(), complete, "{globs:?}");
+        let found = index.search("one", &SearchScope::default()).unwrap();
+        assert_eq!((found.total, found.complete), (0, complete), "{globs:?}");
+    }
+    drop(writer);
+    let index = Index::open(&without(&["/other"]), Freshness::Check).unwrap();
+    assert!(index.is_complete());
+    assert_eq!(index.status().unwrap().sessions, 2);
+    let index = Index::open(&without(&["/two"]), Freshness::Check).unwrap();
+    let said = "1 file is excluded now: what was stored of it is removed";
+    assert_eq!(index.report().unwrap().notes, [said]);
+}
+
 #[test]
 fn a_root_of_an_unknown_format_is_an_error() {
     let place = tempfile::tempdir().unwrap();

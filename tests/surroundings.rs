@@ -116,6 +116,23 @@ fn a_program_opens_what_its_users_command_opens() {
     assert_eq!(config.index_dir, named.home.cwd.join("../elsewhere"));
     assert!(!config.background);
 
+    // One folder by three names.
+    let twice = Place::new(&[
+        ("PI_CODING_AGENT_DIR", "~/agent/../agent"),
+        ("PI_CODING_AGENT_SESSION_DIR", "~/link/"),
+    ])
+    .with("agent/sessions/--a--/a.jsonl", SESSION)
+    .with(
+        "code/parser/.pi/settings.json",
+        "{\"sessionDir\":\"../../link\"}",
+    );
+    let (folder, link) = ("agent/sessions", twice.home.home.join("link"));
+    std::os::unix::fs::symlink(folder, link).unwrap();
+    let config = twice.is_the_same();
+    let of_pi = config.roots.iter().filter(|root| root.agent == "pi");
+    let of_pi: Vec<&PathBuf> = of_pi.map(|root| &root.path).collect();
+    assert_eq!(of_pi, [&twice.home.home.join(folder)]);
+
     let freedesktop = Place::new(&[
         ("XDG_CONFIG_HOME", "~/conf"),
         ("XDG_DATA_HOME", "~/data"),
@@ -162,6 +179,31 @@ fn what_the_command_refuses_a_program_is_told() {
     assert!(wrong("exclude = [\"a/b\"]\n").contains("it would leave nothing out"));
     let nowhere = Surroundings::default();
     assert!(matches!(Config::of(&nowhere), Err(Error::Setting(_))));
+}
+
+/// Shells expand no `~` in `--index=~/x`, and systemd none in a variable.
+#[test]
+fn the_index_may_be_named_by_a_tilde() {
+    let place = Place::new(&[]);
+    let at = |name: &str| place.home.home.join(name);
+    let mut surroundings = place.surroundings();
+    let index = |surroundings: &Surroundings, flags: &Flags| {
+        Settings::read(surroundings, flags).unwrap().index.value
+    };
+    let flags = Flags {
+        index: Some("~/by-flag".into()),
+        ..Flags::default()
+    };
+    let variable = ("SESSIONARY_INDEX_DIR".into(), "~/by-variable".into());
+    surroundings.variables.extend([variable]);
+    assert_eq!(index(&surroundings, &flags), at("by-flag"));
+    assert_eq!(index(&surroundings, &Flags::default()), at("by-variable"));
+    // Of another user's home nobody here knows.
+    let other = Flags {
+        index: Some("~bob/x".into()),
+        ..Flags::default()
+    };
+    assert_eq!(index(&surroundings, &other), PathBuf::from("~bob/x"));
 }
 
 /// Nothing of this process counts: neither its variables nor its home.

@@ -3,7 +3,7 @@
 //! Call and answer mostly come in one chunk, which puts them together before it is written. What is done here is for those
 //! that do not.
 
-use rusqlite::{Rows, params};
+use rusqlite::params;
 
 use super::open::{Catalogue, Error};
 use super::write::key_range;
@@ -35,41 +35,44 @@ impl Catalogue {
             "UPDATE _calls SET answer = NULL, is_error = NULL, duration_ms = NULL
              WHERE key BETWEEN ?1 AND ?2 - 1 AND answer BETWEEN ?2 AND ?3 RETURNING key",
         )?;
-        match self.touch_all(forget.query([low.max(first - NEAR), first, last])?)? {
-            0 => Ok(()),
-            _ => self.answer(session, first, (last + 1, high)),
+        let forgotten = forget.query_map([low.max(first - NEAR), first, last], |r| r.get(0))?;
+        let forgotten = forgotten.collect::<Result<Vec<i64>, _>>()?;
+        if forgotten.is_empty() {
+            return Ok(());
         }
+        forgotten.iter().for_each(|call| self.touch(*call, *call));
+        self.answer(session, first, (last + 1, high))
     }
 
-    /// Calls that stand less than [`NEAR`] before an entry and have no answer get the one that is among
+    /// Calls that stand less than [`NEAR`] before an entry and have no answer get the first that is among
     /// these entries.
     fn answer(&self, session: i64, before: i64, among: (i64, i64)) -> rusqlite::Result<()> {
+        let c = &self.connection;
         let from = key_range(session).0.max(before - NEAR);
-        let mut answer = self.connection.prepare_cached(
-            "UPDATE _calls SET answer = w.answer, is_error = w.is_error,
-                               duration_ms = coalesce(_calls.duration_ms, w.duration_ms)
-             FROM (SELECT c.key, c.ordinal, a.key AS answer, a.is_error, a.duration_ms,
-                          row_number() OVER (PARTITION BY c.key, c.ordinal ORDER BY a.key, a.ordinal) AS nth
-                   FROM _calls c CROSS JOIN _calls a
-                     ON a.key BETWEEN ?3 AND min(?4, c.key + ?5) AND a.is_result AND a.call_id = c.call_id
-                   WHERE c.key BETWEEN ?1 AND ?2 - 1 AND NOT c.is_result AND c.call_id IS NOT NULL
-                     AND c.is_error IS NULL AND c.answer IS NULL) w
-             WHERE w.nth = 1 AND _calls.key = w.key AND _calls.ordinal = w.ordinal RETURNING key",
-        )?;
-        let (first, last) = among;
-        self.touch_all(answer.query(params![from, before, first, last, NEAR])?)?;
-        Ok(())
-    }
-
-    /// The rows' blocks are summed up anew: how many rows.
-    fn touch_all(&self, mut rows: Rows<'_>) -> rusqlite::Result<usize> {
-        let mut touched = 0;
-        while let Some(row) = rows.next()? {
-            let key = row.get(0)?;
-            self.touch(key, key);
-            touched += 1;
+        let calls: Vec<(i64, i64, String)> = c
+            .prepare_cached(
+                "SELECT key, ordinal, call_id FROM _calls
+                 WHERE key BETWEEN ?1 AND ?2 - 1 AND NOT is_result AND call_id IS NOT NULL
+                   AND is_error IS NULL AND answer IS NULL",
+            )?
+            .query_map([from, before], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?
+            .collect::<Result<_, _>>()?;
+        for (call, ordinal, id) in calls {
+            let last = among.1.min(call + NEAR);
+            let answered = c
+                .prepare_cached(
+                    "UPDATE _calls SET answer = a.key, is_error = a.is_error,
+                                       duration_ms = coalesce(_calls.duration_ms, a.duration_ms)
+                     FROM (SELECT key, is_error, duration_ms FROM _calls
+                           WHERE key BETWEEN ?3 AND ?4 AND is_result AND call_id = ?5 ORDER BY key, ordinal LIMIT 1) a
+                     WHERE _calls.key = ?1 AND ordinal = ?2",
+                )?
+                .execute(params![call, ordinal, among.0, last, id])?;
+            if answered > 0 {
+                self.touch(call, call);
+            }
         }
-        Ok(touched)
+        Ok(())
     }
 
     /// How many calls have another answer than they should, or none (for `verify`).

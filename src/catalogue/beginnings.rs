@@ -7,19 +7,28 @@ use rusqlite::params;
 
 use super::chains::{BEGINNING, begins_alike};
 use super::open::{Catalogue, Error};
+use super::read::numbers;
 
 /// To read so many rows more costs less than to look for the next one.
 const NEAR: i64 = 8;
 
 impl Catalogue {
-    /// Entries with this id, or whose id begins so; the newest first.
-    pub fn keys_of_id(&self, id: &str, most: usize) -> Result<(Vec<i64>, u64), Error> {
+    /// Entries of sessions of these roots with this id, or whose id begins so; the newest first.
+    pub fn keys_of_id(
+        &self,
+        roots: &[i64],
+        id: &str,
+        most: usize,
+    ) -> Result<(Vec<i64>, u64), Error> {
+        let query = format!(
+            "SELECT id = ?1, time_ms, key FROM _entries
+             WHERE key BETWEEN ?2 AND ?3 AND id >= ?1 AND id < ?1 || char(1114111)
+               AND (SELECT root FROM _sessions WHERE session = key >> 24) IN ({})",
+            numbers(roots)
+        );
         let run = || -> rusqlite::Result<(Vec<i64>, u64)> {
             let mut all = 0;
-            let mut statement = self.connection.prepare_cached(
-                "SELECT id = ?1, time_ms, key FROM _entries
-                 WHERE key BETWEEN ?2 AND ?3 AND id >= ?1 AND id < ?1 || char(1114111)",
-            )?;
+            let mut statement = self.connection.prepare_cached(&query)?;
             let mut found: Vec<(bool, Option<i64>, i64)> = Vec::new();
             for place in self.places_of_id(id)? {
                 let mut rows = statement.query(params![id, place.start(), place.end()])?;

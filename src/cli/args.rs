@@ -21,7 +21,7 @@ use crate::command::{
     sessionary search tokenizer bug    where was that said?\n  \
     sessionary show last               read the newest session of this directory back\n  \
     sessionary resume last             go on with it\n\n\
-    Session files are only read, but by new, append, name, label, branch, fork and migrate; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
+    Only new, append, name, label, branch, fork and migrate write session files; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
     Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.")]
 pub struct Cli {
     #[command(flatten)]
@@ -49,10 +49,10 @@ pub struct Global {
     /// Also read the sessions in DIR; FORMAT is the name of an agent or a format
     #[arg(long = "root", global = true, value_name = "FORMAT:DIR[=LABEL]")]
     pub roots: Vec<String>,
-    /// Read only what --root names, not the agents' usual places
+    /// Read only what --root names, neither the agents' usual places nor `roots` of the configuration file
     #[arg(long, global = true)]
     pub no_default_roots: bool,
-    /// Follow symbolic links that lead out of the folders of sessions
+    /// Follow symbolic links that lead out of the folders of sessions, this time
     #[arg(long, global = true)]
     pub follow_links: bool,
     /// Print JSON
@@ -221,6 +221,11 @@ mod tests {
                 verbs.extend(words.into_iter().skip(1));
             }
             assert!(of_its_own > 1, "{}: examples", command.get_name());
+            // Within a sentence a longer line that is broken by hand would be broken once more.
+            for line in help.lines() {
+                let fits = line.chars().count() <= 100 || line.ends_with('.');
+                assert!(fits, "{}: {line}", command.get_name());
+            }
         }
         for verb in Cli::command().get_subcommands() {
             assert!(verbs.contains(verb.get_name()), "{}", verb.get_name());

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use sessionary::Config;
+use sessionary::format::{AGENTS, Agent};
 
 use crate::args::Global;
 
@@ -138,12 +139,20 @@ fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
     if global.no_default_roots {
         words.push("--no-default-roots".into());
     }
+    if global.follow_links {
+        words.push("--follow-links".into());
+    }
     for root in config.roots.iter().filter(|root| root.why == "--root") {
         let label = root.label.as_ref().map(|label| format!("={label}"));
+        // A dialect is not its agent's usual format.
+        let is_usual = |agent: &Agent| agent.name == root.agent && agent.format == root.format;
+        let name = match AGENTS.iter().any(is_usual) {
+            true => &root.agent,
+            false => &root.format,
+        };
         words.push("--root".into());
         words.push(format!(
-            "{}:{}{}",
-            root.agent,
+            "{name}:{}{}",
             absolute(&root.path)?,
             label.unwrap_or_default()
         ));

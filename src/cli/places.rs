@@ -3,8 +3,8 @@
 
 use std::env;
 
+use sessionary::Config;
 use sessionary::settings::{Flags, Settings, Surroundings};
-use sessionary::{Config, Rules};
 
 use crate::args::Global;
 use crate::failure::Failure;
@@ -23,12 +23,11 @@ pub fn settings(global: &Global) -> Result<Settings, Failure> {
     Ok(Settings::read(&surroundings(), &flags(global))?)
 }
 
-/// The configuration that they ask for. Whoever types the command may change what the index leaves
-/// out.
+/// The configuration that they ask for. What the configuration file leaves out is left out from now
+/// on, whoever opens the index.
 pub fn config(global: &Global, settings: &Settings) -> Result<Config, Failure> {
     let mut config = settings.config(&surroundings(), &flags(global))?;
-    let (exclude, follow_links) = (config.rules.exclude().clone(), config.rules.follow_links());
-    config.rules = Rules::set(exclude, follow_links);
+    config.rules = config.rules.to_be_set();
     Ok(config)
 }
 

@@ -133,7 +133,8 @@ impl Index {
         self.ask(|snapshot| snapshot.status())
     }
 
-    /// Open the index brought up to the files, with what [`Index::search_with`] finds in it.
+    /// Open the index brought up to the files, with what [`Index::search_with`] finds in it. Only
+    /// [`Config::cancel`] ends the look at the files, which may take long the first time.
     ///
     /// # Errors
     /// As [`Index::search`].

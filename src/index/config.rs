@@ -1,6 +1,6 @@
 //! Where is the index, and what does it cover?
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Error, Rules};
@@ -16,7 +16,7 @@ pub struct RootSpec {
     pub agent: String,
     /// Name of the format that reads it.
     pub format: String,
-    /// Directory.
+    /// Directory. A relative one starts at the current directory of the process.
     pub path: PathBuf,
     /// A label to tell roots apart.
     pub label: Option<String>,
@@ -32,18 +32,25 @@ impl RootSpec {
         family(&self.format) == family(format)
     }
 
-    /// Which of these names the same folder, whatever it calls it, and finds the same sessions there: one folder is one root,
-    /// so that nothing is stored twice.
-    pub(crate) fn position_in(&self, roots: &[RootSpec]) -> Option<usize> {
-        let by = |is_one: &dyn Fn(&RootSpec) -> bool| {
-            let is_same = |other: &RootSpec| other.is_of_family(&self.format) && is_one(other);
-            roots.iter().position(is_same)
+    /// Whether the same sessions are found there: in the same folder, whatever its names.
+    pub(crate) fn is_same(&self, other: &RootSpec) -> bool {
+        let one_folder = || {
+            // What is no folder may wait for ever to be opened.
+            let are_folders = self.path.is_dir() && other.path.is_dir();
+            are_folders && same_file::is_same_file(&self.path, &other.path).unwrap_or(false)
         };
-        // No file is asked where the names tell.
-        by(&|other| other.path == self.path).or_else(|| {
-            by(&|other| same_file::is_same_file(&other.path, &self.path).unwrap_or(false))
-        })
+        self.is_of_family(&other.format) && (self.path == other.path || one_folder())
     }
+}
+
+/// The path by which a folder is known for good: absolute, without `.` and what ends it. What `..` is of a link the system
+/// knows.
+pub(crate) fn lasting(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let whole: PathBuf = whole.components().collect();
+    let goes_up = whole.components().any(|part| part == Component::ParentDir);
+    let real = goes_up.then(|| whole.canonicalize().ok()).flatten();
+    real.unwrap_or(whole)
 }
 
 /// Which further roots follow from sessions of the working directory it is given: agents keep settings there.
@@ -54,7 +61,7 @@ pub type ProjectRoots = Arc<dyn Fn(&Path) -> Vec<RootSpec> + Send + Sync>;
 pub struct Config {
     /// The index directory.
     pub index_dir: PathBuf,
-    /// The places to scan.
+    /// The places to scan. Of several names of one folder the first counts.
     pub roots: Vec<RootSpec>,
     /// Asked once for every working directory that is met, e.g. with
     /// [`project_roots`](crate::locations::project_roots).
@@ -103,10 +110,9 @@ impl Config {
         if let Some(project_roots) = self.project_roots.clone() {
             for cwd in catalogue.working_directories()? {
                 for root in project_roots(Path::new(&cwd)) {
-                    if root.position_in(&self.roots).is_none() {
-                        self.check(&root)?;
-                        self.roots.push(root.clone());
-                        added.push(root);
+                    self.check(&root)?;
+                    if add(&mut self.roots, &root) {
+                        added.extend(self.roots.last().cloned());
                     }
                 }
             }
@@ -138,6 +144,7 @@ impl Config {
         let rules = self.rules.held(&self.index_dir)?;
         Ok(Config {
             rules,
+            roots: each_once(&self.roots),
             ..self.clone()
         })
     }
@@ -174,6 +181,28 @@ impl Config {
     pub(crate) fn format(&self, name: &str) -> Option<&'static dyn Format> {
         self.formats.iter().copied().find(|f| f.name() == name)
     }
+}
+
+/// The roots by the paths that last. Of several names of a folder the first counts.
+pub(crate) fn each_once(roots: &[RootSpec]) -> Vec<RootSpec> {
+    let mut once = Vec::with_capacity(roots.len());
+    for root in roots {
+        add(&mut once, root);
+    }
+    once
+}
+
+/// Add a root by the path that lasts. One folder is one root, or all of it would be stored twice: `false` where it is there.
+fn add(roots: &mut Vec<RootSpec>, root: &RootSpec) -> bool {
+    let root = RootSpec {
+        path: lasting(&root.path),
+        ..root.clone()
+    };
+    let is_new = !roots.iter().any(|other| other.is_same(&root));
+    if is_new {
+        roots.push(root);
+    }
+    is_new
 }
 
 impl std::fmt::Debug for Config {

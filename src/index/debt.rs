@@ -37,7 +37,8 @@ impl Index {
     /// What the words owe. Words that somebody removed, or found damaged, and those of another catalogue or by other rules are
     /// owed as a whole.
     pub fn words_debt(&self) -> Result<Debt, Error> {
-        if !self.is_made {
+        // What is in memory has no words, and those in the index directory are not its own.
+        if self.catalogue.file().is_none() {
             return Ok(Debt::Little);
         }
         let (catalogue, words) = (&self.catalogue, self.config.words_dir());

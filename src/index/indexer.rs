@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::damage::{ANEW, remove_catalogue};
 use super::merging::Merging;
 use super::turns::{Lock, Patience};
-use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
+use super::{CACHE_TAG, Config, Error, Event, RootSpec, lasting, turns};
 use crate::catalogue::{self, Catalogue};
 use crate::failpoint::reach;
 use crate::ingest::{self, Hinted, Pace, Seen, Sighted, WordsStage};
@@ -296,6 +296,7 @@ impl Indexer {
         self.apply_exclude(&mut report)?;
         self.config.add_project_roots(&self.catalogue)?;
         let (catalogue, config) = (&self.catalogue, &self.config);
+        let files: Vec<PathBuf> = files.iter().map(|file| lasting(file)).collect();
         let hinted: Vec<Hinted<'_>> = config
             .roots
             .iter()
@@ -381,9 +382,13 @@ impl Indexer {
         rules.keep(index_dir, self.catalogue.excluded_by()?)?;
         self.config.rules = rules;
         let files = ingest::apply_exclude(&self.catalogue, &self.config)?;
+        let (are, them) = match files {
+            1 => ("file is", "it"),
+            _ => ("files are", "them"),
+        };
         if files > 0 {
             report.notes.push(format!(
-                "{files} files are excluded now: what was stored of them is removed"
+                "{files} {are} excluded now: what was stored of {them} is removed"
             ));
         }
         Ok(())

@@ -38,11 +38,10 @@ impl Indexer {
         paths: Option<&[PathBuf]>,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Vec<StoredRoot>, Error> {
-        let report = self.sync(progress)?;
-        drop(report);
+        self.sync(progress)?;
         let mut forgotten = Vec::new();
         self.catalogue.begin()?;
-        let forget = || -> Result<(), Error> {
+        let mut forget = || -> Result<(), Error> {
             for (number, root) in self.catalogue.stored_roots()? {
                 let is_meant = paths.is_none_or(|paths| paths.contains(&root.path));
                 if !root.current && is_meant {

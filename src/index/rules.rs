@@ -42,6 +42,8 @@ pub(crate) fn is_file_of_rules(name: &str) -> bool {
 pub struct Rules {
     exclude: Exclude,
     follow_links: bool,
+    /// Whether links are followed whatever is stored, and without storing it.
+    follows_this_time: bool,
     said: Said,
 }
 
@@ -56,8 +58,10 @@ enum Said {
     Set,
 }
 
-/// What stands in the file.
+/// What stands in the file. A rule of a newer version that is not known here cannot be kept, so it
+/// is not passed over either.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Stored {
     exclude: Vec<String>,
     follow_links: bool,
@@ -70,11 +74,13 @@ impl Rules {
         Rules::default()
     }
 
-    /// The rules that stand in the index; where none do, these are stored.
+    /// The rules that stand in the index; where none do, these are stored, unless the catalogue was
+    /// made by others.
     pub fn at_first(exclude: Exclude, follow_links: bool) -> Rules {
         Rules {
             exclude,
             follow_links,
+            follows_this_time: false,
             said: Said::AtFirst,
         }
     }
@@ -84,10 +90,23 @@ impl Rules {
     /// followed wherever they lead, or only to what lies below a root of the same agent (the others
     /// are told as files that are no source).
     pub fn set(exclude: Exclude, follow_links: bool) -> Rules {
+        Rules::at_first(exclude, follow_links).to_be_set()
+    }
+
+    /// The same, [set](Rules::set).
+    pub fn to_be_set(self) -> Rules {
         Rules {
-            exclude,
-            follow_links,
             said: Said::Set,
+            ..self
+        }
+    }
+
+    /// The same, and links are followed out of the roots this time, as by a flag that was typed.
+    /// That is not stored: at the next look by somebody who does not say so, what they led to goes.
+    pub fn following_links(self) -> Rules {
+        Rules {
+            follows_this_time: true,
+            ..self
         }
     }
 
@@ -104,7 +123,7 @@ impl Rules {
 
     /// Whether links are followed out of the roots.
     pub fn follow_links(&self) -> bool {
-        self.follow_links
+        self.follow_links || self.follows_this_time
     }
 
     /// The rules that hold in this index directory: those that are set, or stored there, or said
@@ -123,7 +142,7 @@ impl Rules {
         Ok(Rules {
             exclude: exclude.map_err(|bad| unknown(index_dir, bad.to_string()))?,
             follow_links: stored.follow_links,
-            said: self.said,
+            ..*self
         })
     }
 
@@ -132,7 +151,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by
-    /// some.
+    /// others than these.
     pub(super) fn keep(&mut self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
         // Who sets others mends a file that cannot be read.
         let stored = match read(index_dir) {
@@ -143,11 +162,14 @@ impl Rules {
             exclude: self.exclude.globs().to_vec(),
             follow_links: self.follow_links,
         };
+        let is_of_others = was_made_by.is_some() && was_made_by != self.fingerprint();
         match (self.said, stored) {
-            (Said::Nothing, None) if was_made_by.is_some() => {
+            (Said::Nothing | Said::AtFirst, None) if is_of_others => {
                 return Err(unknown(index_dir, "is missing".to_owned()));
             }
-            (Said::Nothing, _) | (Said::AtFirst, Some(_)) => {}
+            // Who finds none in an index by other rules than the default ones takes them for lost.
+            (Said::Nothing, None) if !self.follows_this_time => {}
+            (Said::Nothing | Said::AtFirst, Some(_)) => {}
             (_, Some(stored)) if stored == ours => {}
             _ => write(index_dir, &ours)?,
         }

@@ -65,7 +65,7 @@ pub fn leave_out(
         }
         let (place, seal) = (hash_of(&found.place), Seal::of_directory(&found.identity));
         let is_remembered = remembered.get(&place) == Some(&seal);
-        if is_remembered || is_out_by_cwd(spec, format, exclude, found) {
+        if is_remembered || is_out_by_cwd(spec, format, &files, found) {
             left.places.insert(place, seal);
             out.insert(found.place.clone());
         }
@@ -107,9 +107,14 @@ pub fn tell_all(
     Ok(true)
 }
 
-fn is_out_by_cwd(spec: &RootSpec, format: &dyn Format, exclude: &Exclude, found: &Found) -> bool {
+fn is_out_by_cwd(
+    spec: &RootSpec,
+    format: &dyn Format,
+    excluded: &ExcludedFiles<'_>,
+    found: &Found,
+) -> bool {
     let path = spec.path.join(&found.relative);
-    cwd_of(&path, format).is_some_and(|cwd| exclude.matches(Path::new(&cwd)))
+    cwd_of(&path, format).is_some_and(|cwd| excluded.holds_folder(Path::new(&cwd)))
 }
 
 /// The working directory that the beginning of a file names.
@@ -162,7 +167,8 @@ pub fn sweep(
     exclude: &Exclude,
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {
-    let is_out = |cwd: &String| exclude.matches(Path::new(cwd));
+    let excluded = ExcludedFiles::by(exclude);
+    let is_out = |cwd: &String| excluded.holds_folder(Path::new(cwd));
     if exclude.is_empty() || !catalogue.working_directories()?.iter().any(is_out) {
         return Ok(0);
     }
@@ -197,7 +203,7 @@ fn remove(
     let files_out = ExcludedFiles::by(exclude);
     let mut out: Vec<(Stored, bool)> = Vec::new();
     catalogue.sources_with_sessions(|stored| {
-        let by_cwd = !stored.cwd.is_empty() && exclude.matches(Path::new(&stored.cwd));
+        let by_cwd = !stored.cwd.is_empty() && files_out.holds_folder(Path::new(&stored.cwd));
         if by_cwd || files_out.holds_at(&stored.path) {
             out.push((stored, by_cwd));
         }

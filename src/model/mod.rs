@@ -15,8 +15,8 @@ pub use acts::acts;
 pub use answer::{
     Change, ChangeKind, Count, Difference, Explanation, Facets, FileVerdict, Hit, HitGroup,
     Listing, Named, Neighbour, Place, Report, Resume, RootStatus, SCHEMA_VERSION, SearchAnswer,
-    SessionRow, ShownEntry, StageMs, Status, Transcript, Tree, TreeRow, UnknownValue, Unread,
-    Verdict, Verification, WatcherStatus,
+    SessionRow, ShownEntry, StageMs, Status, StoredRoot, Transcript, Tree, TreeRow, UnknownValue,
+    Unread, Verdict, Verification, WatcherStatus,
 };
 pub(crate) use entry::ARRIVAL_BITS;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};

@@ -68,13 +68,16 @@ impl Snapshot<'_> {
 
     /// The same of a page that was made before.
     pub fn list_page(&self, page: &ListPage) -> Result<Listing, Error> {
-        let mut listing = self.listing(page);
-        listing.sessions.reserve(page.len());
+        let mut sessions = Vec::with_capacity(page.len());
         self.each_row(page, |row| {
-            listing.sessions.push(row);
+            sessions.push(row);
             Ok(())
         })?;
-        Ok(listing)
+        // Their text may have met a file that has changed.
+        Ok(Listing {
+            sessions,
+            ..self.listing(page)
+        })
     }
 
     /// Show the rows of a page one after the other; memory does not grow with their number. A page

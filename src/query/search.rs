@@ -10,6 +10,7 @@ use crate::catalogue::Catalogue;
 use crate::index::{Error, Snapshot};
 use crate::ingest::{Cancel, Event, Found};
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
+use crate::source::identity::now_ns;
 use crate::words::{self, Order, Words, search_any};
 
 mod ascent;
@@ -42,7 +43,8 @@ pub struct SearchScope {
     pub newest_first: bool,
     /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
-    /// The moment that `since:2w` and ages count from, in ms.
+    /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment when it is asked, and no
+    /// age lowers a score.
     pub now_ms: i64,
     /// Passages with some of the words will do.
     pub any: bool,
@@ -73,7 +75,7 @@ pub struct SearchScope {
 }
 
 impl Default for SearchScope {
-    /// Twenty hits of all sessions, best first.
+    /// Twenty hits of all sessions, best first, whatever their age.
     fn default() -> SearchScope {
         SearchScope {
             cwd: None,
@@ -93,6 +95,16 @@ impl Default for SearchScope {
             cancel: Cancel::default(),
             mask: None,
         }
+    }
+}
+
+impl SearchScope {
+    /// What times in a query count from.
+    fn now(&self) -> Now {
+        Now::utc(match self.now_ms {
+            0 => now_ns() / 1_000_000,
+            ms => ms,
+        })
     }
 }
 
@@ -120,7 +132,7 @@ impl Snapshot<'_> {
         progress: &mut dyn FnMut(Event),
     ) -> Result<SearchAnswer, Error> {
         let question = cursor::question(query, scope);
-        let mut query = syntax::parse(query, Now::utc(scope.now_ms))?;
+        let mut query = syntax::parse(query, scope.now())?;
         if let Some(home) = scope.home.as_deref().and_then(std::path::Path::to_str) {
             query.write_out_home(home);
         }
@@ -375,7 +387,7 @@ fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
 /// # Errors
 /// [`Error::Query`] when the query cannot be read.
 pub(crate) fn looked_for(query: &str, scope: &SearchScope) -> Result<Option<Expr>, Error> {
-    let query = syntax::parse(query, Now::utc(scope.now_ms))?;
+    let query = syntax::parse(query, scope.now())?;
     let mut exprs = exprs(&query, scope);
     Ok(exprs.pop().flatten().filter(|_| exprs.is_empty()))
 }

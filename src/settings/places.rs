@@ -1,11 +1,11 @@
 //! Which roots are read, and what is left out of them?
 
-use std::path::{Component, Path};
+use std::path::Path;
 use std::sync::Arc;
 
-use super::{BadSetting, Flags, Settings, Surroundings, expanded, folder};
+use super::{BadSetting, Flags, Settings, Surroundings, THIS_TIME, expanded, folder};
 use crate::format::{AGENTS, Agent, FORMATS};
-use crate::index::{Config, RootSpec, Rules};
+use crate::index::{Config, RootSpec, Rules, each_once, lasting};
 use crate::locations::{self, Environment};
 use crate::source::exclude::Exclude;
 
@@ -28,9 +28,13 @@ impl Settings {
                 .hint("everything below it would be another folder in every directory; set HOME to an absolute path"));
         }
         let index_dir = surroundings.cwd.join(&self.index.value);
-        let mut config = Config::new(index_dir, self.roots(surroundings, flags)?);
+        let roots = each_once(&self.roots(surroundings, flags)?);
+        let mut config = Config::new(index_dir, roots);
         let exclude = exclude(surroundings, &self.exclude.value)?;
-        config.rules = Rules::at_first(exclude, self.follow_links.value);
+        config.rules = match self.follow_links.source {
+            THIS_TIME => Rules::at_first(exclude, false).following_links(),
+            _ => Rules::at_first(exclude, self.follow_links.value),
+        };
         config.background = self.background.value;
         if !flags.no_default_roots {
             let surroundings = surroundings.clone();
@@ -68,7 +72,7 @@ impl Settings {
 /// Add a root that is named by hand. Of one folder it keeps the name that was there first, and the
 /// label of the last.
 fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
-    if let Some(at) = root.position_in(roots) {
+    if let Some(at) = roots.iter().position(|other| other.is_same(&root)) {
         root.path = roots.remove(at).path;
     }
     roots.push(root);
@@ -143,13 +147,7 @@ fn parse_root(
             }
         },
     };
-    let expand = |place: &str| {
-        let path = locations::expand(Path::new(place), environment);
-        // What `..` is of a link the system knows.
-        let goes_up = path.components().any(|part| part == Component::ParentDir);
-        let whole = goes_up.then(|| path.canonicalize().ok()).flatten();
-        whole.unwrap_or(path)
-    };
+    let expand = |place: &str| lasting(&locations::expand(Path::new(place), environment));
     let whole = expand(place);
     let (path, label) = match place.rsplit_once('=') {
         // A folder may have `=` in its name.

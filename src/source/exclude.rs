@@ -10,8 +10,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::checkpoint::hash;
 
-/// Globs; a session is left out when its working directory or the path of its file matches one: the path by which the file is
-/// found, or the one to which links lead.
+/// Globs; a session is left out when its working directory or the path of its file matches one: the path by which it is
+/// named, or the one to which links lead. A glob may name a folder by a link, too.
 ///
 /// A glob without a separator matches a name at any depth, `*` does not cross a separator, `**` does; what matches
 /// stands for all that lies below it.
@@ -66,9 +66,11 @@ impl Exclude {
                 _ if trimmed.contains('/') => trimmed.to_owned(),
                 _ => format!("**/{trimmed}"),
             };
-            for glob in [format!("{whole}/**"), whole] {
-                let glob = GlobBuilder::new(&glob).literal_separator(true).build();
-                set.add(glob.map_err(bad)?);
+            for whole in without_links(&whole).into_iter().chain([whole]) {
+                for glob in [format!("{whole}/**"), whole] {
+                    let glob = GlobBuilder::new(&glob).literal_separator(true).build();
+                    set.add(glob.map_err(bad)?);
+                }
             }
         }
         let all = set.build().map_err(|error| BadGlob {
@@ -102,13 +104,13 @@ impl Exclude {
 
     /// What tells other globs from these; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
-        // What was left out by paths with links in them alone is other.
-        let text = format!("links\n{}", self.globs.join("\n"));
+        // What was left out by working directories and globs as they are written is other.
+        let text = format!("links everywhere\n{}", self.globs.join("\n"));
         (!self.is_empty()).then(|| hash(text.as_bytes()).cast_signed())
     }
 }
 
-/// Tells which files are left out, however they are reached.
+/// Tells which files and working directories are left out, however they are reached.
 pub struct ExcludedFiles<'a> {
     exclude: &'a Exclude,
     /// Folders without links, by the names by which they were asked for: there are fewer of them than files.
@@ -136,6 +138,11 @@ impl<'a> ExcludedFiles<'a> {
         real != path && self.exclude.matches(&real)
     }
 
+    /// Whether the working directory that a session names is.
+    pub fn holds_folder(&self, cwd: &Path) -> bool {
+        self.holds(cwd, true)
+    }
+
     /// The same of a path of which no more is known.
     pub fn holds_at(&self, path: &Path) -> bool {
         self.holds(path, path.is_symlink())
@@ -146,15 +153,43 @@ impl<'a> ExcludedFiles<'a> {
         if let Some(real) = self.real.borrow().get(path) {
             return real.clone();
         }
-        let real = match (fs::canonicalize(path), path.parent(), path.file_name()) {
-            (Ok(real), ..) => plain(real),
-            (Err(_), Some(folder), Some(name)) => self.real(folder).join(name),
-            _ => path.to_path_buf(),
-        };
+        let real = real(path, &|folder| self.real(folder));
         let mut known = self.real.borrow_mut();
         known.insert(path.to_path_buf(), real.clone());
         real
     }
+}
+
+/// A path without links, as far as there is something at it; `above` says it of the folder it is in.
+fn real(path: &Path, above: &dyn Fn(&Path) -> PathBuf) -> PathBuf {
+    // What is relative is so to a place that nobody knows here.
+    if !path.is_absolute() {
+        return path.to_path_buf();
+    }
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Ok(real), ..) => plain(real),
+        (Err(_), Some(folder), Some(name)) => above(folder).join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// The glob with the folder it begins with named without links; `None` where there are none in it.
+fn without_links(glob: &str) -> Option<String> {
+    let signs = glob.find(['*', '?', '[', '{', '\\']);
+    let (folder, rest) = match signs {
+        Some(at) => glob.split_at(glob[..at].rfind('/')?),
+        None => (glob, ""),
+    };
+    fn whole(path: &Path) -> PathBuf {
+        real(path, &whole)
+    }
+    let real = whole(folder.as_ref());
+    let real = real.to_str().filter(|real| *real != folder)?;
+    let real = match cfg!(windows) {
+        true => real.replace('\\', "/"),
+        false => real.to_owned(),
+    };
+    Some(globset::escape(&real) + rest)
 }
 
 /// Windows gives a form that nobody writes in a glob.
@@ -198,5 +233,29 @@ mod tests {
         assert!(Exclude::new(&["a{b"]).is_err());
         assert!(Exclude::new(&["/a", ""]).is_err() && Exclude::new(&["//"]).is_err());
         Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_may_be_named_by_a_link() {
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().canonicalize().unwrap();
+        fs::create_dir_all(real.join("disk [1]/code")).unwrap();
+        std::os::unix::fs::symlink("disk [1]/code", real.join("code")).unwrap();
+        let at = |path: &str| format!("{}/{path}", real.display());
+        for glob in ["code", "code/hush", "code/hush/", "code/h*", "code/*ush/**"] {
+            let exclude = Exclude::new(&[at(glob)]).unwrap();
+            for by in ["code/hush/deep", "disk [1]/code/hush/deep"] {
+                assert!(exclude.matches(at(by).as_ref()), "{glob}: {by}");
+            }
+            assert!(!exclude.matches(at("disk [1]/other").as_ref()), "{glob}");
+            assert_eq!(exclude.globs(), [at(glob)], "they stay as they were given");
+        }
+        // The other way round.
+        let exclude = Exclude::new(&[at("disk \\[1\\]/code/hush")]).unwrap();
+        let files = ExcludedFiles::by(&exclude);
+        assert!(files.holds_folder(at("code/hush/not/there").as_ref()));
+        assert!(!files.holds_folder(at("code/open").as_ref()));
+        assert!(!files.holds_folder("code/hush".as_ref()));
     }
 }

@@ -361,6 +361,11 @@ fn what_is_installed_is_shown_first_and_goes_again() {
         variable,
         Some(r#"Environment="CLIDO_DATA_DIR=$HOME/clido""#)
     );
+    // All that says how it is to be read is said again.
+    let typed = ["--root", "pindusagi:/srv/p=old", "--follow-links"];
+    let shown = home.run(&[&typed[..], &["watch", "--install", "--print"]].concat());
+    let words = r#""--follow-links" "--root" "pindusagi:/srv/p=old" "watch""#;
+    assert!(shown.contains(words), "{shown}");
     // What somebody has edited is not replaced without a word.
     std::fs::create_dir_all(unit.parent().unwrap()).unwrap();
     std::fs::write(&unit, "[Service]\nNice=19\n").unwrap();

@@ -274,9 +274,12 @@ fn a_folder_with_two_names_is_followed_by_both() {
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     write(&at("real/a/one.jsonl"), &session(1, "one"));
+    // A root of two names is one.
     symlink("real", at("named")).unwrap();
     create_dir_all(at("more")).unwrap();
-    symlink("../real/a", at("more/linked")).unwrap();
+    for link in ["more/linked", "more/beside"] {
+        symlink("../real/a", at(link)).unwrap();
+    }
     let roots = ["real", "named", "more"].map(|name| root("pi", "pi", &at(name)));
     let config = Config::new(at("index"), roots.to_vec());
     let watcher = Watcher::start(&config);

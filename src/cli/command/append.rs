@@ -21,8 +21,9 @@ use crate::output::Screen;
     sessionary append 019b3f2a:c1d2e3f4 --user \"Another way\"   below that entry: a new branch\n  \
     sessionary append last --model anthropic/claude-opus-4-5\n  \
     echo '{\"type\":\"custom\",\"customType\":\"todo\",\"data\":[]}' | sessionary append last\n\n\
-    Without an option an entry is read as JSON from standard input. It keeps its type and members; its id, parent and\n\
-    time are made anew. For a session of clido it is a line as clido writes it:\n\n  \
+    Without an option an entry is read as JSON from standard input. It keeps its type and members; \
+    its id, parent and time are made anew.\n\
+    For a session of clido it is a line as clido writes it:\n\n  \
     echo '{\"type\":\"title\",\"title\":\"Parser\"}' | sessionary append f47ac10b")]
 pub struct Append {
     /// A session, and the entry to go on from; without one where the session stands

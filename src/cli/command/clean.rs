@@ -18,8 +18,8 @@ use crate::places;
 /// Remove all that sessionary ever wrote; never a session
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The index of every version in the index directory goes, after a question, and what `watch --install` wrote. What is not ours stays, and is named;\n\
-    so do copies of session files made before they were migrated.\n\n\
+    after_help = "The index of every version in the index directory goes, after a question, and what `watch --install` wrote. What is not ours stays, and is \
+    named; so do copies of session files made before they were migrated.\n\n\
     Examples:\n  \
     sessionary clean\n  \
     sessionary clean --yes --config   without the question, and the configuration file too"

@@ -25,15 +25,16 @@ use crate::redact;
     roots = []                     # as --root takes them: [\"pi:~/backup/sessions=laptop\"]\n  \
     exclude = []                   # globs: [\"~/code/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
     follow_links = false           # --follow-links\n  \
-    background = true              # index words after an answer: for a moment, else apart; not where $CI is set\n  \
+    background = true              # after an answer index words for a moment, or apart; not with $CI\n  \
     redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n\n\
-    A session is left out when its working directory or its file matches one of `exclude`; a glob without a\n\
-    separator matches a name anywhere, and what matches stands for all below it. What was stored of it is wiped.\n\
+    A session is left out when its working directory or its file matches one of `exclude`; a glob \
+    without a separator matches a name anywhere, and what matches stands for all below it. What was stored of it is \
+    wiped. This is stored in the index, and holds for every program that opens it.\n\
     Relative folders in `index` and `roots` start at the file.\n\n\
-    Symbolic links below a folder of sessions are followed to what lies below a folder of the same agent, with\n\
-    `follow_links` wherever they lead; `status` counts those that are not.\n\n\
-    `redact` says when keys and tokens are left out of what list, search, tree, show and context print: by default\n\
-    when a program, a file or an agent gets it. `show --raw` and `sql` never leave anything out.\n\n\
+    Symbolic links below a folder of sessions are followed to what lies below a folder of the same agent, \
+    with `follow_links` wherever they lead; `status` counts those that are not.\n\n\
+    `redact` says when keys and tokens are left out of what list, search, tree, show and context print: \
+    by default when a program, a file or an agent gets it. `show --raw` and `sql` never leave anything out.\n\n\
     Examples:\n  \
     sessionary config show\n  \
     sessionary config show --json\n  \

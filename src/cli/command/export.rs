@@ -32,7 +32,7 @@ pub struct Export {
     /// A session, and the entry where the branch ends; without one the active branch
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
-    /// As what
+    /// What to write
     #[arg(long, value_name = "FORMAT")]
     format: Option<Form>,
     /// Write to FILE instead of standard output

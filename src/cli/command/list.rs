@@ -28,7 +28,7 @@ use crate::worktrees;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary list                              sessions that were started in this directory\n  \
-    sessionary list --all --limit 20 --page 2    the newest but twenty of all\n  \
+    sessionary list --all --limit 20 --page 2    the twenty behind the newest twenty\n  \
     sessionary list --all --since 2w --errors    what went wrong in the last two weeks\n  \
     sessionary list --all --sort cost --limit 5  the dearest five\n  \
     sessionary list --project app --named        sessions with a name in folders called like `app`\n  \
@@ -74,7 +74,7 @@ pub struct List {
     /// At most N sessions; 0 for all of them
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// The P-th N sessions
+    /// The P-th page of N sessions
     #[arg(long, value_name = "P", requires = "limit", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     page: u32,
     /// Print a JSON object a session

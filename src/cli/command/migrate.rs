@@ -13,8 +13,8 @@ use crate::output::Screen;
 #[command(after_help = "Examples:\n  \
     sessionary migrate 019b3f2a --dry-run\n  \
     sessionary migrate ./old.jsonl\n\n\
-    The first append does the same. A copy of the old file is kept in the user's folder for program data, below\n\
-    sessionary/backups; what need not change stays to the byte.")]
+    The first append does the same. A copy of the old file is kept in the user's folder for program \
+    data, below sessionary/backups; every byte that need not change stays.")]
 pub struct Migrate {
     /// Session id, the beginning of one, a path, or `last`
     session: String,

@@ -25,8 +25,8 @@ use crate::output::time::count;
 #[command(
     after_help = "The system tells of changes; each leads to a sync of the file it names, and nothing is read while nothing changes.\n\
     Where it does not tell (network file systems, its limits) all files are looked at again and again, which is said.\n\
-    Changed sessions are printed, with --json as lines of JSON: the rows of the view `changes`. A reader that does not\n\
-    read holds nothing up: {\"missed\":true} stands for what was not kept for it.\n\n\
+    Changed sessions are printed, with --json as lines of JSON: the rows of the view `changes`. A \
+    reader that does not read holds nothing up: {\"missed\":true} stands for what was not kept for it.\n\n\
     Examples:\n  \
     sessionary watch\n  \
     sessionary watch --json | jq -r .path\n  \

@@ -31,6 +31,7 @@ impl Search<'_> {
             Default::default();
         let mut seen = HashSet::new();
         for hit in found.hits.iter().filter(|hit| !counted.refutes(hit)) {
+            self.check_wanted()?;
             if !seen.insert(hit.key) {
                 continue;
             }

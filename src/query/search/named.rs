@@ -48,11 +48,11 @@ impl Search<'_> {
             }
         }
         if named.is_empty() {
-            let (mut keys, mut all) = self.catalogue.keys_of_id(id, most)?;
+            let (mut keys, mut all) = self.catalogue.keys_of_id(&ours, id, most)?;
             // As it is written first: few ids hold capitals, and hardly any both.
             for other in [id.to_ascii_lowercase(), id.to_ascii_uppercase()] {
                 if keys.is_empty() && other != id {
-                    (keys, all) = self.catalogue.keys_of_id(&other, most)?;
+                    (keys, all) = self.catalogue.keys_of_id(&ours, &other, most)?;
                 }
             }
             total = all;
