@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::command::{
     append, clean, completions, config, context, delete, export, fork, label, list, man, migrate,
-    name, new, rebuild, resume, search, show, sql, status, sync, tree, verify, watch,
+    name, new, rebuild, resume, roots, search, show, sql, status, sync, tree, verify, watch,
 };
 
 /// Find and read back every session you ever had with a coding agent
@@ -128,6 +128,7 @@ pub enum Command {
     Sync(sync::Sync),
     Watch(watch::WatchArgs),
     Rebuild(rebuild::Rebuild),
+    Roots(roots::RootsArgs),
     Status(status::StatusArgs),
     Verify(verify::Verify),
     Config(config::ConfigArgs),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Error, Event, Index, Indexer};
+use super::{Error, Index, Indexer};
 use crate::model::StoredRoot;
 
 impl Index {
@@ -18,6 +18,15 @@ impl Index {
 }
 
 impl Indexer {
+    /// As [`Index::stored_roots`].
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn stored_roots(&self) -> Result<Vec<StoredRoot>, Error> {
+        let roots = self.catalogue.stored_roots()?;
+        Ok(roots.into_iter().map(|(_, root)| root).collect())
+    }
+
     /// Those of this configuration are the roots that are named now.
     pub(super) fn name_roots(&self) -> Result<(), Error> {
         let mut named = Vec::new();
@@ -27,18 +36,14 @@ impl Indexer {
         Ok(self.catalogue.name_roots(&named)?)
     }
 
-    /// Forget roots and all that was read below them: of those that this configuration does not
+    /// Forget roots and all that was read below them: of those that the last [`Indexer::sync`] did not
     /// name the ones with these paths, or all. Session files are not touched; who names such a root
     /// again has it read again.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], and when the catalogue cannot be written.
-    pub fn forget_roots(
-        &mut self,
-        paths: Option<&[PathBuf]>,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<Vec<StoredRoot>, Error> {
-        self.sync(progress)?;
+    /// [`Error::Busy`] when another process writes now, and when the catalogue cannot be written.
+    pub fn forget_roots(&mut self, paths: Option<&[PathBuf]>) -> Result<Vec<StoredRoot>, Error> {
+        self.hold()?;
         let mut forgotten = Vec::new();
         self.catalogue.begin()?;
         let mut forget = || -> Result<(), Error> {

@@ -18,6 +18,7 @@ pub mod new;
 pub mod overview;
 pub mod rebuild;
 pub mod resume;
+pub mod roots;
 pub mod search;
 pub mod show;
 pub mod sql;
@@ -101,6 +102,7 @@ fn verb(global: &Global, command: Option<&Command>, screen: &Screen) -> Result<O
         Some(Command::Sync(args)) => sync::run(args, &config()?, screen),
         Some(Command::Watch(args)) => watch::run(args, global, &config()?, screen),
         Some(Command::Rebuild(args)) => rebuild::run(args, &config()?, screen),
+        Some(Command::Roots(args)) => roots::run(args, &config()?, screen),
         Some(Command::Status(args)) => status::run(args, &config()?, screen),
         Some(Command::Verify(_)) => verify::run(&config()?, screen),
         Some(Command::Config(args)) => config::run(args, global, screen),

@@ -1,0 +1,133 @@
+//! Which folders does the index hold sessions of, and how are those forgotten that nobody names any more?
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use sessionary::Config;
+use sessionary::model::{SCHEMA_VERSION, StoredRoot};
+
+use crate::failure::{Failure, Outcome};
+use crate::output::Screen;
+use crate::output::progress::Progress;
+use crate::output::style::Tone;
+use crate::output::table::{Column, Table};
+use crate::output::text::plain_line;
+use crate::output::time::count;
+
+/// List the folders that the index holds, or forget those that are named no more
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A folder that was read once stays in the index until it is forgotten, though no list shows its sessions:\n\
+    one sync without it, by a script, must not empty an index. Reports tell its sessions with current = 0.\n\n\
+    Examples:\n  \
+    sessionary roots\n  \
+    sessionary roots forget               all that are named no more\n  \
+    sessionary roots forget /mnt/old      this one"
+)]
+pub struct RootsArgs {
+    #[command(subcommand)]
+    command: Option<RootsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+enum RootsCommand {
+    Forget(Forget),
+}
+
+/// Forget folders that are named no more, and all that was read in them; never a session file
+#[derive(Debug, Args)]
+#[command(after_help = "Whoever names such a folder again has it read again.")]
+struct Forget {
+    /// These folders alone, as `sessionary roots` lists them
+    paths: Vec<PathBuf>,
+    /// Refuse at once where another process writes the index, instead of waiting for it
+    #[arg(long)]
+    no_wait: bool,
+}
+
+/// What `roots --json` prints, and `roots forget --json` of what was forgotten.
+#[derive(Serialize)]
+struct Roots<'a> {
+    schema_version: u32,
+    roots: &'a [StoredRoot],
+}
+
+pub fn run(args: &RootsArgs, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+    let roots = match &args.command {
+        None => super::answerable(super::open(config, screen)?)?.stored_roots()?,
+        Some(RootsCommand::Forget(args)) => forget(args, config, screen)?,
+    };
+    if screen.json {
+        screen.json(&Roots {
+            schema_version: SCHEMA_VERSION,
+            roots: &roots,
+        })?;
+    } else if args.command.is_none() {
+        screen.print(&table(&roots, screen))?;
+    } else if roots.is_empty() {
+        screen.say("Nothing to forget: every folder of the index is named.");
+    } else {
+        for root in &roots {
+            let sessions = count(root.sessions, "session");
+            screen.print(&format!(
+                "forgotten: {}, {sessions}\n",
+                screen.path(&root.path)
+            ))?;
+        }
+    }
+    Ok(Outcome::found(!roots.is_empty()))
+}
+
+fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredRoot>, Failure> {
+    let mut progress = Progress::new();
+    let mut indexer = super::writer(config, !args.no_wait, &mut progress)?;
+    let mut tell = |event: sessionary::Event| progress.event(event);
+    indexer.sync(&mut tell)?;
+    let known = indexer.stored_roots()?;
+    for path in &args.paths {
+        let shown = screen.path(path);
+        match known.iter().find(|root| root.path == *path) {
+            None => {
+                return Err(
+                    Failure::usage(format!("{shown}: the index holds no such folder"))
+                        .hint("`sessionary roots` lists them"),
+                );
+            }
+            Some(root) if root.current => {
+                return Err(Failure::usage(format!("{shown} is named still"))
+                    .hint("`sessionary status` says by what; take it out there first"));
+            }
+            Some(_) => {}
+        }
+    }
+    let paths = Some(args.paths.as_slice()).filter(|paths| !paths.is_empty());
+    let forgotten = indexer.forget_roots(paths)?;
+    Ok(forgotten)
+}
+
+fn table(roots: &[StoredRoot], screen: &Screen) -> String {
+    let mut table = Table::new(&[
+        Column::text("AGENT"),
+        Column::path("ROOT"),
+        Column::number("SESSIONS"),
+        Column::text("NAMED"),
+    ]);
+    for root in roots {
+        let agent = match &root.label {
+            Some(label) => format!("{}={label}", root.agent),
+            None => root.agent.clone(),
+        };
+        let (tone, named) = match root.current {
+            true => (Tone::Plain, "yes"),
+            false => (Tone::Quiet, "no more"),
+        };
+        table.row(vec![
+            (tone, plain_line(&agent)),
+            (tone, screen.path(&root.path)),
+            (tone, root.sessions.to_string()),
+            (tone, named.to_owned()),
+        ]);
+    }
+    table.render(screen.style, screen.width)
+}
