@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const VERBS: [&str; 26] = [
+const VERBS: [&str; 27] = [
     "list",
     "search",
     "tree",
@@ -24,6 +24,7 @@ const VERBS: [&str; 26] = [
     "sync",
     "watch",
     "rebuild",
+    "roots",
     "status",
     "verify",
     "config",
@@ -35,7 +36,7 @@ const VERBS: [&str; 26] = [
 
 #[test]
 fn help_of_the_whole() {
-    assert_snapshot!(Sandbox::new().run(&["--help"]), @r#"
+    assert_snapshot!(Sandbox::new().run(&["--help"]), @r"
     Find and read back every session you ever had with a coding agent
 
     Without a command: a short overview of what is there.
@@ -62,6 +63,7 @@ fn help_of_the_whole() {
       sync         Bring the index up to date, words included
       watch        Keep the index up to date while sessions are written, until Ctrl-C
       rebuild      Forget the index and make it anew from the session files
+      roots        List the folders that the index holds, or forget those that are named no more
       status       Show the roots, the stores, and how fresh they are
       verify       Read all session files again and compare both stores with them
       config       Show the settings and where each comes from
@@ -100,7 +102,7 @@ fn help_of_the_whole() {
 
           --color <WHEN>
               Use colours; `auto`: on a terminal, unless NO_COLOR is set
-              
+
               [default: auto]
               [possible values: auto, always, never]
 
@@ -114,7 +116,7 @@ fn help_of_the_whole() {
     Only new, append, name, label, branch, fork and migrate write session files; delete moves them to
     the trash. The index is a cache: delete it and nothing is lost.
     Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.
-    "#);
+    ");
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn help_of_every_command() {
               - user-only:    Only what the user said
               - labeled-only: Only labelled entries
               - all:          Every entry
-              
+
               [default: default]
 
           --ascii
@@ -514,6 +516,7 @@ fn help_of_every_command() {
     CSV (RFC 4180): NULL is an empty field, an empty text is "". JSON Lines: an object a row.
     Rows are printed as they are found; only the table waits for all of them, to line up.
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').
+    preview(entry) is what it says, on one line of at most 200 characters, without keys and tokens.
     migrations/README.md in the source describes every view and column. Tables whose names begin with _
     may change at any time.
     ----
@@ -563,6 +566,22 @@ fn help_of_every_command() {
     Examples:
       sessionary rebuild
       sessionary rebuild --json
+    ----
+    List the folders that the index holds, or forget those that are named no more
+
+    Usage: sessionary roots [OPTIONS] [COMMAND]
+
+    Commands:
+      forget  Forget folders that are named no more, and all that was read in them; never a session file
+      help    Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help  Print help
+
+    Examples:
+      sessionary roots
+      sessionary roots forget               all that are named no more
+      sessionary roots forget /mnt/old      this one
     ----
     Show the roots, the stores, and how fresh they are
 

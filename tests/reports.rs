@@ -1,5 +1,4 @@
-//! Do the views for reports tell the truth, do the documented queries give what the document shows, and does an older
-//! catalogue become the newest?
+//! Do the views for reports tell the truth, and do the documented queries give what the document shows?
 
 use std::fs;
 use std::path::Path;
@@ -471,4 +470,131 @@ fn a_tool_is_told_where_the_catalogue_lies() {
         home.json(&["sql", "--path", "--json"])["path"],
         said.trim_end()
     );
+}
+
+/// What a row of a list is known by, in the list's order and in that of `list_order`.
+fn orders(home: &Sandbox) -> [Vec<String>; 2] {
+    let listed = home.json(&["--json", "list", "--all"]);
+    let listed = listed["sessions"].as_array().expect("sessions");
+    let listed = listed
+        .iter()
+        .map(|s| s["path"].as_str().expect("a path").to_owned());
+    let sorted = home.json(&[
+        "--json",
+        "sql",
+        "SELECT path FROM sessions WHERE NOT is_subagent AND listed_by_agent ORDER BY list_order, path",
+    ]);
+    let sorted = sorted["rows"].as_array().expect("rows").iter();
+    let sorted = sorted.map(|row| row[0].as_str().expect("a path").to_owned());
+    [listed.collect(), sorted.collect()]
+}
+
+/// Equal times, names that differ in case, accents and marks alone, and equal names in several folders.
+#[test]
+fn sessions_can_be_sorted_as_the_agents_list_them() {
+    let home = home();
+    let line = "{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"TIME\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}";
+    for folder in ["--w--", "--v--"] {
+        for (at, name) in [
+            "a", "A", "b", "B", "a-b", "a_b", "a10", "a2", "é", "e", "É", "漢", "ж", "a.b",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let time = ["2026-01-05T09:00:01.000Z", "2026-01-05T09:00:02.000Z"][at % 2];
+            let header = format!(
+                "{{\"type\":\"session\",\"version\":3,\"id\":\"{folder}{at}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}"
+            );
+            let path = home.write(
+                &format!(".pi/agent/sessions/{folder}/{name}.jsonl"),
+                &format!("{header}\n{}\n", line.replace("TIME", time)),
+            );
+            home.touch(&path, 1_767_600_000 + (at as u64 % 3));
+        }
+    }
+    let [listed, sorted] = orders(&home);
+    assert!(listed.len() > 30, "{}", listed.len());
+    assert_eq!(listed, sorted);
+    // What agents do not list comes last.
+    let hidden = home.json(&[
+        "--json",
+        "sql",
+        "SELECT listed_by_agent FROM sessions ORDER BY list_order, path",
+    ]);
+    let hidden: Vec<i64> = hidden["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|row| row[0].as_i64())
+        .collect();
+    assert!(hidden.is_sorted_by(|a, b| a >= b), "{hidden:?}");
+}
+
+#[test]
+fn entries_have_the_time_by_which_searches_know_them() {
+    let home = home();
+    let without = home.json(&[
+        "--json",
+        "sql",
+        "SELECT count(*), sum(time_ms IS NULL), count(time_written_ms) FROM entries JOIN sessions USING (session) WHERE agent = 'clido'",
+    ]);
+    let row = &without["rows"][0];
+    assert!(row[0].as_i64() > Some(20), "{without}");
+    assert_eq!(row[1], 0, "{without}");
+    assert!(row[2].as_i64() < Some(5), "{without}");
+    // As a search has them: what was said before that day is not found, what was said on it is.
+    let said = home.json(&[
+        "--json",
+        "sql",
+        "SELECT DISTINCT date(time_ms / 1000, 'unixepoch') FROM entries e JOIN sessions s USING (session)
+         WHERE s.agent = 'clido' AND json_extract(raw(e.entry), '$.content[0].text') = 'Sign the archives'",
+    ]);
+    assert_eq!(said["rows"], serde_json::json!([["2026-01-02"]]));
+    for (query, hits) in [
+        ("until:2026-01-01", 0),
+        ("since:2026-01-02 until:2026-01-02", 2),
+        ("since:2026-01-03", 0),
+    ] {
+        let query = format!("\"sign the archives\" agent:clido {query}");
+        let found = home.json(&["--json", "search", &query]);
+        assert_eq!(found["total"], hits, "{query}: {found}");
+    }
+}
+
+#[test]
+fn a_preview_is_one_line_without_secrets() {
+    let home = Sandbox::new();
+    let key = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+    let long = "word ".repeat(60);
+    home.write(
+        ".pi/agent/sessions/--w--/s.jsonl",
+        &format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}\n\
+             {{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"  first\\n\\tsecond {key}\"}}}}\n\
+             {{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"a\",\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{}{key}\"}}}}\n",
+            // The key is where the preview ends.
+            &long[..190]
+        ),
+    );
+    let ask = |more: &[&str]| {
+        let mut all = vec![
+            "--json",
+            "sql",
+            "SELECT preview(entry) FROM entries WHERE id IN ('a', 'b') ORDER BY id",
+        ];
+        all.extend(more);
+        let rows = home.json(&all)["rows"].clone();
+        [0, 1].map(|at| rows[at][0].as_str().expect("a text").to_owned())
+    };
+    let [first, second] = ask(&[]);
+    assert_eq!(first, "first second ghp_[redacted]");
+    assert!(!second.contains("a1B2"), "{second}");
+    let [first, second] = ask(&["--reveal"]);
+    assert_eq!(first, format!("first second {key}"));
+    assert!(
+        second.ends_with("ghp_a1B2c3…") && second.chars().count() == 201,
+        "{second}"
+    );
+    let none = home.json(&["--json", "sql", "SELECT preview(NULL), preview(7)"]);
+    assert_eq!(none["rows"][0], serde_json::json!([null, null]));
 }

@@ -111,6 +111,7 @@ mod relevance;
 #[cfg(unix)]
 mod resume;
 #[cfg(unix)]
+mod roots;
 mod rules;
 #[cfg(unix)]
 mod safety;

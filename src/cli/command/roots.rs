@@ -18,8 +18,8 @@ use crate::output::time::count;
 /// List the folders that the index holds, or forget those that are named no more
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A folder that was read once stays in the index until it is forgotten, though no list shows its sessions:\n\
-    one sync without it, by a script, must not empty an index. Reports tell its sessions with current = 0.\n\n\
+    after_help = "A folder that was read once stays in the index until it is forgotten: a script's sync without it empties nothing.\n\
+    No list shows its sessions while it is not named; reports tell them with current = 0.\n\n\
     Examples:\n  \
     sessionary roots\n  \
     sessionary roots forget               all that are named no more\n  \
@@ -85,7 +85,12 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredR
     let mut tell = |event: sessionary::Event| progress.event(event);
     indexer.sync(&mut tell)?;
     let known = indexer.stored_roots()?;
-    for path in &args.paths {
+    let paths: Vec<PathBuf> = args
+        .paths
+        .iter()
+        .map(std::path::absolute)
+        .collect::<Result<_, _>>()?;
+    for path in &paths {
         let shown = screen.path(path);
         match known.iter().find(|root| root.path == *path) {
             None => {
@@ -101,9 +106,8 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredR
             Some(_) => {}
         }
     }
-    let paths = Some(args.paths.as_slice()).filter(|paths| !paths.is_empty());
-    let forgotten = indexer.forget_roots(paths)?;
-    Ok(forgotten)
+    let paths = Some(paths.as_slice()).filter(|paths| !paths.is_empty());
+    Ok(indexer.forget_roots(paths)?)
 }
 
 fn table(roots: &[StoredRoot], screen: &Screen) -> String {

@@ -1,0 +1,191 @@
+//! Which folders does the index hold, under which names, and how are those forgotten that nobody names any more?
+
+use std::fs;
+use std::path::Path;
+
+use crate::sandbox::Sandbox;
+
+fn session(id: &str) -> String {
+    format!(
+        "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}\n\
+         {{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-01-05T09:00:01.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"of {id}\"}}}}\n"
+    )
+}
+
+/// Two folders with a session each.
+fn home() -> Sandbox {
+    let home = Sandbox::new();
+    home.write("one/--w--/a.jsonl", &session("a"));
+    home.write("two/--w--/b.jsonl", &session("b"));
+    home.settle();
+    home
+}
+
+fn ask(home: &Sandbox, roots: &[&str], args: &[&str]) -> serde_json::Value {
+    home.json(
+        &with(home, roots, args)
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// The arguments of a command that these roots are named in.
+fn with(home: &Sandbox, roots: &[&str], args: &[&str]) -> Vec<String> {
+    let mut all = vec!["--no-default-roots".to_owned(), "--json".to_owned()];
+    for root in roots {
+        all.push(format!("--root=pi:{}", home.home.join(root).display()));
+    }
+    all.extend(args.iter().map(|arg| (*arg).to_owned()));
+    all
+}
+
+fn ids(answer: &serde_json::Value) -> Vec<&str> {
+    let sessions = answer["sessions"].as_array().expect("sessions");
+    let mut ids: Vec<&str> = sessions.iter().filter_map(|s| s["id"].as_str()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+fn rows(home: &Sandbox, roots: &[&str], query: &str) -> serde_json::Value {
+    ask(home, roots, &["sql", query])["rows"].clone()
+}
+
+/// The index equals the files.
+fn verify(home: &Sandbox, roots: &[&str]) {
+    let verified = ask(home, roots, &["verify"]);
+    for what in ["differences", "behind"] {
+        assert_eq!(verified[what], serde_json::json!([]), "{verified}");
+    }
+}
+
+const BOTH: &str = "SELECT id, current FROM sessions ORDER BY id";
+
+#[test]
+fn what_is_named_no_more_stays_until_it_is_forgotten() {
+    let home = home();
+    ask(&home, &["one", "two"], &["sync"]);
+    let all = serde_json::json!([["a", 1], ["b", 1]]);
+    assert_eq!(rows(&home, &["one", "two"], BOTH), all);
+    // A script names one of them.
+    ask(&home, &["one"], &["sync"]);
+    assert_eq!(ids(&ask(&home, &["one"], &["list", "--all"])), ["a"]);
+    assert_eq!(
+        rows(&home, &["one"], BOTH),
+        serde_json::json!([["a", 1], ["b", 0]])
+    );
+    verify(&home, &["one"]);
+    // Who names both again has both, and reads neither again.
+    let report = ask(&home, &["one", "two"], &["sync"]);
+    assert_eq!(report["report"]["files_changed"], 0, "{report}");
+    assert_eq!(rows(&home, &["one", "two"], BOTH), all);
+
+    let two = home.home.join("two").display().to_string();
+    let refused = with(&home, &["one", "two"], &["roots", "forget", &two]);
+    let refused: Vec<&str> = refused.iter().map(String::as_str).collect();
+    let refused = home.output(&refused);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("is named still"), "{said}");
+    assert_eq!(rows(&home, &["one", "two"], BOTH), all);
+
+    let seq = "SELECT last_change FROM freshness";
+    let before = rows(&home, &["one"], seq);
+    let forgotten = ask(&home, &["one"], &["roots", "forget", &two]);
+    assert_eq!(forgotten["roots"][0]["path"], two);
+    assert_eq!(forgotten["roots"][0]["sessions"], 1);
+    assert_eq!(rows(&home, &["one"], BOTH), serde_json::json!([["a", 1]]));
+    let gone = format!("SELECT what, id FROM changes WHERE seq > {}", before[0][0]);
+    assert_eq!(
+        rows(&home, &["one"], &gone),
+        serde_json::json!([["gone", "b"]])
+    );
+    verify(&home, &["one"]);
+    let left = ask(&home, &["one"], &["roots"]);
+    assert_eq!(left["roots"].as_array().map(Vec::len), Some(1), "{left}");
+    assert!(home.home.join("two/--w--/b.jsonl").is_file());
+    // It can be named again.
+    assert_eq!(
+        ids(&ask(&home, &["one", "two"], &["list", "--all"])),
+        ["a", "b"]
+    );
+}
+
+#[test]
+fn one_folder_is_one_root_under_every_name_it_ever_had() {
+    let home = home();
+    std::os::unix::fs::symlink("one", home.home.join("link")).expect("a link");
+    ask(&home, &["link"], &["sync"]);
+    let by = |names: &[&str]| {
+        let listed = ask(&home, names, &["list", "--all"]);
+        let path = listed["sessions"][0]["path"].as_str().map(str::to_owned);
+        (listed["sessions"].as_array().map(Vec::len), path)
+    };
+    let named = by(&["link"]);
+    assert_eq!(named.0, Some(1));
+    // The name it had first is shown; nothing is stored twice.
+    assert_eq!(by(&["one"]), named);
+    assert_eq!(by(&["two/../one/"]), named);
+    assert_eq!(
+        rows(&home, &["one"], "SELECT count(*) FROM sessions"),
+        serde_json::json!([[1]])
+    );
+    // What is written is taken in by either name.
+    let file = home.home.join("one/--w--/a.jsonl");
+    let more = fs::read_to_string(&file)
+        .expect("it")
+        .replace("\"id\":\"a\"", "\"id\":\"c\"");
+    let more: String = more
+        .lines()
+        .skip(1)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let mut text = fs::read_to_string(&file).expect("it");
+    text.push_str(&more);
+    fs::write(&file, text).expect("written");
+    let listed = ask(&home, &["one"], &["list", "--all"]);
+    assert_eq!(listed["sessions"][0]["messageCount"], 2, "{listed}");
+    verify(&home, &["one"]);
+    verify(&home, &["link"]);
+    // When the first name leads elsewhere it is another folder's.
+    fs::remove_file(home.home.join("link")).expect("the link");
+    std::os::unix::fs::symlink("two", home.home.join("link")).expect("another");
+    assert_eq!(ids(&ask(&home, &["link"], &["list", "--all"])), ["b"]);
+    assert_eq!(ids(&ask(&home, &["one"], &["list", "--all"])), ["a"]);
+    verify(&home, &["one", "link"]);
+}
+
+#[test]
+fn the_command_lists_and_forgets() {
+    let home = home();
+    let with_roots = |roots: &[&str], args: &[&str]| {
+        let all = with(&home, roots, args);
+        let all: Vec<&str> = all
+            .iter()
+            .map(String::as_str)
+            .filter(|arg| *arg != "--json")
+            .collect();
+        home.run(&all)
+    };
+    ask(&home, &["one", "two"], &["sync"]);
+    insta::assert_snapshot!(with_roots(&["one"], &["roots"]), @r"
+        AGENT  ROOT   SESSIONS  NAMED
+        pi     ~/one         1  yes
+        pi     ~/two         1  no more
+        ");
+    insta::assert_snapshot!(with_roots(&["one"], &["roots", "forget", "/nowhere"]), @r"
+    --- stderr
+    error: /nowhere: the index holds no such folder
+    hint: `sessionary roots` lists them
+    --- exit Some(2)
+    ");
+    insta::assert_snapshot!(with_roots(&["one"], &["roots", "forget"]), @r"
+    forgotten: ~/two, 1 session
+    ");
+    insta::assert_snapshot!(with_roots(&["one"], &["roots", "forget"]), @r"
+    --- stderr
+    Nothing to forget: every folder of the index is named.
+    --- exit Some(1)
+    ");
+    assert!(Path::new(&home.home).join("two").is_dir());
+}
