@@ -102,7 +102,7 @@ fn help_of_the_whole() {
 
           --color <WHEN>
               Use colours; `auto`: on a terminal, unless NO_COLOR is set
-
+              
               [default: auto]
               [possible values: auto, always, never]
 
@@ -228,7 +228,7 @@ fn help_of_every_command() {
               - user-only:    Only what the user said
               - labeled-only: Only labelled entries
               - all:          Every entry
-
+              
               [default: default]
 
           --ascii

@@ -161,13 +161,17 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
         let query = format!("starfruit on:{}", ten.0);
         assert_eq!(found(index, &query), ["L2", "L3", "L4"], "{state}");
     });
-    // The views tell what the files say.
+    // The views tell what the files say, and what searches make of it; nothing tells when the two of `never.jsonl` were.
     let catalogue =
         rusqlite::Connection::open(place.index_dir().join("v2/catalogue.sqlite")).unwrap();
-    let timed: i64 = catalogue
-        .query_row("SELECT count(time_ms) FROM entries", [], |row| row.get(0))
+    let timed: (i64, i64, i64) = catalogue
+        .query_row(
+            "SELECT count(time_written_ms), count(time_ms), count(*) FROM entries",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
         .unwrap();
-    assert_eq!(timed, 4);
+    assert_eq!(timed, (4, 10, 12));
 }
 
 #[test]
