@@ -132,25 +132,46 @@ pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, 
     ))
 }
 
-/// The parts of a row without its head that hold what was said, as it reads: the name and the first message, and what only
-/// its agent records. Beside them stand ids, paths, numbers and commands.
-pub fn said(json: &str) -> [Cow<'_, str>; 2] {
-    static NAMES: LazyLock<[Finder<'static>; 3]> =
-        LazyLock::new(|| [r#","name":"#, r#","listed_by_agent":"#, r#","own":"#].map(Finder::new));
-    let [name, listed, own] = &*NAMES;
-    // In a text every quote has a backslash before it, so these are the names themselves.
-    let find = |name: &Finder<'_>, from: usize| {
-        let found = name.find(&json.as_bytes()[from..]);
-        found.map(|at| from + at)
-    };
-    let message = find(name, 0).and_then(|from| Some((from, find(listed, from)?)));
-    match message {
-        Some((from, to)) => {
-            let own = find(own, to).unwrap_or(json.len());
-            [as_it_reads(&json[from..to]), as_it_reads(&json[own..])]
-        }
-        None => [as_it_reads(json), Cow::Borrowed("")],
+/// What was said in a row without its head, as it reads: the name, the first message, and what only its agent records; empty
+/// where there is none. Beside them stand ids, paths, numbers and commands.
+pub fn said(json: &str) -> [Cow<'_, str>; 3] {
+    static MEMBERS: LazyLock<[Finder<'static>; 5]> = LazyLock::new(|| {
+        [
+            r#","name":"#,
+            r#","parentSessionPath":"#,
+            r#","firstMessage":"#,
+            r#","listed_by_agent":"#,
+            r#","own":"#,
+        ]
+        .map(Finder::new)
+    });
+    // In a text every quote has a backslash before it, so these are the members themselves.
+    let mut ends = [json.len(); 5];
+    let mut from = 0;
+    for (end, member) in ends.iter_mut().zip(&*MEMBERS) {
+        let Some(at) = member.find(&json.as_bytes()[from..]) else {
+            continue;
+        };
+        *end = from + at;
+        from = *end + member.needle().len();
     }
+    let [name, parent, message, listed, own] = ends;
+    if listed == json.len() {
+        // No row: nothing of it is known to be none.
+        return [as_it_reads(json), Cow::Borrowed(""), Cow::Borrowed("")];
+    }
+    let part = |member: usize, end: usize| {
+        let value = json.get(member..end).and_then(|part| part.split_once(':'));
+        match value {
+            Some((_, "null")) | None => Cow::Borrowed(""),
+            Some((_, value)) => as_it_reads(value),
+        }
+    };
+    [
+        part(name, parent),
+        part(message, listed),
+        part(own, json.len()),
+    ]
 }
 
 /// JSON with what its escapes stand for in place of them: no JSON any more, but what is in its strings can be found in it.
@@ -420,12 +441,20 @@ mod tests {
             ..SessionRow::default()
         };
         let json = without_head(row.clone()).unwrap();
-        let parts = said(&json);
-        assert!(parts[0].contains("the name") && parts[0].contains("the message"));
-        assert!(parts[1].contains("what is its own"));
-        let bare = SessionRow { own: None, ..row };
-        assert_eq!(said(&without_head(bare).unwrap())[1], "");
-        assert_eq!(said("{}"), ["{}", ""]);
+        let [name, message, own] = said(&json);
+        assert_eq!(name, format!("\"{named} the name\""));
+        assert_eq!(message, format!("\"{named} the message\""));
+        assert!(own.contains("what is its own"));
+        let bare = SessionRow {
+            name: None,
+            own: None,
+            ..row
+        };
+        let json = without_head(bare).unwrap();
+        let [name, message, own] = said(&json);
+        assert_eq!([&*name, &*own], ["", ""]);
+        assert_eq!(message, format!("\"{named} the message\""));
+        assert_eq!(said("{}"), ["{}", "", ""]);
     }
 
     #[test]

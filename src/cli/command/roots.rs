@@ -37,7 +37,9 @@ enum RootsCommand {
 
 /// Forget folders that are named no more, and all that was read in them; never a session file
 #[derive(Debug, Args)]
-#[command(after_help = "Whoever names such a folder again has it read again.")]
+#[command(
+    after_help = "Whoever names such a folder again has it read again. `sessionary sync --purge` wipes what was stored from the index's files."
+)]
 struct Forget {
     /// These folders alone, as `sessionary roots` lists them
     paths: Vec<PathBuf>,

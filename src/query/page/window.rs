@@ -71,8 +71,10 @@ impl ListPage {
         places.resize(rows.len(), None);
         catalogue.ready_json(&self.index_id, &sessions, |nth, json| {
             let mask = self.scope.mask;
-            let is_masked =
-                mask.is_some_and(|mask| said(json).iter().any(|said| mask(said).is_some()));
+            let is_masked = mask.is_some_and(|mask| {
+                let mut said = said(json).into_iter().filter(|said| !said.is_empty());
+                said.any(|said| mask(&said).is_some())
+            });
             places[stored[nth] - from] = Some((text.len()..text.len() + json.len(), is_masked));
             text.push_str(json);
         })?;
