@@ -147,6 +147,10 @@ fn one_folder_is_one_root_under_every_name_it_ever_had() {
     assert_eq!(listed["sessions"][0]["messageCount"], 2, "{listed}");
     verify(&home, &["one"]);
     verify(&home, &["link"]);
+    for name in ["one", "link"] {
+        let status = ask(&home, &[name], &["status"]);
+        assert_eq!(status["roots"][0]["sessions"], 1, "{status}");
+    }
     // When the first name leads elsewhere it is another folder's.
     fs::remove_file(home.home.join("link")).expect("the link");
     std::os::unix::fs::symlink("two", home.home.join("link")).expect("another");
