@@ -641,6 +641,8 @@ fn verified(home: &Sandbox, zone: &str) {
 fn a_message_counts_what_its_steps_say_however_far_behind_it_they_come_and_go() {
     let home = Sandbox::new();
     of_steps(&home);
+    // Before its parts.
+    assert!(home.output(&["sync"]).status.success());
     for number in 0..300 {
         part(&home, number, r#""type":"text","text":"said""#);
     }
