@@ -516,7 +516,7 @@ fn help_of_every_command() {
     CSV (RFC 4180): NULL is an empty field, an empty text is "". JSON Lines: an object a row.
     Rows are printed as they are found; only the table waits for all of them, to line up.
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').
-    preview(entry) is what it says, on one line of at most 200 characters, without keys and tokens.
+    preview(entry) is what it says, on one line cut after 200 characters, without keys and tokens.
     migrations/README.md in the source describes every view and column. Tables whose names begin with _
     may change at any time.
     ----

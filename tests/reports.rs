@@ -598,3 +598,135 @@ fn a_preview_is_one_line_without_secrets() {
     let none = home.json(&["--json", "sql", "SELECT preview(NULL), preview(7)"]);
     assert_eq!(none["rows"][0], serde_json::json!([null, null]));
 }
+
+/// The sessions of an agentuse root.
+const AGENTUSE: &str =
+    ".local/share/agentuse/project/d56553675460857d/session/01KE6P4YM0000000000000000C-agents-many";
+
+/// A session of one message without totals.
+fn of_steps(home: &Sandbox) {
+    let session = r#"{"agent":{"id":"agents/many","name":"many","isSubAgent":false},"model":"anthropic:m","version":"0.15.0",
+        "project":{"root":"/w","cwd":"/w"},"id":"01KE6P4YM0000000000000000C","status":"completed","time":{"created":1767603600000,"updated":1767603650000}}"#;
+    let message = r#"{"id":"01KE6P4ZK8000000000000000C","sessionID":"01KE6P4YM0000000000000000C","time":{"created":1767603601000},
+        "user":{"prompt":{"task":"sort"}},"assistant":{"modelID":"anthropic:m","cost":0,"tokens":{"input":0,"output":0}}}"#;
+    home.write(&format!("{AGENTUSE}/session.json"), session);
+    home.write(
+        &format!("{AGENTUSE}/01KE6P4ZK8000000000000000C/message.json"),
+        message,
+    );
+}
+
+/// A part of that message.
+fn part(home: &Sandbox, number: usize, says: &str) -> std::path::PathBuf {
+    let path = format!(
+        "{AGENTUSE}/01KE6P4ZK8000000000000000C/part/01KE6P50JG000000000000{number:04}.json"
+    );
+    home.write(
+        &path,
+        &format!(
+            r#"{{"id":"01KE6P50JG000000000000{number:04}","sessionID":"01KE6P4YM0000000000000000C","messageID":"01KE6P4ZK8000000000000000C",{says}}}"#
+        ),
+    )
+}
+
+/// The index equals the files.
+fn verified(home: &Sandbox, zone: &str) {
+    let verified = home.command(&["--json", "verify"]).env("TZ", zone).output();
+    let verified = verified.expect("it runs").stdout;
+    let verified: serde_json::Value = serde_json::from_slice(&verified).expect("an object");
+    assert_eq!(verified["differences"], serde_json::json!([]), "{verified}");
+}
+
+#[test]
+fn a_message_counts_what_its_steps_say_however_far_behind_it_they_come_and_go() {
+    let home = Sandbox::new();
+    of_steps(&home);
+    // Before its parts.
+    assert!(home.output(&["sync"]).status.success());
+    for number in 0..300 {
+        part(&home, number, r#""type":"text","text":"said""#);
+    }
+    let spent = || {
+        let query = "SELECT input, cost_total FROM usage_by_agent";
+        let rows = home.json(&["--json", "sql", query])["rows"].clone();
+        verified(&home, "UTC0");
+        rows
+    };
+    assert_eq!(spent(), serde_json::json!([[0, 0.0]]));
+    let step = part(
+        &home,
+        300,
+        r#""type":"step-finish","cost":0.5,"tokens":{"input":10,"output":1}"#,
+    );
+    assert_eq!(spent(), serde_json::json!([[10, 0.5]]));
+    fs::remove_file(step).expect("gone");
+    assert_eq!(spent(), serde_json::json!([[0, 0.0]]));
+}
+
+#[test]
+fn no_number_that_a_file_claims_keeps_an_index_from_being_written() {
+    let home = Sandbox::new();
+    of_steps(&home);
+    for number in 0..2 {
+        let most = format!(
+            r#""type":"step-finish","cost":1e308,"tokens":{{"input":{0},"output":{0}}}"#,
+            i64::MAX
+        );
+        part(&home, number, &most);
+    }
+    let header = |id: &str| {
+        format!(
+            "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"2026-01-05T09:00:00.000Z\",\"cwd\":\"/w\"}}\n"
+        )
+    };
+    let answer = |id: usize, time: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"{time}\",\"message\":{{\"role\":\"assistant\",\"content\":[],\"usage\":{{\"input\":{0},\"output\":{0},\"totalTokens\":{0},\"cost\":{{\"total\":1e308}}}}}}}}\n",
+            i64::MAX
+        )
+    };
+    let lines = [
+        header("s"),
+        answer(1, "2026-01-05T09:00:00.000Z"),
+        answer(2, "2026-01-05T09:00:01.000Z"),
+        // The last day of the calendar, which is over elsewhere, and one beyond it.
+        answer(3, "9999-12-31T23:30:00.000Z"),
+        answer(4, "+010000-01-01T00:30:00.000Z"),
+    ];
+    home.write(".pi/agent/sessions/--w--/s.jsonl", &lines.concat());
+    let lines = [
+        r#"{"type":"meta","schema_version":1,"session_id":"c","project_path":"/w","start_time":"2026-01-05T09:00:00.000Z"}"#.to_owned(),
+        r#"{"type":"assistant_message","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}},{"type":"tool_use","id":"t2","name":"Bash","input":{}}]}"#.to_owned(),
+        format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":"","is_error":false,"duration_ms":{}}}"#, i64::MAX),
+        format!(r#"{{"type":"tool_result","tool_use_id":"t2","content":"","is_error":false,"duration_ms":{}}}"#, i64::MAX),
+        String::new(),
+    ];
+    home.write("clido/sessions/_w/c.jsonl", &lines.join("\n"));
+    home.settle();
+    let zone = "JST-9";
+    let synced = home.command(&["--json", "sync"]).env("TZ", zone).output();
+    let synced = synced.expect("it runs");
+    assert!(synced.status.success(), "{synced:?}");
+    verified(&home, zone);
+    let query = "SELECT local_day, total FROM usage WHERE agent = 'pi' ORDER BY time_ms";
+    let asked = home
+        .command(&["--json", "sql", query])
+        .env("TZ", zone)
+        .output();
+    let asked: serde_json::Value =
+        serde_json::from_slice(&asked.expect("it runs").stdout).expect("an object");
+    let most = i64::MAX;
+    assert_eq!(
+        asked["rows"],
+        serde_json::json!([
+            ["2026-01-05", most],
+            ["2026-01-05", most],
+            ["9999-12-31", most],
+            [null, most]
+        ])
+    );
+    assert_eq!(
+        home.json(&["--json", "sql", "SELECT tool, ms FROM tools, (SELECT max(ms) AS ms FROM _call_sums) WHERE agent = 'clido'"])["rows"],
+        serde_json::json!([["Bash", most]])
+    );
+}

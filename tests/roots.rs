@@ -147,6 +147,10 @@ fn one_folder_is_one_root_under_every_name_it_ever_had() {
     assert_eq!(listed["sessions"][0]["messageCount"], 2, "{listed}");
     verify(&home, &["one"]);
     verify(&home, &["link"]);
+    for name in ["one", "link"] {
+        let status = ask(&home, &[name], &["status"]);
+        assert_eq!(status["roots"][0]["sessions"], 1, "{status}");
+    }
     // When the first name leads elsewhere it is another folder's.
     fs::remove_file(home.home.join("link")).expect("the link");
     std::os::unix::fs::symlink("two", home.home.join("link")).expect("another");
@@ -188,4 +192,27 @@ fn the_command_lists_and_forgets() {
     --- exit Some(1)
     ");
     assert!(Path::new(&home.home).join("two").is_dir());
+}
+
+#[test]
+fn of_a_folder_of_two_agents_that_is_forgotten_which_is_named_no_more() {
+    let home = home();
+    let one = home.home.join("one").display().to_string();
+    let named = |agents: &[&str], args: &[&str]| {
+        let mut all = vec!["--no-default-roots".to_owned(), "--json".to_owned()];
+        all.extend(agents.iter().map(|agent| format!("--root={agent}:{one}")));
+        all.extend(args.iter().map(|arg| (*arg).to_owned()));
+        home.json(&all.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    for (stays, goes) in [("indusagi", "pi"), ("pi", "indusagi")] {
+        named(&[stays], &["sync"]);
+        named(&[goes], &["sync"]);
+        let forgotten = named(&[stays], &["roots", "forget", &one]);
+        let agents = |answer: &serde_json::Value| {
+            let roots = answer["roots"].as_array().expect("roots").iter();
+            roots.map(|root| root["agent"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(agents(&forgotten), [goes]);
+        assert_eq!(agents(&named(&[stays], &["roots"])), [stays]);
+    }
 }

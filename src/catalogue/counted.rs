@@ -183,27 +183,35 @@ impl Catalogue {
     }
 }
 
-/// agentuse writes tokens and cost of a message, and of its steps, which are told by the message. It
-/// begins with zeros, which are no total yet: what it lacks its steps say.
-pub(super) fn settle_steps(c: &Connection, session: i64) -> rusqlite::Result<()> {
-    let (first, last) = key_range(session);
-    c.prepare_cached(&format!(
-        "UPDATE _usage SET counted = CASE WHEN w.counts THEN 1 END FROM ({COUNTING}) w
-         WHERE _usage.key = w.key AND (_usage.counted IS NOT NULL) <> w.counts"
-    ))?
-    .execute([first, last])?;
-    c.prepare_cached("DELETE FROM _stepped WHERE key BETWEEN ?1 AND ?2")?
-        .execute([first, last])?;
-    c.prepare_cached(&format!("INSERT INTO _stepped {STEPPED}"))?
-        .execute([first, last])?;
-    Ok(())
+impl Catalogue {
+    /// agentuse writes tokens and cost of a message, and of its steps, which are told by the message. It
+    /// begins with zeros, which are no total yet: what it lacks its steps say.
+    pub(super) fn settle_steps(&self, session: i64) -> rusqlite::Result<()> {
+        let (first, last) = key_range(session);
+        for settle in [
+            &format!(
+                "UPDATE _usage SET counted = CASE WHEN w.counts THEN 1 END FROM ({COUNTING}) w
+                 WHERE _usage.key = w.key AND (_usage.counted IS NOT NULL) <> w.counts RETURNING key"
+            ),
+            "DELETE FROM _stepped WHERE key BETWEEN ?1 AND ?2 RETURNING key",
+            &format!("INSERT INTO _stepped {STEPPED} RETURNING key"),
+        ] {
+            let mut settle = self.connection.prepare_cached(settle)?;
+            let mut settled = settle.query([first, last])?;
+            while let Some(row) = settled.next()? {
+                let key = row.get(0)?;
+                self.touch(key, key);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Answers and steps, with the message that each is of, or is.
 macro_rules! spent {
     () => {
         "SELECT u.*, u.what = 1 AS is_step, CASE WHEN u.what = 1 THEN e.parent ELSE e.id END AS message,
-                coalesce(u.input, 0) + coalesce(u.output, 0) + coalesce(u.cache_read, 0) + coalesce(u.cache_write, 0) AS tokens,
+                0.0 + coalesce(u.input, 0) + coalesce(u.output, 0) + coalesce(u.cache_read, 0) + coalesce(u.cache_write, 0) AS tokens,
                 coalesce(u.cost_total, 0) AS cost
          FROM _usage u JOIN _entries e USING (key) WHERE u.key BETWEEN ?1 AND ?2 AND u.what < 2"
     };
@@ -226,11 +234,11 @@ const STEPPED: &str = concat!(
             CASE WHEN own_cost <> 0 THEN cost_total ELSE coalesce(step_cost, cost_total) END AS cost_total
      FROM (SELECT r.*, sum((1 - is_step) * tokens) OVER w AS own_tokens, sum((1 - is_step) * cost) OVER w AS own_cost,
                   sum(is_step * tokens) OVER w AS step_tokens,
-                  sum(CASE WHEN is_step THEN input END) OVER w AS step_input,
-                  sum(CASE WHEN is_step THEN output END) OVER w AS step_output,
-                  sum(CASE WHEN is_step THEN cache_read END) OVER w AS step_cache_read,
-                  sum(CASE WHEN is_step THEN cache_write END) OVER w AS step_cache_write,
-                  sum(CASE WHEN is_step THEN reasoning END) OVER w AS step_reasoning,
+                  CAST(sum(CASE WHEN is_step THEN 1.0 * input END) OVER w AS INTEGER) AS step_input,
+                  CAST(sum(CASE WHEN is_step THEN 1.0 * output END) OVER w AS INTEGER) AS step_output,
+                  CAST(sum(CASE WHEN is_step THEN 1.0 * cache_read END) OVER w AS INTEGER) AS step_cache_read,
+                  CAST(sum(CASE WHEN is_step THEN 1.0 * cache_write END) OVER w AS INTEGER) AS step_cache_write,
+                  CAST(sum(CASE WHEN is_step THEN 1.0 * reasoning END) OVER w AS INTEGER) AS step_reasoning,
                   sum(CASE WHEN is_step THEN cost_total END) OVER w AS step_cost
            FROM (",
     spent!(),

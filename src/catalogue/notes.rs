@@ -109,7 +109,8 @@ impl Catalogue {
         self.told(run())
     }
 
-    /// Forget a root and all that was read below it. Within the transaction.
+    /// Forget a root and all that was read below it. Within the transaction. Who named it, as a watcher
+    /// that is alive may, has to look at all of it again.
     pub fn forget_root(&self, root: i64) -> Result<(), Error> {
         let sources: Vec<i64> = self.told(
             self.connection
@@ -123,7 +124,8 @@ impl Catalogue {
             let forget = format!("DELETE FROM {table} WHERE root = ?1");
             self.told(self.connection.execute(&forget, [root]))?;
         }
-        Ok(())
+        let other = "UPDATE _store SET index_id = lower(hex(randomblob(8)))";
+        self.told(self.connection.execute(other, []).map(drop))
     }
 
     /// A session is about to go: those who poll are told.

@@ -69,8 +69,7 @@ pub struct StoredProblem {
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct StoredRoot {
-    pub agent: String,
-    pub path: PathBuf,
+    pub root: i64,
     pub error: Option<String>,
     pub files: u64,
     pub sessions: u64,
@@ -475,7 +474,7 @@ impl Catalogue {
         let run = || -> rusqlite::Result<Vec<StoredRoot>> {
             self.connection
                 .prepare_cached(
-                    "SELECT r.agent, r.path, r.error,
+                    "SELECT r.root, r.error,
                             (SELECT count(*) FROM _sources s WHERE s.root = r.root),
                             (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
                             (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
@@ -484,14 +483,13 @@ impl Catalogue {
                 )?
                 .query_map([NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
                     Ok(StoredRoot {
-                        agent: r.get(0)?,
-                        path: PathBuf::from(r.get::<_, String>(1)?),
-                        error: r.get(2)?,
-                        files: r.get::<_, i64>(3)? as u64,
-                        sessions: r.get::<_, i64>(4)? as u64,
-                        newest_ms: r.get(5)?,
-                        excluded: r.get::<_, i64>(6)? as u64,
-                        links_not_followed: r.get::<_, i64>(7)? as u64,
+                        root: r.get(0)?,
+                        error: r.get(1)?,
+                        files: r.get::<_, i64>(2)? as u64,
+                        sessions: r.get::<_, i64>(3)? as u64,
+                        newest_ms: r.get(4)?,
+                        excluded: r.get::<_, i64>(5)? as u64,
+                        links_not_followed: r.get::<_, i64>(6)? as u64,
                     })
                 })?
                 .collect()

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::counted::{self, Change};
+use super::counted::Change;
 use super::open::{Catalogue, Error};
 use super::write::{flag, key_range};
 use crate::format::json::Collation;
@@ -51,7 +51,7 @@ impl Catalogue {
         made.with_columns(session, |columns| update.execute(columns))?;
         let of_steps = format.shape() == Shape::Document;
         if of_steps {
-            counted::settle_steps(c, session)?;
+            self.settle_steps(session)?;
         }
         let (first, last) = key_range(session);
         if of_steps || was_ready && (began_elsewhere || is_moved) {

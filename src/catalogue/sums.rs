@@ -18,10 +18,11 @@ const BLOCK_BITS: i64 = 8;
 pub(super) type Touched = BTreeSet<i64>;
 
 /// What `_usage_sums` holds of some entries. No time zone begins its days within a quarter of an hour.
+/// A file may claim any number: where whole ones cannot be added up SQLite fails, and these are cut.
 const USAGE: &str = "
     SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model) AS ordinal, quarter_ms,
-           provider, model, count(*) AS answers, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
-           sum(cache_write) AS cache_write, sum(reasoning) AS reasoning, sum(total) AS total,
+           provider, model, count(*) AS answers, CAST(sum(1.0 * input) AS INTEGER) AS input, CAST(sum(1.0 * output) AS INTEGER) AS output, CAST(sum(1.0 * cache_read) AS INTEGER) AS cache_read,
+           CAST(sum(1.0 * cache_write) AS INTEGER) AS cache_write, CAST(sum(1.0 * reasoning) AS INTEGER) AS reasoning, CAST(sum(1.0 * total) AS INTEGER) AS total,
            sum(cost_input) AS cost_input, sum(cost_output) AS cost_output, sum(cost_cache_read) AS cost_cache_read,
            sum(cost_cache_write) AS cost_cache_write, sum(cost_total) AS cost_total
     FROM (SELECT u.key >> 8 AS block, u.*,
@@ -33,20 +34,30 @@ const USAGE: &str = "
 const CALLS: &str = "
     SELECT c.key >> 8 AS block, row_number() OVER (PARTITION BY c.key >> 8 ORDER BY c.tool) AS ordinal, c.tool,
            count(*) AS calls, count(c.is_error) AS answered, sum(c.is_error) AS errors, count(c.duration_ms) AS timed,
-           sum(c.duration_ms) AS ms, max(c.duration_ms) AS longest_ms
+           CAST(sum(1.0 * c.duration_ms) AS INTEGER) AS ms, max(c.duration_ms) AS longest_ms
     FROM _calls c JOIN _usage u USING (key)
     WHERE c.key BETWEEN ?1 AND ?2 AND NOT c.is_result AND u.counted IS NOT 0
     GROUP BY c.key >> 8, c.tool";
 
-/// The quarters of an hour of some blocks, where they have no day yet.
+/// The quarters of an hour of some blocks, where they have no day yet. Those have none that are beyond the calendar.
 const QUARTERS: &str = "
     INSERT OR IGNORE INTO _quarters SELECT DISTINCT quarter_ms, strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch'), ''
     FROM _usage_sums WHERE block BETWEEN ?1 AND ?2 AND quarter_ms IS NOT NULL";
 
-/// Days in the zone of this process, where others stand there.
-const LOCAL_DAYS: &str = "
-    UPDATE _quarters SET local_day = strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch', 'localtime')
-    WHERE local_day = '' OR ?1 AND local_day IS NOT strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch', 'localtime')";
+/// The day of a quarter in the zone of this process; the calendar's last one may have none there.
+macro_rules! local_day {
+    () => {
+        "coalesce(strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch', 'localtime'), day)"
+    };
+}
+
+/// Those days, where others stand there: in all quarters, or in those alone that have none yet.
+const LOCAL_DAYS: &str = concat!(
+    "UPDATE _quarters SET local_day = ",
+    local_day!(),
+    " WHERE local_day = '' OR ?1 AND local_day IS NOT ",
+    local_day!()
+);
 
 /// What tells time zones apart: what time it is there on two days of some years.
 const ZONE: &str = "
@@ -93,24 +104,38 @@ impl Catalogue {
             days += c.prepare_cached(QUARTERS)?.execute([first, last])?;
         }
         if days > 0 {
-            c.prepare_cached(LOCAL_DAYS)?.execute([false])?;
+            self.add_local_days()?;
         }
         Ok(())
     }
 
     /// Local days are those of this process from now on.
     pub(super) fn take_zone(&self) -> rusqlite::Result<()> {
-        let c = &self.connection;
-        let zone = format!("SELECT zone, ({ZONE}) FROM _store");
-        let (known, zone): (String, String) =
-            c.query_row(&zone, [], |r| Ok((r.get(0)?, r.get(1)?)))?;
-        if known == zone {
+        if self.other_zone()?.is_none() {
             return Ok(());
         }
-        c.execute_batch("BEGIN IMMEDIATE")?;
-        c.execute(LOCAL_DAYS, [true])?;
-        c.execute("UPDATE _store SET zone = ?1", [zone])?;
-        c.execute_batch("COMMIT")
+        self.connection.execute_batch("BEGIN IMMEDIATE")?;
+        self.add_local_days()?;
+        self.connection.execute_batch("COMMIT")
+    }
+
+    /// Quarters get their local days; all of them where a process in another zone has written meanwhile.
+    fn add_local_days(&self) -> rusqlite::Result<()> {
+        let c = &self.connection;
+        let zone = self.other_zone()?;
+        c.prepare_cached(LOCAL_DAYS)?.execute([zone.is_some()])?;
+        if let Some(zone) = zone {
+            c.execute("UPDATE _store SET zone = ?1", [zone])?;
+        }
+        Ok(())
+    }
+
+    /// The zone of this process, where local days are of another one.
+    fn other_zone(&self) -> rusqlite::Result<Option<String>> {
+        let zone = format!("SELECT zone, ({ZONE}) FROM _store");
+        let mut zone = self.connection.prepare_cached(&zone)?;
+        let (known, zone): (String, String) = zone.query_row([], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        Ok((known != zone).then_some(zone))
     }
 
     /// How many sums are not what they should be (for `verify`).
@@ -133,11 +158,12 @@ impl Catalogue {
             }
             let days: i64 = self.connection.query_row(
                 &format!(
-                    "SELECT (SELECT count(*) FROM _usage_sums WHERE quarter_ms NOT IN (SELECT quarter_ms FROM _quarters))
+                    "SELECT (SELECT count(*) FROM _usage_sums WHERE quarter_ms NOT IN (SELECT quarter_ms FROM _quarters)
+                               AND strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch') IS NOT NULL)
                           + (SELECT count(*) FROM _quarters WHERE quarter_ms % 900000 <> 0
                                OR day IS NOT strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch')
-                               OR local_day IS NOT strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch', 'localtime')
-                                  AND (SELECT zone FROM _store) = ({ZONE}))"
+                               OR local_day IS NOT {} AND (SELECT zone FROM _store) = ({ZONE}))",
+                    local_day!()
                 ),
                 [],
                 |r| r.get(0),
@@ -145,5 +171,47 @@ impl Catalogue {
             Ok(wrong + days)
         };
         self.told(run()).map(i64::cast_unsigned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_days_are_of_one_zone_though_a_process_in_another_one_writes_between_two_transactions()
+    {
+        let catalogue = Catalogue::in_memory().unwrap();
+        let elsewhere = "UPDATE _store SET zone = 'elsewhere';
+                         INSERT INTO _quarters VALUES (900000, '1970-01-01', 'elsewhere');
+                         INSERT INTO _usage VALUES (1 << 24, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL,
+                                                    NULL, NULL, NULL, NULL, NULL, 0, 1, 1767603601000, 1);
+                         PRAGMA foreign_keys = OFF;
+                         INSERT INTO _sessions (session, root, place, next_arrival, id, cwd, modified_ms, file_ms, messages, entries,
+                                                problems, errors, bytes, path) VALUES (1, 1, '', 1, '', '', 0, 0, 0, 0, 0, 0, 0, 's')";
+        catalogue.connection.execute_batch(elsewhere).unwrap();
+        catalogue.begin().unwrap();
+        catalogue.touch(1 << 24, 1 << 24);
+        catalogue.commit().unwrap();
+        let days =
+            "SELECT count(*), count(*) FILTER (WHERE local_day = 'elsewhere') FROM _quarters";
+        let days = catalogue
+            .connection
+            .query_row(days, [], |r| Ok((r.get(0)?, r.get(1)?)));
+        assert_eq!(days, Ok((2, 0)));
+        assert_eq!(catalogue.wrong_sums().unwrap(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_committed_is_undone_and_the_next_transaction_begins() {
+        let catalogue = Catalogue::in_memory().unwrap();
+        let refuse = "CREATE TRIGGER refuse BEFORE DELETE ON _usage_sums BEGIN SELECT raise(ABORT, 'no'); END;
+                      INSERT INTO _usage_sums (block, ordinal, answers) VALUES (0, 1, 1)";
+        catalogue.connection.execute_batch(refuse).unwrap();
+        catalogue.begin().unwrap();
+        catalogue.touch(0, 0);
+        assert!(catalogue.commit().is_err());
+        catalogue.begin().unwrap();
+        catalogue.commit().unwrap();
     }
 }

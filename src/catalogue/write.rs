@@ -163,11 +163,21 @@ impl Catalogue {
     }
 
     /// Commit it, with what follows from all that was written: which answers count, and what they come to.
+    ///
+    /// # Errors
+    /// When that cannot be written; it is undone then.
     pub fn commit(&self) -> Result<(), Error> {
-        self.step("catalogue.commit")?;
-        self.told(self.settle().and_then(|()| self.sum_up()))?;
-        self.told(self.run_cached("COMMIT"))?;
-        self.step("catalogue.committed")
+        let run = || {
+            self.step("catalogue.commit")?;
+            self.told(self.settle().and_then(|()| self.sum_up()))?;
+            self.told(self.run_cached("COMMIT"))?;
+            self.step("catalogue.committed")
+        };
+        let done = run();
+        if done.is_err() {
+            self.rollback();
+        }
+        done
     }
 
     fn run_cached(&self, statement: &str) -> rusqlite::Result<()> {

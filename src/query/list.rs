@@ -223,9 +223,8 @@ impl Snapshot<'_> {
         let stored = catalogue.roots()?;
         let mut roots = Vec::new();
         for spec in &config.roots {
-            let known = stored
-                .iter()
-                .find(|r| r.agent == spec.agent && r.path == spec.path);
+            let root = catalogue.root_of(&spec.agent, &spec.path)?;
+            let known = stored.iter().find(|known| Some(known.root) == root);
             roots.push(RootStatus {
                 agent: spec.agent.clone(),
                 label: spec.label.clone(),

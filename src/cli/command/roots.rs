@@ -94,14 +94,16 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredR
         .collect::<Result<_, _>>()?;
     for path in &paths {
         let shown = screen.path(path);
-        match known.iter().find(|root| root.path == *path) {
+        // One folder may be that of several agents.
+        let mut of_path = known.iter().filter(|root| root.path == *path);
+        match of_path.next() {
             None => {
                 return Err(
                     Failure::usage(format!("{shown}: the index holds no such folder"))
                         .hint("`sessionary roots` lists them"),
                 );
             }
-            Some(root) if root.current => {
+            Some(root) if root.current && of_path.all(|root| root.current) => {
                 return Err(Failure::usage(format!("{shown} is named still"))
                     .hint("`sessionary status` says by what; take it out there first"));
             }

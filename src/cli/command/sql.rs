@@ -32,7 +32,7 @@ use crate::output::{SafeJson, Screen};
     CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: an object a row.\n\
     Rows are printed as they are found; only the table waits for all of them, to line up.\n\
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').\n\
-    preview(entry) is what it says, on one line of at most 200 characters, without keys and tokens.\n\
+    preview(entry) is what it says, on one line cut after 200 characters, without keys and tokens.\n\
     migrations/README.md in the source describes every view and column. Tables whose names begin with _\n\
     may change at any time.")]
 pub struct Sql {

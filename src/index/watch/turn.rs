@@ -593,6 +593,21 @@ mod tests {
     }
 
     #[test]
+    fn a_root_that_somebody_forgets_is_looked_at_again() {
+        watching(|watch, _| {
+            assert!(watch.turn().is_ok() && !watch.index_is_other().unwrap());
+            let mut config = watch.indexer.config.clone();
+            config.roots.clear();
+            watch.indexer.give_way().unwrap();
+            let mut other = Indexer::open(&config).unwrap();
+            other.sync(&mut |_| {}).unwrap();
+            assert_eq!(other.forget_roots(None).unwrap().len(), 1);
+            drop(other);
+            assert!(watch.index_is_other().unwrap());
+        });
+    }
+
+    #[test]
     fn a_slice_that_was_too_short_is_followed_by_another() {
         watching(|watch, path| {
             said(watch, path);
