@@ -449,14 +449,14 @@ FROM _usage u LEFT JOIN _stepped w ON w.key = u.key
 WHERE u.counted = 1 AND u.what <> 3;
 
 -- Each answer once. Both conditions say the same of the key: by the one the session of a row is found, by the other the
--- rows of a session.
+-- rows of a session. Which agent it was is asked last, of the rows that are left.
 CREATE VIEW usage AS
-SELECT u.key AS entry, s.session, r.agent, s.cwd, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms, q.day, q.local_day,
+SELECT u.key AS entry, s.session, (SELECT r.agent FROM _roots r WHERE r.root = s.root) AS agent, s.cwd, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms, q.day, q.local_day,
        u.provider, u.model, u.response_id, u.input, u.output, u.cache_read, u.cache_write, u.reasoning,
        CAST(u.total AS BIGINT) AS total, u.total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
        CAST((SELECT count(1) FROM _usage c WHERE c.said = u.said AND c.counted IS NOT NULL) AS BIGINT) AS records
-FROM _sessions s JOIN _roots r USING (root)
+FROM _sessions s
   JOIN _answers u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
   LEFT JOIN _quarters q ON q.quarter_ms = coalesce(u.time_ms, s.created_ms) - coalesce(u.time_ms, s.created_ms) % 900000
 WHERE s.path <> '';
