@@ -430,9 +430,11 @@ SELECT u.key AS entry, CAST(u.key >> 24 AS BIGINT) AS session, u.provider, u.mod
        CAST(u.what = 1 AS BIGINT) AS step
 FROM _usage u WHERE u.what < 2;
 
--- What was spent, once.
+-- What was spent, once. Both conditions say the same of the key: by the one the session of a row is found, by the other the
+-- rows of a session. Days are asked before steps, for questions about a day.
 CREATE VIEW _answers AS
-SELECT u.key, u.time_ms, u.provider, u.model, u.response_id,
+SELECT u.key, s.session, s.root, s.path, s.cwd, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms, q.day, q.local_day,
+       u.provider, u.model, u.response_id,
        CASE WHEN w.key IS NULL THEN u.input ELSE w.input END AS input,
        CASE WHEN w.key IS NULL THEN u.output ELSE w.output END AS output,
        CASE WHEN w.key IS NULL THEN u.cache_read ELSE w.cache_read END AS cache_read,
@@ -445,21 +447,20 @@ SELECT u.key, u.time_ms, u.provider, u.model, u.response_id,
        END AS total, u.total AS total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write,
        CASE WHEN w.key IS NULL THEN u.cost_total ELSE w.cost_total END AS cost_total, u.said
-FROM _usage u LEFT JOIN _stepped w ON w.key = u.key
+FROM _sessions s
+  JOIN _usage u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
+  LEFT JOIN _quarters q ON q.quarter_ms = coalesce(u.time_ms, s.created_ms) - coalesce(u.time_ms, s.created_ms) % 900000
+  LEFT JOIN _stepped w ON w.key = u.key
 WHERE u.counted = 1 AND u.what <> 3;
 
--- Each answer once. Both conditions say the same of the key: by the one the session of a row is found, by the other the
--- rows of a session. Which agent it was is asked last, of the rows that are left.
+-- Each answer once. Whose it was is asked last, of the rows that are left.
 CREATE VIEW usage AS
-SELECT u.key AS entry, s.session, (SELECT r.agent FROM _roots r WHERE r.root = s.root) AS agent, s.cwd, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms, q.day, q.local_day,
+SELECT u.key AS entry, u.session, (SELECT r.agent FROM _roots r WHERE r.root = u.root) AS agent, u.cwd, u.time_ms, u.day, u.local_day,
        u.provider, u.model, u.response_id, u.input, u.output, u.cache_read, u.cache_write, u.reasoning,
        CAST(u.total AS BIGINT) AS total, u.total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
        CAST((SELECT count(1) FROM _usage c WHERE c.said = u.said AND c.counted IS NOT NULL) AS BIGINT) AS records
-FROM _sessions s
-  JOIN _answers u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
-  LEFT JOIN _quarters q ON q.quarter_ms = coalesce(u.time_ms, s.created_ms) - coalesce(u.time_ms, s.created_ms) % 900000
-WHERE s.path <> '';
+FROM _answers u WHERE u.path <> '';
 
 CREATE VIEW _spent AS
 SELECT s.session, r.agent, s.cwd, q.day, q.local_day, u.provider, u.model, u.answers, u.input, u.output, u.cache_read, u.cache_write,

@@ -25,9 +25,7 @@ const USAGE: &str = "
            CAST(sum(1.0 * cache_write) AS INTEGER) AS cache_write, CAST(sum(1.0 * reasoning) AS INTEGER) AS reasoning, CAST(sum(1.0 * total) AS INTEGER) AS total,
            sum(cost_input) AS cost_input, sum(cost_output) AS cost_output, sum(cost_cache_read) AS cost_cache_read,
            sum(cost_cache_write) AS cost_cache_write, sum(cost_total) AS cost_total
-    FROM (SELECT u.key >> 8 AS block, u.*,
-                 coalesce(u.time_ms, s.created_ms) - coalesce(u.time_ms, s.created_ms) % 900000 AS quarter_ms
-          FROM _answers u JOIN _sessions s ON s.session = u.key >> 24 WHERE u.key BETWEEN ?1 AND ?2)
+    FROM (SELECT key >> 8 AS block, time_ms - time_ms % 900000 AS quarter_ms, * FROM _answers WHERE key BETWEEN ?1 AND ?2)
     GROUP BY block, quarter_ms, provider, model";
 
 /// The same of `_call_sums`.
