@@ -97,6 +97,8 @@ CREATE TABLE _sessions (
     list_order TEXT NOT NULL DEFAULT '', -- sorts as the agents' lists do, but for equal names
     UNIQUE (root, place)
 ) STRICT;
+-- A session whose row is still empty. There is hardly ever one.
+CREATE INDEX _sessions_unfinished ON _sessions (session) WHERE path = '';
 CREATE INDEX _sessions_cwd ON _sessions (cwd);
 CREATE INDEX _sessions_id ON _sessions (root, id);
 CREATE INDEX _sessions_subagents ON _sessions (root, parent_session) WHERE subagent;
@@ -166,29 +168,31 @@ CREATE TABLE _calls (
 ) STRICT, WITHOUT ROWID;
 
 -- What an entry spent, as written, and whether it counts: forks and copies repeat it. Entries that only call have a row
--- too: what counts once are entries.
+-- too: what counts once are entries. What questions filter by and add up comes first: SQLite reads a row from its beginning.
 CREATE TABLE _usage (
     key INTEGER PRIMARY KEY,
-    provider TEXT,
+    what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone
+    counted INTEGER,                 -- 1 in the copy that counts, 0 in the others; NULL in steps, which their message tells
+    time_ms INTEGER,                 -- by which searches know the entry, but for the session's start
     model TEXT,
-    response_id TEXT,
     input INTEGER,
     output INTEGER,
     cache_read INTEGER,
     cache_write INTEGER,
-    reasoning INTEGER,
     total INTEGER,
+    cost_total REAL,
+    reasoning INTEGER,
+    provider TEXT,
+    response_id TEXT,
     cost_input REAL,
     cost_output REAL,
     cost_cache_read REAL,
     cost_cache_write REAL,
-    cost_total REAL,
-    what INTEGER NOT NULL,           -- 0 an answer, 1 a step of one, 2 a turn of a run of clido's, 3 calls alone
-    said INTEGER NOT NULL,           -- the same in all copies: a hash of the response id, else of the entry's id and time, and of
+    said INTEGER NOT NULL            -- the same in all copies: a hash of the response id, else of the entry's id and time, and of
                                      -- what copies agree in, else of its bytes
-    time_ms INTEGER,                 -- by which searches know the entry, but for the session's start
-    counted INTEGER                  -- 1 in the copy that counts, 0 in the others; NULL in steps, which their message tells
 ) STRICT;
+-- What a session spent, asked by its number.
+CREATE INDEX _usage_session ON _usage (CAST(key >> 24 AS BIGINT));
 CREATE INDEX _usage_said ON _usage (said, counted);
 
 -- Messages that lack tokens or cost which their steps have: what both say together.
@@ -430,10 +434,9 @@ SELECT u.key AS entry, CAST(u.key >> 24 AS BIGINT) AS session, u.provider, u.mod
        CAST(u.what = 1 AS BIGINT) AS step
 FROM _usage u WHERE u.what < 2;
 
--- What was spent, once. Both conditions say the same of the key: by the one the session of a row is found, by the other the
--- rows of a session. Days are asked before steps, for questions about a day.
+-- What was spent, once, in sessions that are not all in too. A session is read only for an answer without a time of its own.
 CREATE VIEW _answers AS
-SELECT u.key, s.session, s.root, s.path, s.cwd, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms, q.day, q.local_day,
+SELECT u.key, CAST(u.key >> 24 AS BIGINT) AS session, CAST(coalesce(u.time_ms, s.created_ms) AS BIGINT) AS time_ms, q.day, q.local_day,
        u.provider, u.model, u.response_id,
        CASE WHEN w.key IS NULL THEN u.input ELSE w.input END AS input,
        CASE WHEN w.key IS NULL THEN u.output ELSE w.output END AS output,
@@ -447,20 +450,24 @@ SELECT u.key, s.session, s.root, s.path, s.cwd, CAST(coalesce(u.time_ms, s.creat
        END AS total, u.total AS total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write,
        CASE WHEN w.key IS NULL THEN u.cost_total ELSE w.cost_total END AS cost_total, u.said
-FROM _sessions s
-  JOIN _usage u ON u.key >> 24 = s.session AND u.key BETWEEN s.session << 24 AND (s.session << 24) + 16777215
+FROM _usage u
+  LEFT JOIN _sessions s ON s.session = CASE WHEN u.time_ms IS NULL THEN u.key >> 24 END
   LEFT JOIN _quarters q ON q.quarter_ms = coalesce(u.time_ms, s.created_ms) - coalesce(u.time_ms, s.created_ms) % 900000
   LEFT JOIN _stepped w ON w.key = u.key
 WHERE u.counted = 1 AND u.what <> 3;
 
--- Each answer once. Whose it was is asked last, of the rows that are left.
+-- Each answer once. Whose it was is asked of the rows that are left. Where all sessions are in, which is looked at once, no row
+-- is asked whether its own is.
 CREATE VIEW usage AS
-SELECT u.key AS entry, u.session, (SELECT r.agent FROM _roots r WHERE r.root = u.root) AS agent, u.cwd, u.time_ms, u.day, u.local_day,
+SELECT u.key AS entry, u.session,
+       (SELECT r.agent FROM _sessions s JOIN _roots r USING (root) WHERE s.session = u.session) AS agent,
+       (SELECT s.cwd FROM _sessions s WHERE s.session = u.session) AS cwd, u.time_ms, u.day, u.local_day,
        u.provider, u.model, u.response_id, u.input, u.output, u.cache_read, u.cache_write, u.reasoning,
        CAST(u.total AS BIGINT) AS total, u.total_written,
        u.cost_input, u.cost_output, u.cost_cache_read, u.cost_cache_write, u.cost_total,
        CAST((SELECT count(1) FROM _usage c WHERE c.said = u.said AND c.counted IS NOT NULL) AS BIGINT) AS records
-FROM _answers u WHERE u.path <> '';
+FROM _answers u
+WHERE (SELECT count(1) FROM _sessions WHERE path = '') = 0 OR u.session NOT IN (SELECT session FROM _sessions WHERE path = '');
 
 CREATE VIEW _spent AS
 SELECT s.session, r.agent, s.cwd, q.day, q.local_day, u.provider, u.model, u.answers, u.input, u.output, u.cache_read, u.cache_write,

@@ -104,24 +104,24 @@ impl Entries for Inserts {
         if let Some(counted) = UsageRow::of(&entry) {
             let row = self.usage.row(at);
             let u = counted.usage;
-            for text in [&u.provider, &u.model, &u.response_id] {
-                row.text(text.as_deref());
-            }
+            row.integer(counted.what);
+            row.integer(1);
+            row.integer(counted.time_ms);
+            row.text(u.model.as_deref());
             row.integer(u.input);
             row.integer(u.output);
             row.integer(u.cache_read);
             row.integer(u.cache_write);
-            row.integer(u.reasoning);
             row.integer(u.total);
+            row.real(u.cost_total);
+            row.integer(u.reasoning);
+            row.text(u.provider.as_deref());
+            row.text(u.response_id.as_deref());
             row.real(u.cost_input);
             row.real(u.cost_output);
             row.real(u.cost_cache_read);
             row.real(u.cost_cache_write);
-            row.real(u.cost_total);
-            row.integer(counted.what);
             row.integer(counted.said);
-            row.integer(counted.time_ms);
-            row.integer(1);
         }
         for (ordinal, file) in (0..).zip(&f.files) {
             let row = self.files.row(at);
