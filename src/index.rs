@@ -1,55 +1,47 @@
 //! The door for readers: [`Index`] opens the index, brought up to the files where that is asked for. [`Indexer`] is the
 //! other door.
 
-use std::cell::{Cell, RefCell};
-use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::catalogue::{self, Catalogue, GENERATION};
 use crate::ingest;
-use crate::model::Report;
 #[cfg(doc)]
 use crate::model::SearchAnswer;
+use crate::model::{Mask, Report, Verification};
+use crate::query::{Stores, preview, verify};
 
-mod agent_list;
 mod answers;
-mod config;
+mod asking;
 mod damage;
 mod debt;
-mod error;
 mod feed;
 mod heal;
 mod indexer;
+mod listed;
 mod merging;
 mod progress;
 mod roots;
-mod rules;
-mod snapshot;
 pub(crate) mod turns;
 mod watch;
 mod wipe;
 
-pub use self::config::{Config, ProjectRoots, RootSpec};
-pub(crate) use self::config::{each_once, lasting};
+pub use self::asking::Streamed;
 pub use self::debt::Debt;
-pub use self::error::{Error, StoreFault};
 pub use self::feed::{Feed, News};
 pub use self::indexer::Indexer;
-use self::indexer::Looked;
-pub use self::rules::Rules;
-pub(crate) use self::rules::is_file_of_rules;
-pub use self::snapshot::{Snapshot, Streamed};
+pub use self::listed::Listed;
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
 pub use crate::catalogue::{Cause, Rows, SqlPart};
-pub use crate::ingest::{Cancel, Event};
-use crate::model::Mask;
-use crate::query::preview;
+pub use crate::config::{Config, ProjectRoots, Rules};
+pub use crate::error::{Error, StoreFault};
+pub use crate::model::{Cancel, Event};
 pub use crate::query::{
-    ListPage, ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart,
+    ListPage, ListScope, SearchScope, ShowScope, ShownPart, Snapshot, TreeFilter, TreePart,
     TreeScope, WrittenList,
 };
+pub use crate::source::root::RootSpec;
 
 /// How current an [`Index`] must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,28 +66,14 @@ pub enum Freshness {
 /// Every answer is given on a [`Snapshot`]: each method that asks takes one of its own. Whoever
 /// asks several questions that belong together asks one snapshot.
 pub struct Index {
-    pub(crate) config: Config,
-    /// What a [`Snapshot`] reads. Where there is no index yet and none could be made, it is empty
-    /// and in memory.
-    catalogue: Catalogue,
-    is_made: bool,
-    /// Whether all files were looked at and catalogued.
-    pub(crate) complete: bool,
-    pub(crate) pending_files: u64,
+    /// What a [`Snapshot`] reads.
+    stores: Stores,
     /// What the check on opening did; `None` when it could not be done.
-    pub(crate) report: Option<Report>,
+    report: Option<Report>,
     /// Why it could not.
-    pub(crate) obstacle: Option<Error>,
+    obstacle: Option<Error>,
     /// Whether sources that turn out to have changed are read again.
     heals: bool,
-    /// Whether all files had been looked at, since the catalogue was empty, when it was opened.
-    was_scanned: bool,
-    /// Snapshots that are alive.
-    snapshots: Cell<usize>,
-    /// The words of the last search.
-    words: RefCell<ingest::OpenedWords>,
-    /// Where the files may hold what is searched for first, noted when the check on opening read them all.
-    pub(crate) sighted: Option<ingest::Sighted>,
 }
 
 impl Index {
@@ -112,38 +90,28 @@ impl Index {
         progress: &mut dyn FnMut(Event),
     ) -> Result<Index, Error> {
         match freshness {
-            Freshness::Check => {
-                Index::open_by(config, &mut |indexer| indexer.look_at_all(progress))
-            }
+            Freshness::Check => Index::open_checked(config, progress),
             Freshness::AsCommitted => Index::as_it_is(&config.held()?, freshness, None),
         }
     }
 
-    /// Open the index brought up to the files by `look`.
-    fn open_by(
-        config: &Config,
-        look: &mut dyn FnMut(Indexer) -> Result<Looked, Error>,
-    ) -> Result<Index, Error> {
+    /// Open the index brought up to the files.
+    fn open_checked(config: &Config, progress: &mut dyn FnMut(Event)) -> Result<Index, Error> {
         let config = &config.held()?;
         if let Some(index) = watch::vouched_for(config)? {
             return Ok(index);
         }
         let obstacle = match Indexer::open_to_look(config) {
-            Ok(indexer) => match look(indexer) {
-                Ok(Looked {
-                    indexer,
-                    report,
-                    sighted,
-                }) => {
-                    return Ok(Index {
-                        complete: report.files_unreadable == 0,
-                        pending_files: report.files_unreadable,
-                        report: Some(report),
-                        heals: true,
-                        sighted,
-                        // The lock is given up here, the open catalogue is not: opening takes as long as looking.
-                        ..Index::of(indexer.config, indexer.catalogue)
-                    });
+            Ok(mut indexer) => match indexer.sync_catalogue(progress) {
+                Ok(report) => {
+                    // The lock is given up here, the open catalogue is not: opening takes as long as looking.
+                    let mut index = Index::of(indexer.config, indexer.catalogue);
+                    index.stores.was_checked = true;
+                    index.stores.complete = report.files_unreadable == 0;
+                    index.stores.pending_files = report.files_unreadable;
+                    index.report = Some(report);
+                    index.heals = true;
+                    return Ok(index);
                 }
                 // The disk is full, or went read-only: answer from what is there.
                 Err(error) if error.is_refusal_to_write() => error,
@@ -193,14 +161,13 @@ impl Index {
         };
         let is_made = catalogue.is_some();
         let catalogue = catalogue.map_or_else(Catalogue::in_memory, Ok)?;
-        Ok(Index {
-            is_made,
-            complete,
-            pending_files,
-            obstacle,
-            heals: is_made && freshness == Freshness::Check,
-            ..Index::of(config, catalogue)
-        })
+        let mut index = Index::of(config, catalogue);
+        index.stores.is_made = is_made;
+        index.stores.complete = complete;
+        index.stores.pending_files = pending_files;
+        index.obstacle = obstacle;
+        index.heals = is_made && freshness == Freshness::Check;
+        Ok(index)
     }
 
     /// An index of one file alone, wherever it lies: made in memory, and nothing of it is kept.
@@ -224,25 +191,17 @@ impl Index {
     /// All that this catalogue holds, whatever the files say.
     fn of(config: Config, catalogue: Catalogue) -> Index {
         Index {
-            was_scanned: catalogue.was_scanned().unwrap_or(false),
-            config,
-            catalogue,
-            is_made: true,
-            complete: true,
-            pending_files: 0,
+            stores: Stores::of(config, catalogue),
             report: None,
             obstacle: None,
             heals: false,
-            snapshots: Cell::new(0),
-            words: RefCell::default(),
-            sighted: None,
         }
     }
 
     /// Leave what is open to the end of the process: the kernel gives memory and a hundred mapped files back faster at
     /// once than one by one. For programs that end with the answer. What must be closed with care is closed.
     pub fn leave(self) {
-        match self.is_made && !self.catalogue.is_clean() {
+        match self.stores.is_made && !self.stores.catalogue.is_clean() {
             true => drop(self),
             false => std::mem::forget(self),
         }
@@ -250,7 +209,7 @@ impl Index {
 
     /// Whether there is an index: without one, and without a way to make it, every answer is empty.
     pub fn is_made(&self) -> bool {
-        self.is_made
+        self.stores.is_made
     }
 
     /// Why the check on opening could not be done: the answers are as the last writer left the index.
@@ -260,7 +219,7 @@ impl Index {
 
     /// Whether all that is on disk was read.
     pub fn is_complete(&self) -> bool {
-        self.complete
+        self.stores.complete
     }
 
     /// What the check on opening read and found; `None` when another writer was at it.
@@ -270,7 +229,7 @@ impl Index {
 
     /// What it was opened with, and the roots that follow from its sessions.
     pub fn config(&self) -> &Config {
-        &self.config
+        &self.stores.config
     }
 
     /// Give the words, for about as long as `budget`, what they owe, and say what they owe then. Nothing else does that for a
@@ -291,10 +250,10 @@ impl Index {
             return Ok(owed);
         }
         // Nobody wants an index again that was removed, and what is owed here is not owed by another one.
-        if self.catalogue.is_replaced() {
+        if self.stores.catalogue.is_replaced() {
             return Ok(owed);
         }
-        match Indexer::try_open(&self.config) {
+        match Indexer::try_open(&self.stores.config) {
             Ok(mut indexer) => {
                 indexer.index_words(Some(budget), &mut |_| {}, &mut Report::default())?;
             }
@@ -333,12 +292,12 @@ impl Index {
         mask: Option<Mask>,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
     ) -> Result<Streamed, Error> {
-        let preview = preview(self.config.formats.clone(), mask);
+        let preview = preview(self.stores.config.formats.clone(), mask);
         let ended = self.made()?.sql(query, preview, each)?;
         let ended = ended.map_err(|error| Error::io("the output".as_ref(), error))?;
-        let is_refilled = self.was_scanned && !ended.was_scanned;
+        let is_refilled = self.stores.is_refilled(ended.was_scanned);
         Ok(Streamed {
-            complete: self.complete && ended.changed.is_empty() && !is_refilled,
+            complete: self.stores.complete && ended.changed.is_empty() && !is_refilled,
             healed: !ended.changed.is_empty() && self.heal(ended.changed.keys()),
             changed_files: ended.changed.into_values().collect(),
         })
@@ -356,26 +315,42 @@ impl Index {
             error => error.into(),
         })?;
         let saved = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
-        Ok((saved.len(), self.complete))
+        Ok((saved.len(), self.stores.complete))
     }
 
     fn made(&self) -> Result<&Catalogue, Error> {
-        match self.is_made {
-            true => Ok(&self.catalogue),
+        match self.stores.is_made {
+            true => Ok(&self.stores.catalogue),
             false => Err(Error::NoIndex),
         }
     }
 
     /// Whether a live watcher keeps the index up to date, words included.
     pub fn is_watched(&self) -> bool {
-        turns::is_watched(&self.config)
+        turns::is_watched(&self.stores.config)
     }
 
     /// Whether another process holds the writer lock.
     pub fn has_writer(&self) -> bool {
-        let path = self.config.generation_dir().join("lock");
-        File::open(path)
-            .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        self.stores.config.has_writer()
+    }
+
+    /// Read every file again and compare: bytes tiled by entries and problems, rows, session
+    /// values, passages. `progress` is told of the files and bytes to be compared, then again and
+    /// again how many were.
+    ///
+    /// It may run beside writers: each file is compared up to its catalogued end, and what seems to
+    /// differ is looked at again in a newer state of both stores. No transaction stays open while
+    /// files are read.
+    ///
+    /// What is changed: a store that is damaged gets a mark, by which searches pass such words over and the next sync builds
+    /// it anew; and a session file that holds other bytes than were catalogued is read again.
+    pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
+        let verification = verify(&self.stores, progress)?;
+        // Session files that hold other bytes than were catalogued are read again, where that can
+        // be done now; the next sync does it otherwise, if not by itself.
+        self.heal(&verification.condemned);
+        Ok(verification)
     }
 }
 

@@ -56,6 +56,8 @@
 #![warn(missing_docs)]
 
 mod catalogue;
+mod config;
+mod error;
 mod failpoint;
 pub mod format;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -71,13 +73,17 @@ pub mod query;
 pub mod session;
 pub mod settings;
 mod source;
+pub mod syntax;
 mod threads;
 pub mod traces;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
-pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec, Rules};
-pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
-pub use query::Listed;
+pub use config::{Config, Rules};
+pub use error::Error;
+pub use index::{Freshness, Index, Indexer, Listed};
+pub use ingest::{SMALL_WORDS_BATCH, catalogue_batch, words_batch};
+pub use model::{Cancel, Event};
 pub use source::exclude::{BadGlob, Exclude};
+pub use source::root::RootSpec;
 pub use words::panic_is_caught;

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
 use crate::format::{AGENTS, Agent};
-use crate::index::RootSpec;
+use crate::source::root::RootSpec;
 
 /// What an agent started now, here, would find around it.
 #[derive(Clone)]

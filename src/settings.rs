@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::index::{Config, Error};
+use crate::config::Config;
+pub use crate::error::BadSetting;
+use crate::error::Error;
 
 mod file;
 mod places;
@@ -24,16 +26,6 @@ const CI_VARIABLE: &str = "CI";
 
 /// What follows links this time, though it is not settled.
 const THIS_TIME: &str = "--follow-links";
-
-/// A setting that cannot be read, or followed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct BadSetting {
-    /// What is wrong, and where: a file with its line, a flag.
-    pub what: String,
-    /// What would be right.
-    pub hint: Option<String>,
-}
 
 /// What goes before all else: the command's flags. A program has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -145,22 +137,6 @@ impl Settings {
                 false => from_file(settled.redact, Redact::default()),
             },
         })
-    }
-}
-
-impl BadSetting {
-    fn new(what: impl Into<String>) -> BadSetting {
-        BadSetting {
-            what: what.into(),
-            hint: None,
-        }
-    }
-
-    fn hint(self, hint: impl Into<String>) -> BadSetting {
-        BadSetting {
-            hint: Some(hint.into()),
-            ..self
-        }
     }
 }
 

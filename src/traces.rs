@@ -6,8 +6,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::APPLICATION_ID;
+use crate::config::is_file_of_rules;
+use crate::error::Error;
 use crate::index::turns::{self, Patience};
-use crate::index::{CACHE_TAG, Error, is_file_of_rules, is_file_of_watcher};
+use crate::index::{CACHE_TAG, is_file_of_watcher};
 use crate::words;
 
 /// Names of what lies in the directory of a generation, beside the lock, the words and what a watcher says.
@@ -247,7 +249,8 @@ fn holds_catalogue(directory: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Config, Indexer};
+    use crate::config::Config;
+    use crate::index::Indexer;
 
     /// As who merges does: with the lock of the words it waits for the other one.
     #[test]

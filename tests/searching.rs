@@ -527,3 +527,11 @@ fn totals_are_the_same_whatever_the_limit() {
     let text = much.run(&["search", phrase, "--exact", "--here"]);
     assert!(text.contains("at most 70 more elsewhere"), "{text}");
 }
+
+#[test]
+fn a_wrong_query_is_told_before_anything_is_read() {
+    let home = home();
+    let output = home.output(&["--index", "index", "search", "(error"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(!home.cwd.join("index").exists());
+}

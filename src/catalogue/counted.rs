@@ -307,10 +307,10 @@ mod tests {
     use super::*;
     use crate::catalogue::write::{Chunk, Entries, EntryRow, Inserts};
     use crate::format::pi::Dialect;
-    use crate::index::RootSpec;
     use crate::model::{Fold, Header, Part, Usage};
     use crate::source::checkpoint::Proof;
     use crate::source::identity::Identity;
+    use crate::source::root::RootSpec;
 
     /// An answer: its entry's id, its response's id, and its tokens.
     fn answer(id: u64, response: Option<&str>, input: i64) -> Facts {
@@ -385,7 +385,9 @@ mod tests {
             last: true,
             source_bytes: 0,
         };
-        catalogue.apply(&chunk, &Dialect::PI).unwrap().source
+        catalogue.apply(&chunk, &Dialect::PI).unwrap();
+        let state = catalogue.source_state(root, name).unwrap();
+        state.map(|state| state.known.source).unwrap()
     }
 
     fn within<T>(catalogue: &Catalogue, work: impl FnOnce() -> T) -> T {

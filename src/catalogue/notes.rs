@@ -12,7 +12,7 @@ const SCAN_NOTED_MS: i64 = 3_600_000;
 
 impl Catalogue {
     /// The row of a root, made or brought up to date.
-    pub fn ensure_root(&self, root: &crate::index::RootSpec) -> Result<i64, Error> {
+    pub fn ensure_root(&self, root: &crate::source::root::RootSpec) -> Result<i64, Error> {
         let known = self.root_of(&root.agent, &root.path)?;
         let c = &self.connection;
         let run = || {

@@ -182,8 +182,8 @@ mod tests {
         let catalogue = Catalogue::in_memory().unwrap();
         let elsewhere = "UPDATE _store SET zone = 'elsewhere';
                          INSERT INTO _quarters VALUES (900000, '1970-01-01', 'elsewhere');
-                         INSERT INTO _usage VALUES (1 << 24, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL, NULL,
-                                                    NULL, NULL, NULL, NULL, NULL, 0, 1, 1767603601000, 1);
+                         INSERT INTO _usage (key, what, counted, time_ms, said, input)
+                         VALUES (1 << 24, 0, 1, 1767603601000, 1, 1);
                          PRAGMA foreign_keys = OFF;
                          INSERT INTO _sessions (session, root, place, next_arrival, id, cwd, modified_ms, file_ms, messages, entries,
                                                 problems, errors, bytes, path) VALUES (1, 1, '', 1, '', '', 0, 0, 0, 0, 0, 0, 0, 's')";

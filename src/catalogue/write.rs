@@ -135,17 +135,6 @@ impl<E: Entries> Chunk<E> {
     }
 }
 
-/// What a chunk has become.
-#[derive(Debug, Clone, Copy)]
-pub struct Applied {
-    /// Number of its source.
-    pub source: i64,
-    /// Key of its first entry.
-    pub first: i64,
-    /// A session of many files: its row is made once, by [`Catalogue::refold_session`], before the commit.
-    pub stale: Option<i64>,
-}
-
 impl Catalogue {
     /// Begin the one write transaction.
     ///
@@ -199,7 +188,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
-    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<Applied, Error> {
+    /// Given back is a session of many files: its row is made once, by [`Catalogue::refold_session`], before the commit.
+    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<Option<i64>, Error> {
         let arrivals = self.told(self.arrivals(chunk))?;
         if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
@@ -243,7 +233,11 @@ impl Catalogue {
         Ok(0)
     }
 
-    fn apply_rows(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> rusqlite::Result<Applied> {
+    fn apply_rows(
+        &self,
+        chunk: &Chunk<Inserts>,
+        format: &dyn Format,
+    ) -> rusqlite::Result<Option<i64>> {
         let c = &self.connection;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
         let identity = if chunk.last {
@@ -324,11 +318,7 @@ impl Catalogue {
         if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
-        Ok(Applied {
-            source,
-            first: first_key,
-            stale: of_many.then_some(session),
-        })
+        Ok(of_many.then_some(session))
     }
 
     /// The session's row, its next arrival, and whether it was all in before.

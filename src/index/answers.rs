@@ -1,12 +1,12 @@
 //! Every question of a [`Snapshot`], asked of the newest one.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Config, Error, Event, Index, ListPage, Snapshot, Streamed};
-use crate::model::{Listing, SearchAnswer, SessionRow, Status, Transcript, Tree};
+use super::{Error, Event, Index, ListPage, Snapshot, Streamed};
+use crate::model::{Class, Listing, SearchAnswer, SessionRow, Status, Transcript, Tree};
 use crate::query::{
-    ListScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList, looked_for,
+    ListScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList,
 };
 use crate::session::{Progress, SessionInfo, Setup};
 
@@ -125,31 +125,15 @@ impl Index {
         self.ask(|snapshot| snapshot.has_sessions())
     }
 
-    /// [`Snapshot::status`](Snapshot::status) of the newest snapshot.
+    /// What there is, where, how current, and who writes or watches.
     ///
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn status(&self) -> Result<Status, Error> {
-        self.ask(|snapshot| snapshot.status())
-    }
-
-    /// Open the index brought up to the files, with what [`Index::search_with`] finds in it. Only
-    /// [`Config::cancel`] ends the look at the files, which may take long the first time.
-    ///
-    /// # Errors
-    /// As [`Index::search`].
-    pub fn open_and_search(
-        config: &Config,
-        query: &str,
-        scope: &SearchScope,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<(Index, SearchAnswer), Error> {
-        let expr = looked_for(query, scope)?;
-        let index = Index::open_by(config, &mut |indexer| {
-            indexer.look_for(expr.as_ref(), progress)
-        })?;
-        let answer = index.search_with(query, scope, progress)?;
-        Ok((index, answer))
+        Ok(Status {
+            watcher: self.watcher(),
+            ..self.ask(|snapshot| snapshot.status())?
+        })
     }
 
     /// [`Snapshot::search`](Snapshot::search) of the newest snapshot.
@@ -276,5 +260,11 @@ impl Index {
         progress: Progress<'_>,
     ) -> Result<Vec<SessionInfo>, Error> {
         self.ask(|snapshot| snapshot.agent_list(setup, cwd, with_text, progress))
+    }
+
+    /// [`Snapshot::dump_words`](Snapshot::dump_words) of the newest snapshot.
+    #[doc(hidden)]
+    pub fn dump_words(&self) -> Result<Vec<(PathBuf, u64, Class, String)>, Error> {
+        self.ask(|snapshot| snapshot.dump_words())
     }
 }

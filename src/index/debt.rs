@@ -38,10 +38,10 @@ impl Index {
     /// owed as a whole.
     pub fn words_debt(&self) -> Result<Debt, Error> {
         // What is in memory has no words, and those in the index directory are not its own.
-        if self.catalogue.file().is_none() {
+        if self.stores.catalogue.file().is_none() {
             return Ok(Debt::Little);
         }
-        let (catalogue, words) = (&self.catalogue, self.config.words_dir());
+        let (catalogue, words) = (&self.stores.catalogue, self.stores.config.words_dir());
         let anew = !exist(&words)
             || condemned(&words).is_some()
             || ingest::are_refused(catalogue, &words)?;

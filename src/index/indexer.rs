@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use super::damage::{ANEW, remove_catalogue};
 use super::merging::Merging;
 use super::turns::{Lock, Patience};
-use super::{CACHE_TAG, Config, Error, Event, RootSpec, lasting, turns};
+use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::{self, Catalogue};
+use crate::config::lasting;
 use crate::failpoint::reach;
-use crate::ingest::{self, Hinted, Pace, Seen, Sighted, WordsStage};
-use crate::model::{Expr, Report};
+use crate::ingest::{self, Hinted, Pace, WordsStage};
+use crate::model::Report;
 use crate::private;
-use crate::source::ahead::Ahead;
 use crate::source::discover::relative;
 use crate::words::{Merge, WordsError};
 
@@ -33,13 +33,6 @@ const UNPROVEN: &str =
 const LATER: &str =
     "what they lack is left to the next sync, and searches read it from the session files";
 
-/// What a look at all files leaves.
-pub(super) struct Looked {
-    pub indexer: Indexer,
-    pub report: Report,
-    pub sighted: Option<Sighted>,
-}
-
 /// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside
 /// it; when it is dropped the lock is given up, and the merge at work is waited for.
 pub struct Indexer {
@@ -49,57 +42,11 @@ pub struct Indexer {
     pub(super) lock: Lock,
     /// With what patience it was opened.
     pub(super) patience: Patience,
-    /// What lies below the roots, as far as it was listed while the catalogue was opened.
-    pub(super) ahead: Ahead,
     /// After the lock, which is given up before this is waited for.
     pub(super) merging: Merging,
 }
 
 impl Indexer {
-    /// Look at all files, which were listed while the catalogue was opened.
-    pub(super) fn look_at_all(mut self, progress: &mut dyn FnMut(Event)) -> Result<Looked, Error> {
-        let ahead = std::mem::take(&mut self.ahead);
-        let prepared = self.prepare_to_look();
-        let seen = prepared.and_then(|()| {
-            let seen = ingest::look_at_all(&self.catalogue, &self.config, ahead);
-            seen.map_err(Error::from)
-        });
-        // What is wrong is mended, or told, by looking again.
-        let report = self.sync_seen(seen.unwrap_or_default(), progress)?;
-        Ok(Looked {
-            indexer: self,
-            report,
-            sighted: None,
-        })
-    }
-
-    fn prepare_to_look(&mut self) -> Result<(), Error> {
-        let mut report = Report::default();
-        let prepared = self.prepare(&mut report);
-        self.notes.append(&mut report.notes);
-        prepared
-    }
-
-    /// Look at all files, and note where those that are new may hold what `expr` looks for.
-    pub(super) fn look_for(
-        mut self,
-        expr: Option<&Expr>,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<Looked, Error> {
-        // Only an empty catalogue notes that, and there is nothing to be gained from a list of
-        // what was there before.
-        if expr.is_none() || self.catalogue.has_sessions().unwrap_or(true) {
-            return self.look_at_all(progress);
-        }
-        self.ahead = Ahead::default();
-        let (report, sighted) = self.sync_looking_for(expr, progress)?;
-        Ok(Looked {
-            indexer: self,
-            report,
-            sighted,
-        })
-    }
-
     /// Take the lock and open the index, made when missing. Where another process holds the lock it is waited for: a minute, or
     /// as long as it gets on.
     ///
@@ -125,15 +72,9 @@ impl Indexer {
         Indexer::open_within(config, turns::AT_ONCE, &mut |_| {})
     }
 
-    /// Open the index for a look at all files. They are listed meanwhile, but not before nobody else writes: what another
-    /// one has stored since would count as gone.
+    /// Open the index for a look at all files by somebody who only asks: a watcher's turn is waited for, for a moment.
     pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
-        let lock = lock(config, turns::MOMENT, &mut |_| {})?;
-        // With the lock nobody sets other rules.
-        let config = &config.held()?;
-        let ahead = ingest::list_ahead(config);
-        let indexer = Indexer::open_locked(config, lock, turns::MOMENT)?;
-        Ok(Indexer { ahead, ..indexer })
+        Indexer::open_within(config, turns::MOMENT, &mut |_| {})
     }
 
     pub(super) fn open_within(
@@ -166,7 +107,6 @@ impl Indexer {
             notes,
             lock,
             patience,
-            ahead: Ahead::default(),
             merging: Merging::default(),
         })
     }
@@ -221,44 +161,9 @@ impl Indexer {
         reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
     }
 
-    /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files.
+    /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files. A catalogue that
+    /// turns out to be damaged is made anew.
     pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
-        self.sync_looking(Vec::new(), None, progress)
-    }
-
-    /// The same where the roots that are configured were looked at before.
-    pub(super) fn sync_seen(
-        &mut self,
-        seen: Vec<Option<Seen>>,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<Report, Error> {
-        self.sync_looking(seen, None, progress)
-    }
-
-    /// The same, and on the way it is noted where in the files that may stand which a search is about to look for: where
-    /// the catalogue is empty before, and nothing is taken out of it again.
-    pub(super) fn sync_looking_for(
-        &mut self,
-        expr: Option<&Expr>,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<(Report, Option<Sighted>), Error> {
-        // Damage is met, and mended, by the look itself.
-        let is_empty = || matches!(self.catalogue.has_sessions(), Ok(false));
-        let expr = expr.filter(|_| self.config.rules.exclude().is_empty() && is_empty());
-        let mut sighted = expr.and_then(Sighted::new);
-        let report = self.sync_looking(Vec::new(), sighted.as_mut(), progress)?;
-        if let Some(sighted) = &mut sighted {
-            sighted.close(&self.catalogue)?;
-        }
-        Ok((report, sighted))
-    }
-
-    fn sync_looking(
-        &mut self,
-        seen: Vec<Option<Seen>>,
-        mut sighted: Option<&mut Sighted>,
-        progress: &mut dyn FnMut(Event),
-    ) -> Result<Report, Error> {
         self.hold()?;
         let mut report = Report {
             notes: std::mem::take(&mut self.notes),
@@ -266,7 +171,7 @@ impl Indexer {
         };
         let why = match self.condemned() {
             Some(why) => why,
-            None => match self.sync_roots(seen, sighted.as_deref_mut(), progress, &mut report) {
+            None => match self.sync_roots(progress, &mut report) {
                 Err(error) if error.is_damage() => error.to_string(),
                 synced => return synced.map(|()| report),
             },
@@ -276,10 +181,7 @@ impl Indexer {
             ..Report::default()
         };
         self.renew()?;
-        if let Some(sighted) = &mut sighted {
-            sighted.forget();
-        }
-        self.sync_roots(Vec::new(), sighted, progress, &mut report)?;
+        self.sync_roots(progress, &mut report)?;
         Ok(report)
     }
 
@@ -312,9 +214,20 @@ impl Indexer {
         let left = ingest::sync_hints(catalogue, config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
-        self.look_at(whole, Vec::new(), None, &mut |_| {}, &mut report)?;
+        self.look_at(whole, &mut |_| {}, &mut report)?;
         self.wipe(&mut report)?;
         Ok(report)
+    }
+
+    /// All roots, then those that follow from sessions met for the first time.
+    fn sync_roots(
+        &mut self,
+        progress: &mut dyn FnMut(Event),
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        self.prepare(report)?;
+        self.look_at(self.config.roots.clone(), progress, report)?;
+        self.wipe(report)
     }
 
     /// What must be so before anything is looked at: nothing is stored of what is excluded, and all roots are known.
@@ -324,34 +237,16 @@ impl Indexer {
         Ok(())
     }
 
-    /// All roots, then those that follow from sessions met for the first time.
-    fn sync_roots(
-        &mut self,
-        seen: Vec<Option<Seen>>,
-        sighted: Option<&mut Sighted>,
-        progress: &mut dyn FnMut(Event),
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        if seen.is_empty() {
-            self.prepare(report)?;
-        }
-        self.look_at(self.config.roots.clone(), seen, sighted, progress, report)?;
-        self.wipe(report)
-    }
-
     fn look_at(
         &mut self,
         mut roots: Vec<RootSpec>,
-        mut seen: Vec<Option<Seen>>,
-        mut sighted: Option<&mut Sighted>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
         while !roots.is_empty() {
             let before = report.files_changed;
             let (catalogue, config) = (&self.catalogue, &self.config);
-            let (seen, sighted) = (std::mem::take(&mut seen), sighted.as_deref_mut());
-            ingest::sync_catalogue(catalogue, config, &roots, seen, sighted, progress, report)?;
+            ingest::sync_catalogue(catalogue, config, &roots, progress, report)?;
             if self.config.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }

@@ -340,7 +340,7 @@ mod tests {
         let header = "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n";
         let said = "{\"type\":\"message\",\"id\":\"a\",\"message\":{\"role\":\"user\",\"content\":\"walrus\"}}\n";
         std::fs::write(folder.join("s.jsonl"), header.to_owned() + said).unwrap();
-        let spec = crate::index::RootSpec {
+        let spec = crate::source::root::RootSpec {
             agent: "pi".into(),
             format: "pi".into(),
             path: folder.parent().unwrap().to_owned(),
@@ -401,7 +401,7 @@ mod tests {
         std::thread::scope(|scope| {
             let purged = scope.spawn(|| {
                 let mut progress = move |event| {
-                    if matches!(event, crate::ingest::Event::Done) {
+                    if matches!(event, crate::model::Event::Done) {
                         let _ = synced.send(());
                     }
                 };

@@ -409,10 +409,10 @@ pub fn caught_up(config: &Config, most: Duration) -> Option<Duration> {
 
 impl Index {
     /// The live watcher, if there is one, and how far it is behind.
-    pub(crate) fn watcher(&self) -> Option<WatcherStatus> {
+    pub(super) fn watcher(&self) -> Option<WatcherStatus> {
         // Long enough to tell a busy one from one that hangs.
         const LONG: Duration = Duration::from_millis(500);
-        let live = Live::find(&self.config)?;
+        let live = Live::find(&self.stores.config)?;
         let lag = live.state.watches.then(|| live.ask(LONG)).flatten();
         Some(WatcherStatus {
             pid: live.state.pid,

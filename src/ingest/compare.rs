@@ -204,19 +204,12 @@ fn compare_once(
         },
     };
     let (mut cost, mut compared) = (Cost::default(), Ok(()));
-    let done = read_once(
-        &plan,
-        None,
-        false,
-        &mut Vec::new(),
-        &mut cost,
-        &mut |chunk, _| {
-            if compared.is_ok() {
-                read(chunk.source_bytes);
-                compared = look.take(chunk);
-            }
-        },
-    );
+    let done = read_once(&plan, false, &mut Vec::new(), &mut cost, &mut |chunk| {
+        if compared.is_ok() {
+            read(chunk.source_bytes);
+            compared = look.take(chunk);
+        }
+    });
     if let Err(error) = done {
         return without_rows(failed(error));
     }

@@ -8,13 +8,14 @@ use std::path::Path;
 use crate::catalogue::excluded::Stored;
 use crate::catalogue::read::Known;
 use crate::catalogue::{Catalogue, Error};
+use crate::config::Config;
 use crate::format::{Format, Shape};
-use crate::index::{Config, RootSpec};
 use crate::model::Part;
 use crate::source::checkpoint::hash;
 use crate::source::discover::{Discovery, Found, Stray};
 use crate::source::exclude::{Exclude, ExcludedFiles};
 use crate::source::folders::Seal;
+use crate::source::root::RootSpec;
 
 /// Of lines only the beginning of a file is looked at for its header.
 const MOST_HEADER: u64 = 64 << 10;

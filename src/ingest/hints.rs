@@ -8,13 +8,14 @@ use super::plan::{Plan, plan};
 use super::sync::{Stale, links_note, ms, read_all};
 use crate::catalogue::read::Known;
 use crate::catalogue::{Catalogue, Error};
+use crate::config::Config;
 use crate::format::Format;
-use crate::index::{Config, RootSpec};
 use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
 use crate::source::discover::{Discovery, Stray, discover_at, outermost};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
+use crate::source::root::RootSpec;
 
 /// Paths below one root at which something may have changed.
 #[derive(Debug)]
@@ -155,7 +156,6 @@ fn sync_open(
         &plans,
         stale,
         &config.cancel,
-        None,
         &mut |_| {},
         report,
     )?;

@@ -1,6 +1,5 @@
 //! How the stores are brought up to the files: the only room that writes both.
 
-mod cancel;
 mod compare;
 mod exclude;
 mod flight;
@@ -15,24 +14,20 @@ mod prove;
 mod reading;
 mod room;
 mod single;
-mod sought;
 mod sync;
 mod wipe;
 mod words;
 
-pub use cancel::Cancel;
 pub use compare::{Comparison, Finding, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
 pub use found::{Agreement, Found, OpenedWords, are_refused};
 pub use hints::{Hinted, settle, sync_hints};
-pub use look::{Seen, list_ahead, look_at_all};
 pub use owed::scan_owed;
 pub use passages::passages;
 pub use prompts::scan_prompts;
 pub use prove::Audits;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
-pub use sought::Sighted;
-pub use sync::{Event, catalogue_batch, count_pending, sync_catalogue};
+pub use sync::{catalogue_batch, count_pending, sync_catalogue};
 pub use wipe::{delete_removed, wipe};
 pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words, words_batch};

@@ -13,13 +13,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::Duration;
 
-use super::sought::{Sighted, is_sampled, sample_step};
-use super::sync::Event;
 use crate::catalogue::outbox::Item;
 use crate::catalogue::owed::Stretch;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
+use crate::model::Event;
 use crate::model::{Class, Standing};
 use crate::threads;
 use crate::words::{Facts, Owed, Part, Scan, Scope};
@@ -34,50 +33,49 @@ const LITTLE_BYTES: u64 = 64 << 10;
 const PART_BYTES: u64 = 4 << 20;
 /// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
 const JOINED_BYTES: u64 = 1 << 20;
+/// Bytes of entries that a search reads whatever they say, about: the sample that scores rest on.
+const SAMPLE_BYTES: u64 = 512 << 10;
 /// How often progress is told, at least.
 const TELL: Duration = Duration::from_millis(100);
+
+/// Of how many entries one is in the sample that scores rest on, where there are so many bytes of them.
+fn sample_step(bytes: u64) -> u64 {
+    bytes / SAMPLE_BYTES + 1
+}
+
+/// Whether the sample holds the entry with this hash. A hash knows nothing of the text: any share of its values is fair.
+fn is_sampled(hash: u64, step: u64) -> bool {
+    hash.is_multiple_of(step)
+}
 
 /// Whether the conversation is owed, and whether the answers of tools are.
 type Shares = [bool; 2];
 
-/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Where it was noted
-/// what may match while the catalogue was made, nothing else is read. Also returns the
+/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Also returns the
 /// sources that hold bytes that changed since they were catalogued, or cannot be read. What is no longer wanted is not read to
 /// its end.
 pub fn scan_owed<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
-    (done, sighted): (Option<i64>, Option<&Sighted>),
+    done: Option<i64>,
     scan: &'a Scan,
     scope: &Scope<'_>,
     progress: &mut dyn FnMut(Event),
 ) -> Result<(Vec<Part<'a>>, BTreeSet<i64>), catalogue::Error> {
-    let sighted = sighted.filter(|_| done.is_none());
-    let (ranges, mut failed) = match (done, sighted) {
-        (Some(done), _) => lacking(catalogue, formats, done)?,
-        (None, Some(sighted)) => {
-            let mut all = Everything::new(formats, scope);
-            sighted.stretches().cloned().for_each(|one| all.add(one));
-            (all.ranges, all.failed)
-        }
-        (None, None) => {
+    let (ranges, mut failed) = match done {
+        Some(done) => lacking(catalogue, formats, done)?,
+        None => {
             let mut all = Everything::new(formats, scope);
             catalogue.stretches(PART_BYTES, |one| all.add(one))?;
             (all.ranges, all.failed)
         }
     };
     let mut parts = Vec::new();
-    if let Some(sighted) = sighted {
-        let (entries, bytes) = sighted.passed(|session| admits(scope, session));
-        let mut part = scan.part();
-        part.pass(entries, bytes);
-        parts.push(part);
-    }
     if ranges.is_empty() {
         return Ok((parts, failed));
     }
     let of: u64 = ranges.iter().map(|range| range.bytes).sum();
-    let step = sighted.map_or_else(|| sample_step(of), Sighted::step);
+    let step = sample_step(of);
     let entries = |number: usize| entries(catalogue, &ranges[number], step, scope);
     // To ask for their number already starts the threads.
     if of > LITTLE_BYTES {

@@ -5,7 +5,6 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::plan::Plan;
-use super::sought::{Notes, Sought, Span};
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, TORN, split};
@@ -48,23 +47,21 @@ pub enum Outcome {
 /// How often a file is read that somebody changes meanwhile, at most.
 const READS: usize = 4;
 
-/// Read the source of `plan`, giving each chunk to `emit` in order, and where in it may stand what
-/// is `sought`. It is read again, from its first byte, while somebody changes it meanwhile, but not
-/// where it was only appended to.
+/// Read the source of `plan`, giving each chunk to `emit` in order. It is read again, from its first byte, while
+/// somebody changes it meanwhile, but not where it was only appended to.
 ///
 /// # Errors
 /// [`ErrorKind::ResourceBusy`] when it keeps changing: the chunks may say what it said at no moment.
 pub fn read_source<E: Entries>(
     plan: &Plan<'_>,
-    sought: Option<&Sought>,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
+    emit: &mut dyn FnMut(Chunk<E>),
 ) -> std::io::Result<Outcome> {
     while cost.reads < READS {
         let is_again = cost.reads > 0;
         cost.reads += 1;
-        match read_once(plan, sought, is_again, buffer, cost, emit) {
+        match read_once(plan, is_again, buffer, cost, emit) {
             Ok(Once::Changed) => {}
             Ok(Once::Done(outcome)) => return Ok(outcome),
             // The chunks of before are not what it said at the end.
@@ -88,11 +85,10 @@ pub enum Once {
 /// Read the source of `plan` once; `is_again` when chunks of it were emitted that do not count.
 pub fn read_once<E: Entries>(
     plan: &Plan<'_>,
-    sought: Option<&Sought>,
     is_again: bool,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
-    emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
+    emit: &mut dyn FnMut(Chunk<E>),
 ) -> std::io::Result<Once> {
     let mut file = File::open(&plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
@@ -121,7 +117,6 @@ pub fn read_once<E: Entries>(
     file.seek(SeekFrom::Start(from))?;
     let reader = Reader {
         plan,
-        notes: Notes::new(sought, plan),
         identity,
         racy,
         unproven,
@@ -266,7 +261,6 @@ fn resume_point(
 
 struct Reader<'p> {
     plan: &'p Plan<'p>,
-    notes: Notes<'p>,
     identity: Identity,
     racy: bool,
     unproven: bool,
@@ -358,7 +352,7 @@ impl Reader<'_> {
         file: &mut File,
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<Since> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
@@ -376,37 +370,29 @@ impl Reader<'_> {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut fold,
-                    notes: &mut self.notes,
                 };
                 taking.add_line(block, at, flag::PROVISIONAL);
-                self.notes.look(block, at);
                 shown = Some(fold);
                 continue;
             }
-            let (mut start, mut looked) = (0, 0);
+            let mut start = 0;
             for end in memchr::memchr_iter(b'\n', block) {
                 let mut taking = Taking {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut self.fold,
-                    notes: &mut self.notes,
                 };
                 taking.add_line(&block[start..end], at + start as u64, 0);
                 self.fold.lines += 1;
                 start = end + 1;
-                if self.notes.is_due((start - looked) as u64) {
-                    self.notes.look(&block[looked..start], at + looked as u64);
-                    looked = start;
-                }
             }
-            self.notes.look(&block[looked..], at + looked as u64);
             self.proof.extend(block);
             self.note_tail(block);
             at += block.len() as u64;
             if at - self.chunk_from >= CHUNK_BYTES || chunk.rows_memory() >= CHUNK_ROWS {
                 self.close(&mut chunk, at, None, false);
                 let next = self.chunk(None);
-                emit(std::mem::replace(&mut chunk, next), self.notes.take());
+                emit(std::mem::replace(&mut chunk, next));
             }
         }
         let end = self.from + lines.bytes_read;
@@ -417,7 +403,7 @@ impl Reader<'_> {
         // The file grew since it was looked at: its size then does not tell that something is behind the last whole line.
         chunk.racy |= shown.is_some() && at >= self.identity.size;
         self.close(&mut chunk, at, shown, true);
-        emit(chunk, self.notes.take());
+        emit(chunk);
         Ok(since)
     }
 
@@ -427,7 +413,7 @@ impl Reader<'_> {
         is_json: bool,
         file: &mut File,
         cost: &mut Cost,
-        emit: &mut dyn FnMut(Chunk<E>, Vec<Span>),
+        emit: &mut dyn FnMut(Chunk<E>),
     ) -> std::io::Result<Since> {
         let mut bytes = Vec::new();
         let room = usize::try_from(self.identity.size).map(|size| bytes.try_reserve_exact(size));
@@ -443,7 +429,6 @@ impl Reader<'_> {
             plan: self.plan,
             chunk: &mut chunk,
             fold: &mut self.fold,
-            notes: &mut self.notes,
         };
         if is_json {
             taking.add_line(&bytes, 0, 0);
@@ -451,7 +436,6 @@ impl Reader<'_> {
             let facts = self.plan.format.facts_at(&self.plan.path, &bytes);
             taking.add_entry(&bytes, 0, 0, facts);
         }
-        self.notes.look(&bytes, 0);
         self.proof.extend(&bytes);
         self.note_tail(&bytes);
         let end = bytes.len() as u64;
@@ -462,7 +446,7 @@ impl Reader<'_> {
         };
         chunk.note(since);
         self.close(&mut chunk, end, None, true);
-        emit(chunk, self.notes.take());
+        emit(chunk);
         Ok(since)
     }
 }
@@ -472,7 +456,6 @@ struct Taking<'a, 'p, E> {
     plan: &'a Plan<'p>,
     chunk: &'a mut Chunk<E>,
     fold: &'a mut Fold,
-    notes: &'a mut Notes<'p>,
 }
 
 impl<E: Entries> Taking<'_, '_, E> {
@@ -547,7 +530,6 @@ impl<E: Entries> Taking<'_, '_, E> {
         };
         self.plan.format.fold(self.fold, &facts);
         let (length, hash) = (bytes.len() as u64, checkpoint::hash(bytes));
-        self.notes.entry(hash, length);
         self.chunk.entries.add(EntryRow {
             start,
             length,

@@ -6,8 +6,8 @@ use super::plan::Plan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
-use crate::index::RootSpec;
 use crate::model::{Part, Placement};
+use crate::source::root::RootSpec;
 
 /// Why no agent lists it.
 const OUTSIDE: &str = "outside the folders that are scanned";
@@ -70,7 +70,7 @@ fn read_as(
     let mut applied = Ok(());
     let (mut buffer, mut cost) = (Vec::new(), Cost::default());
     catalogue.begin()?;
-    let read = read_source(&plan, None, &mut buffer, &mut cost, &mut |chunk, _| {
+    let read = read_source(&plan, &mut buffer, &mut cost, &mut |chunk| {
         worth = match (&chunk.shown.header, &chunk.shown.hidden) {
             (Some(_), None) => 3,
             (Some(_), Some(_)) => 2,
@@ -80,7 +80,7 @@ fn read_as(
         if applied.is_ok() {
             applied = catalogue
                 .apply(&chunk, format)
-                .and_then(|applied| match applied.stale {
+                .and_then(|stale| match stale {
                     Some(session) => catalogue.refold_session(session, format),
                     None => Ok(()),
                 });

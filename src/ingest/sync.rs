@@ -6,45 +6,23 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::cancel::Cancel;
 use super::flight::Flight;
-use super::look::{Seen, look};
-use super::plan::{Plan, Work, plan};
+use super::look::{Look, look};
+use super::plan::{Plan, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
-use super::sought::{Sighted, Sightings, Span};
+use crate::catalogue::read::Known;
 use crate::catalogue::write::{Chunk, Inserts};
 use crate::catalogue::{Catalogue, Error};
+use crate::config::Config;
 use crate::format::Format;
-use crate::index::{Config, RootSpec};
-use crate::model::Report;
+use crate::model::Cancel;
+use crate::model::{Event, Report};
 use crate::source::discover::{Discovery, Stray};
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
+use crate::source::root::RootSpec;
 use crate::threads;
-
-/// How far a sync has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
-#[non_exhaustive]
-pub enum Event {
-    /// Another process writes the index: its turn is waited for. Told again and again.
-    Waiting,
-    /// So many files must be looked into.
-    Discovered { files: u64, bytes: u64 },
-    /// So many of them are in the catalogue.
-    Catalogued { files: u64, bytes: u64 },
-    /// What was catalogued so far is committed: others can read it.
-    Readable,
-    /// So many bytes of `of` are in the words.
-    Indexed { bytes: u64, of: u64 },
-    /// So many of them were compared with what is stored of them.
-    Compared { files: u64, bytes: u64 },
-    /// So many bytes of `of` were read through for a search.
-    Scanned { bytes: u64, of: u64 },
-    /// The end.
-    Done,
-}
 
 /// Entries in one transaction, about.
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
@@ -65,33 +43,78 @@ pub fn catalogue_batch() -> u64 {
 }
 
 enum Message {
-    Chunk(usize, Box<Chunk<Inserts>>, Vec<Span>),
+    Chunk(usize, Box<Chunk<Inserts>>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
-/// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off. Of each root what was
-/// `seen` before is not looked at again. Where the catalogue is filled for the first time, `sighted` notes what is looked for.
+/// Bring the catalogue up to the files below `roots`, or as far as it came when it was called off.
 pub fn sync_catalogue(
     catalogue: &Catalogue,
     config: &Config,
     roots: &[RootSpec],
-    seen: Vec<Option<Seen>>,
-    mut sighted: Option<&mut Sighted>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
-    let (exclude, cancel) = (config.rules.exclude(), &config.cancel);
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
-    let mut scanned = Vec::new();
-    let seen = seen.into_iter().chain(std::iter::repeat_with(|| None));
-    for (spec, seen) in roots.iter().zip(seen) {
+    let looked = look_at_roots(catalogue, config, roots, now_ms, report)?;
+    report.ms.discover += ms(started);
+    let started = Instant::now();
+    let work = work(catalogue, &looked)?;
+    report.files_changed += work.changed();
+    progress(Event::Discovered {
+        files: work.plans.len() as u64,
+        bytes: work.plans.iter().map(|plan| plan.size).sum(),
+    });
+    if work.changed() > 0 {
+        catalogue.keep_more_pages()?;
+    }
+    let fills = !catalogue.was_scanned()?;
+    if fills {
+        catalogue.checkpoint_beside(true)?;
+    }
+    let written = catalogue
+        .begin()
+        .and_then(|()| write(catalogue, config, &looked, work, now_ms, progress, report))
+        .and_then(|()| catalogue.commit());
+    if written.is_err() {
+        catalogue.rollback();
+    }
+    let alone = match fills {
+        true => catalogue.checkpoint_beside(false),
+        false => Ok(()),
+    };
+    written?;
+    alone?;
+    report.ms.catalogue += ms(started);
+    Ok(())
+}
+
+/// A root that was looked at.
+struct LookedAt<'a> {
+    spec: &'a RootSpec,
+    format: &'a dyn Format,
+    /// Its number in the catalogue.
+    root: i64,
+    look: Look,
+}
+
+/// Look at every root. Nothing is written but the numbers of new ones.
+fn look_at_roots<'a>(
+    catalogue: &Catalogue,
+    config: &'a Config,
+    roots: &'a [RootSpec],
+    now_ms: i64,
+    report: &mut Report,
+) -> Result<Vec<LookedAt<'a>>, Error> {
+    let mut looked = Vec::with_capacity(roots.len());
+    for spec in roots {
         // Who opened the index has checked that there is one.
         let Some(format) = config.format(&spec.format) else {
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut look = look(catalogue, config, spec, format, known_root, now_ms, seen)?;
+        let mut look = look(catalogue, config, spec, format, known_root, now_ms)?;
         let files = look.files();
         let (discovery, known) = (&mut look.discovery, &look.known);
         let root = match known_root {
@@ -109,128 +132,138 @@ pub fn sync_catalogue(
             discovery.error = Some("empty, and on another device than before: not mounted?".into());
         }
         if let Some(error) = &discovery.error {
-            report.notes.push(format!(
-                "{}: {error}; what is known of it is kept",
-                spec.path.display()
-            ));
+            let path = spec.path.display();
+            let note = format!("{path}: {error}; what is known of it is kept");
+            report.notes.push(note);
         }
         for unread in &discovery.unreadable {
             let path = spec.path.join(&unread.relative);
-            report
-                .notes
-                .push(format!("{}: {}", path.display(), unread.reason));
+            let note = format!("{}: {}", path.display(), unread.reason);
+            report.notes.push(note);
         }
         report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
-        scanned.push((spec, format, root, look));
+        looked.push(LookedAt {
+            spec,
+            format,
+            root,
+            look,
+        });
     }
-    report.ms.discover += ms(started);
+    Ok(looked)
+}
 
-    let started = Instant::now();
-    let mut work: Work<'_> = Work::default();
-    let mut gone_by_root = Vec::with_capacity(scanned.len());
-    for (spec, format, root, look) in &scanned {
-        let Work { mut plans, gone } =
-            plan(*root, &spec.path, *format, &look.discovery, &look.known);
-        work.plans.append(&mut plans);
-        gone_by_root.push(gone);
+/// What is to be done: the sources to read, newest first, and those that are gone, by root.
+struct AllWork<'a> {
+    plans: Vec<Plan<'a>>,
+    gone_by_root: Vec<Vec<&'a Known>>,
+}
+
+impl AllWork<'_> {
+    /// How many files have changed.
+    fn changed(&self) -> u64 {
+        let gone: usize = self.gone_by_root.iter().map(Vec::len).sum();
+        (self.plans.len() + gone) as u64
     }
-    for plan in &mut work.plans {
+}
+
+fn work<'a>(catalogue: &Catalogue, looked: &'a [LookedAt<'a>]) -> Result<AllWork<'a>, Error> {
+    let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(looked.len()));
+    for at in looked {
+        let look = &at.look;
+        let work = plan(
+            at.root,
+            &at.spec.path,
+            at.format,
+            &look.discovery,
+            &look.known,
+        );
+        plans.extend(work.plans);
+        gone_by_root.push(work.gone);
+    }
+    for plan in &mut plans {
         if let Some(known) = plan.known {
             plan.checkpoint = catalogue.checkpoint(known.source)?;
         }
     }
-    // Newest first: what a person looks for is most often recent.
-    work.plans.sort_by_key(|p| std::cmp::Reverse(p.mtime_ns));
-    let gone: usize = gone_by_root.iter().map(Vec::len).sum();
-    let changed = (work.plans.len() + gone) as u64;
-    report.files_changed += changed;
-    let bytes = work.plans.iter().map(|p| p.size).sum();
-    progress(Event::Discovered {
-        files: work.plans.len() as u64,
-        bytes,
+    // What a person looks for is most often recent.
+    plans.sort_by_key(|plan| std::cmp::Reverse(plan.mtime_ns));
+    Ok(AllWork {
+        plans,
+        gone_by_root,
+    })
+}
+
+/// Write what was found: of the roots, then of each file. A transaction is open before and after.
+fn write(
+    catalogue: &Catalogue,
+    config: &Config,
+    looked: &[LookedAt<'_>],
+    work: AllWork<'_>,
+    now_ms: i64,
+    progress: &mut dyn FnMut(Event),
+    report: &mut Report,
+) -> Result<(), Error> {
+    let has_changed = work.changed() > 0;
+    let mut stale: Stale<'_> = BTreeMap::new();
+    for (at, gone) in looked.iter().zip(&work.gone_by_root) {
+        note_root(catalogue, at, report)?;
+        // Until all of it is in, what is in these directories is not known to be as it was.
+        if has_changed {
+            catalogue.doubt_folders(at.root, &at.look.discovery.read)?;
+        }
+        for gone in gone {
+            let (vanished, left) = catalogue.remove_source(gone.source)?;
+            report.vanished += u64::from(vanished);
+            stale.extend(left.into_iter().map(|session| (session, at.format)));
+        }
+    }
+    let cancel = &config.cancel;
+    let doubtful = read_all(catalogue, &work.plans, stale, cancel, progress, report)?;
+    if cancel.is_cancelled() {
+        return Ok(());
+    }
+    let doubtful = doubtful.into_iter().map(|at| {
+        let plan = &work.plans[at];
+        (plan.root, parent(plan.relative).to_owned())
     });
-    if let Some(sighted) = &mut sighted {
-        sighted.expect(bytes);
-    }
-    if changed > 0 {
-        catalogue.keep_more_pages()?;
-    }
-    let fills = !catalogue.was_scanned()?;
-    if fills {
-        catalogue.checkpoint_beside(true)?;
-    }
-    let result = (|| {
-        catalogue.begin()?;
-        let mut stale: Stale<'_> = BTreeMap::new();
-        for ((spec, format, root, look), gone) in scanned.iter().zip(&gone_by_root) {
-            catalogue.ensure_root(spec)?;
-            let mut strays = look.discovery.strays.clone();
-            strays.extend(look.strays_kept(catalogue, *root)?);
-            strays.extend(look.discovery.unreadable.iter().cloned());
-            strays.sort();
-            strays.dedup_by(|a, b| a.relative == b.relative);
-            for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-                let links = strays.iter().filter(|s| s.reason == reason).count();
-                if links as u64 != catalogue.links_not_followed(*root, reason)? {
-                    report.notes.extend(links_note(spec, reason, links));
-                }
-            }
-            catalogue.note_root(
-                *root,
-                (look.discovery.device, look.discovery.inode),
-                look.discovery.error.as_deref(),
-                &strays,
-            )?;
-            if look.discovery.error.is_none() {
-                let left = &look.left_out;
-                catalogue.note_excluded(*root, &left.places, left.files)?;
-            }
-            // Until all of it is in, what is in these directories is not known to be as it was.
-            if changed > 0 {
-                catalogue.doubt_folders(*root, &look.discovery.read)?;
-            }
-            for gone in gone {
-                let (vanished, left) = catalogue.remove_source(gone.source)?;
-                report.vanished += u64::from(vanished);
-                stale.extend(left.into_iter().map(|session| (session, *format)));
-            }
+    let doubtful: HashSet<(i64, String)> = doubtful.collect();
+    for at in looked {
+        if at.look.discovery.error.is_none() && config.rules.exclude().is_empty() {
+            let look = &at.look;
+            look.note_folders(catalogue, at.root, at.format, now_ms, &doubtful)?;
         }
-        let doubtful = read_all(
-            catalogue,
-            &work.plans,
-            stale,
-            cancel,
-            sighted,
-            progress,
-            report,
-        )?;
-        if cancel.is_cancelled() {
-            return Ok(());
-        }
-        let doubtful = doubtful.into_iter().map(|at| {
-            let plan = &work.plans[at];
-            (plan.root, parent(plan.relative).to_owned())
-        });
-        let doubtful: HashSet<(i64, String)> = doubtful.collect();
-        for (_, format, root, look) in &scanned {
-            if look.discovery.error.is_none() && exclude.is_empty() {
-                look.note_folders(catalogue, *root, *format, now_ms, &doubtful)?;
-            }
-        }
-        catalogue.note_scan(now_ns() / 1_000_000, changed > 0)
-    })();
-    let committed = result.and_then(|()| catalogue.commit());
-    if committed.is_err() {
-        catalogue.rollback();
     }
-    let alone = match fills {
-        true => catalogue.checkpoint_beside(false),
-        false => Ok(()),
-    };
-    committed?;
-    alone?;
-    report.ms.catalogue += ms(started);
+    catalogue.note_scan(now_ns() / 1_000_000, has_changed)
+}
+
+/// What was found of a root beside its sources.
+fn note_root(
+    catalogue: &Catalogue,
+    LookedAt {
+        spec, root, look, ..
+    }: &LookedAt<'_>,
+    report: &mut Report,
+) -> Result<(), Error> {
+    catalogue.ensure_root(spec)?;
+    let discovery = &look.discovery;
+    let mut strays = discovery.strays.clone();
+    strays.extend(look.strays_kept(catalogue, *root)?);
+    strays.extend(discovery.unreadable.iter().cloned());
+    strays.sort();
+    strays.dedup_by(|a, b| a.relative == b.relative);
+    for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
+        let links = strays.iter().filter(|s| s.reason == reason).count();
+        if links as u64 != catalogue.links_not_followed(*root, reason)? {
+            report.notes.extend(links_note(spec, reason, links));
+        }
+    }
+    let place = (discovery.device, discovery.inode);
+    catalogue.note_root(*root, place, discovery.error.as_deref(), &strays)?;
+    if discovery.error.is_none() {
+        let left = &look.left_out;
+        catalogue.note_excluded(*root, &left.places, left.files)?;
+    }
     Ok(())
 }
 
@@ -270,7 +303,7 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
         let now_ms = now_ns() / 1_000_000;
-        let found = look(catalogue, config, spec, format, root, now_ms, None)?;
+        let found = look(catalogue, config, spec, format, root, now_ms)?;
         let work = plan(0, &spec.path, format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
         pending += unreadable(spec, &found.discovery);
@@ -284,11 +317,9 @@ pub(super) fn read_all(
     plans: &[Plan<'_>],
     stale: Stale<'_>,
     cancel: &Cancel,
-    sighted: Option<&mut Sighted>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<usize>, Error> {
-    let (sought, sightings) = sighted.map(Sighted::split).unzip();
     let mut writer = Writer {
         catalogue,
         report,
@@ -305,7 +336,6 @@ pub(super) fn read_all(
         open_bytes: 0,
         full: HashSet::new(),
         stale,
-        sightings,
         doubtful: BTreeSet::new(),
     };
     // For one file, and above all for none, no thread is worth starting.
@@ -314,12 +344,12 @@ pub(super) fn read_all(
         let mut buffer = Vec::new();
         for (at, plan) in plans.iter().enumerate() {
             let (mut written, mut cost) = (Ok(()), Cost::default());
-            let emit = &mut |chunk, spans| {
+            let emit = &mut |chunk| {
                 if written.is_ok() {
-                    written = writer.take(Message::Chunk(at, Box::new(chunk), spans));
+                    written = writer.take(Message::Chunk(at, Box::new(chunk)));
                 }
             };
-            let outcome = read_source(plan, sought, &mut buffer, &mut cost, emit);
+            let outcome = read_source(plan, &mut buffer, &mut cost, emit);
             written?;
             writer.take(Message::Done(at, outcome, cost))?;
             if cancel.is_cancelled() {
@@ -345,11 +375,11 @@ pub(super) fn read_all(
                     }
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
-                    let emit = &mut |chunk: Chunk<Inserts>, spans| {
+                    let emit = &mut |chunk: Chunk<Inserts>| {
                         let bytes = flight.depart(chunk.memory().max(chunk.source_bytes));
-                        let _ = send.send((Message::Chunk(at, Box::new(chunk), spans), bytes));
+                        let _ = send.send((Message::Chunk(at, Box::new(chunk)), bytes));
                     };
-                    let outcome = read_source(plan, sought, buffer, &mut cost, emit);
+                    let outcome = read_source(plan, buffer, &mut cost, emit);
                     let bytes = flight.depart(0);
                     let _ = send.send((Message::Done(at, outcome, cost), bytes));
                 });
@@ -377,7 +407,6 @@ struct Writer<'a> {
     /// Plans whose session is full.
     full: HashSet<usize>,
     stale: Stale<'a>,
-    sightings: Option<Sightings<'a>>,
     /// Plans whose file was racy or could not be read.
     doubtful: BTreeSet<usize>,
 }
@@ -400,7 +429,7 @@ impl Writer<'_> {
             return Ok(());
         }
         match message {
-            Message::Chunk(at, chunk, spans) => {
+            Message::Chunk(at, chunk) => {
                 if self.full.contains(&at) {
                     return Ok(());
                 }
@@ -413,11 +442,7 @@ impl Writer<'_> {
                         return Ok(());
                     }
                     applied => {
-                        let (applied, plan) = (applied?, &self.plans[at]);
-                        if let Some(sightings) = &mut self.sightings {
-                            sightings.add(plan, &chunk, &applied, &spans);
-                        }
-                        let stale = applied.stale.map(|session| (session, plan.format));
+                        let stale = applied?.map(|session| (session, self.plans[at].format));
                         self.stale.extend(stale);
                     }
                 }
@@ -442,11 +467,6 @@ impl Writer<'_> {
             Message::Done(at, outcome, cost) => {
                 if matches!(outcome, Err(_) | Ok(Outcome::Same { racy: true, .. })) {
                     self.doubtful.insert(at);
-                }
-                if let Some(sightings) = &mut self.sightings
-                    && cost.reads > 1
-                {
-                    sightings.give_up();
                 }
                 let plan = &self.plans[at];
                 self.report.bytes_read += cost.bytes_read;

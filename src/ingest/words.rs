@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use super::found::{done_in, payload};
 use super::passages::passages;
-use super::sync::Event;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::Item;
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
+use crate::model::Event;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
 use crate::threads;
@@ -59,6 +59,15 @@ pub enum WordsStage {
     Catalogue(#[from] catalogue::Error),
     #[error(transparent)]
     Words(#[from] WordsError),
+}
+
+impl From<WordsStage> for crate::error::Error {
+    fn from(error: WordsStage) -> crate::error::Error {
+        match error {
+            WordsStage::Catalogue(error) => error.into(),
+            WordsStage::Words(error) => error.into(),
+        }
+    }
 }
 
 /// How much is done at once.

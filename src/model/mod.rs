@@ -2,7 +2,9 @@
 
 mod acts;
 mod answer;
+mod cancel;
 mod entry;
+mod event;
 mod leaf;
 mod mask;
 mod query;
@@ -18,8 +20,10 @@ pub use answer::{
     SessionRow, ShownEntry, StageMs, Status, StoredRoot, Transcript, Tree, TreeRow, UnknownValue,
     Unread, Verdict, Verification, WatcherStatus,
 };
+pub use cancel::Cancel;
 pub(crate) use entry::ARRIVAL_BITS;
 pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Standing, Usage};
+pub use event::Event;
 pub use leaf::Leaf;
 pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use query::{Expr, Sort};

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use super::outline::Ask;
 use super::show::Reader;
+use crate::error::Error;
 use crate::format::Shape;
-use crate::index::{Error, Snapshot};
 use crate::model::SessionRow;
+use crate::query::Snapshot;
 
 /// Kind of what a file of pi's begins with.
 const HEADER: &str = "session";

@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use crate::index::{Error, Index};
+use super::Snapshot;
+use crate::error::Error;
 use crate::model::Class;
 
-impl Index {
+impl Snapshot<'_> {
     /// Every term of every passage on disk with file, byte and class of its entry, sorted. Passages whose entry is gone
     /// have an empty path and their key.
     #[doc(hidden)]
     pub fn dump_words(&self) -> Result<Vec<(PathBuf, u64, Class, String)>, Error> {
-        let snapshot = self.snapshot()?;
-        let (catalogue, found) = (snapshot.catalogue, snapshot.words()?);
+        let (catalogue, found) = (self.catalogue, self.words()?);
         let Some(words) = &found.words else {
             return Ok(Vec::new());
         };

@@ -10,13 +10,14 @@ use regex::Regex;
 use super::list::{Places, canonical};
 use super::outline::Ask;
 use super::page::is_of_project;
-use super::syntax::{Filters, Names};
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
 use crate::catalogue::chains::BESIDE;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
-use crate::index::{Error, Snapshot};
+use crate::error::Error;
+use crate::query::Snapshot;
+use crate::syntax::{Filters, Names};
 
 /// The entries that are left.
 pub(super) struct Left<'a> {

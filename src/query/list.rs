@@ -9,10 +9,11 @@ use super::page::{ListPage, Row};
 use super::show::Reader;
 use crate::catalogue::marks::Belonging;
 use crate::catalogue::read::{StoredSession, Totals};
+use crate::error::Error;
 use crate::format::ListOrder;
 use crate::format::json::Collation;
-use crate::index::{Error, Snapshot};
 use crate::model::{Listing, Mask, RootStatus, SCHEMA_VERSION, SessionRow, Sort, Status, iso};
+use crate::query::Snapshot;
 use crate::source::identity::now_ns;
 use crate::source::links::NOT_FOLLOWED;
 
@@ -149,7 +150,7 @@ impl Snapshot<'_> {
             total: page.total,
             elsewhere: page.elsewhere,
             complete: self.is_complete(),
-            pending_files: self.index.pending_files,
+            pending_files: self.stores.pending_files,
         }
     }
 
@@ -160,13 +161,13 @@ impl Snapshot<'_> {
             total: page.total,
             elsewhere: page.elsewhere,
             complete: self.is_complete(),
-            pending_files: self.index.pending_files,
+            pending_files: self.stores.pending_files,
         }
     }
 
     /// When all files were looked at last: just now, where opening did.
     fn last_scan_ms(&self, totals: &Totals) -> Option<i64> {
-        let here = self.index.report.as_ref().map(|_| now_ns() / 1_000_000);
+        let here = self.stores.was_checked.then(|| now_ns() / 1_000_000);
         here.max(totals.last_scan_ms)
     }
 
@@ -217,9 +218,9 @@ impl Snapshot<'_> {
         Ok(self.catalogue.has_sessions()?)
     }
 
-    /// What there is, where, and how current.
-    pub fn status(&self) -> Result<Status, Error> {
-        let (index, config, catalogue) = (self.index, self.config(), self.catalogue);
+    /// What there is, where, and how current. Whether somebody writes or watches is for others to say.
+    pub(crate) fn status(&self) -> Result<Status, Error> {
+        let (config, catalogue) = (self.config(), self.catalogue);
         let stored = catalogue.roots()?;
         let mut roots = Vec::new();
         for spec in &config.roots {
@@ -270,8 +271,8 @@ impl Snapshot<'_> {
                 .sum(),
             source_bytes: totals.source_bytes,
             last_scan: self.last_scan_ms(&totals).and_then(iso),
-            writer: index.has_writer(),
-            watcher: index.watcher(),
+            writer: config.has_writer(),
+            watcher: None,
         })
     }
 }

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use super::page::ListPage;
-use crate::index::{Error, Snapshot};
+use crate::error::Error;
+use crate::query::Snapshot;
 
 /// What was written, or shown, of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Questions: what the user types, and what answers it.
 
+mod agent_list;
 mod branch;
 mod dump;
 mod filter;
 mod list;
 mod list_json;
-mod listed;
 mod masked;
 mod name;
 mod order;
@@ -14,17 +14,18 @@ mod page;
 mod preview;
 mod search;
 mod show;
-pub mod syntax;
+mod snapshot;
 mod tree;
 mod unreadable;
 mod verify;
 
 pub use list::ListScope;
 pub use list_json::WrittenList;
-pub use listed::Listed;
 pub use page::ListPage;
 pub(crate) use preview::preview;
 pub use search::SearchScope;
-pub(crate) use search::looked_for;
 pub use show::{ShowScope, ShownPart};
+pub use snapshot::Snapshot;
+pub(crate) use snapshot::Stores;
 pub use tree::{TreeFilter, TreePart, TreeScope};
+pub(crate) use verify::verify;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::list::{ListScope, canonical};
 use crate::catalogue::read::StoredSession;
-use crate::index::{Error, Snapshot};
+use crate::error::Error;
 use crate::model::SessionRow;
+use crate::query::Snapshot;
 
 impl Snapshot<'_> {
     /// The session that `name` means: `last` (first row of `list` in `cwd`), a path, an id, or a unique prefix of ids.

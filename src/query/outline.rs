@@ -7,8 +7,9 @@ use crate::catalogue;
 use crate::catalogue::chains::BESIDE;
 use crate::catalogue::entries::Placed;
 use crate::catalogue::read::StoredSession;
-use crate::index::{Error, Snapshot};
+use crate::error::Error;
 use crate::model::{Leaf, sort_siblings};
+use crate::query::Snapshot;
 
 /// No entry.
 const NONE: u32 = u32::MAX;

@@ -12,8 +12,9 @@ pub(super) use self::window::Row;
 use super::list::{ListScope, Places, Rank, Ranks, canonical};
 use crate::catalogue::Catalogue;
 use crate::catalogue::rows::{Wanted, head};
-use crate::index::{Error, Snapshot};
+use crate::error::Error;
 use crate::model::Sort;
+use crate::query::Snapshot;
 
 /// What a list consists of: which sessions, in which order.
 pub struct ListPage {

@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use super::syntax::{self, Now};
 use crate::catalogue::Catalogue;
-use crate::index::{Error, Snapshot};
-use crate::ingest::{Cancel, Event, Found};
+use crate::error::Error;
+use crate::ingest::Found;
+use crate::model::Cancel;
+use crate::model::Event;
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
+use crate::query::Snapshot;
 use crate::source::identity::now_ns;
+use crate::syntax::{self, Now};
 use crate::words::{self, Order, Words, search_any};
 
 mod ascent;
@@ -140,13 +143,13 @@ impl Snapshot<'_> {
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             complete: self.is_complete(),
-            pending_files: self.index.pending_files,
+            pending_files: self.stores.pending_files,
             total_exact: true,
             counts_exact: true,
             notes: query.notes.clone(),
             ..SearchAnswer::default()
         };
-        if !self.index.is_made() {
+        if !self.stores.is_made {
             return Ok(answer);
         }
         let mut ask = |found| -> Result<Option<String>, Error> {
@@ -287,11 +290,11 @@ impl<'a> Search<'a> {
     /// How many files are not in the answer, with those of these sources. Where nobody could look
     /// at the files, any of them may be counted as changed already: then it is the least number.
     fn pending_files(&self, failed: &BTreeSet<i64>) -> Result<u64, Error> {
-        let index = self.snapshot.index;
-        if index.report.is_none() {
-            return Ok(index.pending_files.max(failed.len() as u64));
+        let stores = self.snapshot.stores;
+        if !stores.was_checked {
+            return Ok(stores.pending_files.max(failed.len() as u64));
         }
-        let mut pending = index.pending_files;
+        let mut pending = stores.pending_files;
         for source in failed {
             pending += u64::from(!self.catalogue.is_noted_unread(*source)?);
         }
@@ -305,8 +308,8 @@ impl<'a> Search<'a> {
         answer: &mut SearchAnswer,
     ) -> Result<Vec<Told>, Error> {
         self.ask(questions, |asked| {
-            let index = self.snapshot.index;
-            answer.complete = index.complete && asked.failed.is_empty();
+            let stores = self.snapshot.stores;
+            answer.complete = stores.complete && asked.failed.is_empty();
             answer.pending_files = self.pending_files(&asked.failed)?;
             for source in &asked.failed {
                 if let Some((path, _)) = self.catalogue.source_place(*source)? {
@@ -380,16 +383,6 @@ fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
             expr => expr.clone(),
         })
         .collect()
-}
-
-/// What all passages say that a search finds first; `None` where filters alone decide, or stand beside an OR.
-///
-/// # Errors
-/// [`Error::Query`] when the query cannot be read.
-pub(crate) fn looked_for(query: &str, scope: &SearchScope) -> Result<Option<Expr>, Error> {
-    let query = syntax::parse(query, scope.now())?;
-    let mut exprs = exprs(&query, scope);
-    Ok(exprs.pop().flatten().filter(|_| exprs.is_empty()))
 }
 
 fn questions<'q>(exprs: &'q [Option<Expr>], sieves: &'q [Sieve<'q>]) -> Vec<Question<'q>> {

@@ -10,10 +10,11 @@ use super::tree::current_labels;
 use super::unreadable::Unreadable;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
+use crate::error::Error;
 use crate::format::Shape;
-use crate::index::{Error, Snapshot};
 use crate::ingest::entry_bytes;
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, ShownEntry, Transcript, iso};
+use crate::query::Snapshot;
 use crate::source::place::bytes_at;
 
 /// Which entries a transcript shows.

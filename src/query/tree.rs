@@ -8,8 +8,9 @@ use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
-use crate::index::{Error, Snapshot};
+use crate::error::Error;
 use crate::model::{Class, Mask, SCHEMA_VERSION, SessionRow, Tree, TreeRow, iso};
+use crate::query::Snapshot;
 
 /// pi's filters of the tree view (formats: section 13 of the pi sheet).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

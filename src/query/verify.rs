@@ -10,61 +10,51 @@ mod words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use super::Stores;
 use crate::catalogue::Catalogue;
 use crate::catalogue::read::Known;
+use crate::error::Error;
 use crate::format::Format;
-use crate::index::{Error, Event, Index};
 use crate::ingest::{Finding, compare_source};
+use crate::model::Event;
 use crate::model::{Difference, FileVerdict, SCHEMA_VERSION, Unread, Verdict, Verification};
 
 use self::words::Passages;
 
-impl Index {
-    /// Read every file again and compare: bytes tiled by entries and problems, rows, session
-    /// values, passages. `progress` is told of the files and bytes to be compared, then again and
-    /// again how many were.
-    ///
-    /// It may run beside writers: each file is compared up to its catalogued end, and what seems to
-    /// differ is looked at again in a newer state of both stores. No transaction stays open while
-    /// files are read.
-    ///
-    /// What is changed: a store that is damaged gets a mark, by which searches pass such words over and the next sync builds
-    /// it anew; and a session file that holds other bytes than were catalogued is read again.
-    pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
-        if !self.is_made() {
-            return Ok(Verification {
-                schema_version: SCHEMA_VERSION,
-                differences: vec![difference(
-                    "catalogue",
-                    None,
-                    "there is no catalogue".into(),
-                )],
-                ..Verification::default()
-            });
-        }
-        let mut inspection = Inspection {
-            index: self,
-            catalogue: self.catalogue_in_parts(),
-            found: Verification {
-                schema_version: SCHEMA_VERSION,
-                ..Verification::default()
-            },
-            files: BTreeMap::new(),
-        };
-        match inspection.run(progress) {
-            Err(error) if error.is_damage() => {
-                let what = format!("{error}; nothing more of it can be compared");
-                inspection.differs("catalogue", None, what);
-            }
-            run => run?,
-        }
-        progress(Event::Done);
-        let verification = inspection.end();
-        // Session files that hold other bytes than were catalogued are read again, where that can
-        // be done now; the next sync does it otherwise, if not by itself.
-        self.heal(&verification.condemned);
-        Ok(verification)
+/// What [`Index::verify`](crate::Index::verify) does, but for reading again what has changed.
+pub(crate) fn verify(
+    stores: &Stores,
+    progress: &mut dyn FnMut(Event),
+) -> Result<Verification, Error> {
+    if !stores.is_made {
+        return Ok(Verification {
+            schema_version: SCHEMA_VERSION,
+            differences: vec![difference(
+                "catalogue",
+                None,
+                "there is no catalogue".into(),
+            )],
+            ..Verification::default()
+        });
     }
+    let mut inspection = Inspection {
+        stores,
+        catalogue: &stores.catalogue,
+        found: Verification {
+            schema_version: SCHEMA_VERSION,
+            ..Verification::default()
+        },
+        files: BTreeMap::new(),
+    };
+    match inspection.run(progress) {
+        Err(error) if error.is_damage() => {
+            let what = format!("{error}; nothing more of it can be compared");
+            inspection.differs("catalogue", None, what);
+        }
+        run => run?,
+    }
+    progress(Event::Done);
+    Ok(inspection.end())
 }
 
 fn difference(store: &str, source: Option<PathBuf>, what: String) -> Difference {
@@ -85,7 +75,7 @@ struct Source<'i> {
 
 /// What is found on the way.
 struct Inspection<'i> {
-    index: &'i Index,
+    stores: &'i Stores,
     catalogue: &'i Catalogue,
     found: Verification,
     files: BTreeMap<PathBuf, (Verdict, Vec<String>)>,
@@ -96,9 +86,9 @@ impl<'i> Inspection<'i> {
         self.whole_catalogue()?;
         let passages = Passages::open(self)?;
         let mut sources = Vec::new();
-        let index = self.index;
-        for spec in &index.config.roots {
-            if let Some(format) = index.config.format(&spec.format) {
+        let config = &self.stores.config;
+        for spec in &config.roots {
+            if let Some(format) = config.format(&spec.format) {
                 sources.extend(self.root(spec, format)?);
             }
         }
@@ -120,10 +110,10 @@ impl<'i> Inspection<'i> {
             let what = "what was removed is not wiped from the disk yet: the next sync does it";
             self.behind("catalogue", None, what.into());
         }
-        if catalogue.excluded_by()? != self.index.config.left_out_by() {
+        if catalogue.excluded_by()? != self.stores.config.left_out_by() {
             let what = "what is to be left out has changed since the last sync";
             // Whoever writes does that first of all.
-            match self.index.has_writer() {
+            match self.stores.config.has_writer() {
                 true => self.behind("catalogue", None, what.into()),
                 false => self.differs("catalogue", None, what.into()),
             }

@@ -4,10 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{BadSetting, Flags, Settings, Surroundings, THIS_TIME, expanded, folder};
+use crate::config::Config;
+use crate::config::Rules;
+use crate::config::each_once;
+use crate::config::lasting;
 use crate::format::{AGENTS, Agent, FORMATS};
-use crate::index::{Config, RootSpec, Rules, each_once, lasting};
 use crate::locations::{self, Environment};
 use crate::source::exclude::Exclude;
+use crate::source::root::RootSpec;
 
 impl Settings {
     /// What these settings ask for: the index, and every place that is to be looked at. What is to

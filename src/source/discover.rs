@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, available_parallelism};
 use std::{fs, io};
 
-use super::ahead::Listings;
 use super::folders::{Folder, Folders, Seal};
 use super::identity::{Identity, now_ns};
 use super::links::Links;
-use super::listing::{Kind, Listed, Listing};
+use super::listing::{Kind, Listed, Listing, list};
 use crate::format::{Format, WriteMode};
 use crate::model::{Part, Placement};
 
@@ -147,30 +146,17 @@ impl Discovery {
 
 /// Walk the root at `path`, and look at every file.
 pub fn discover(path: &Path, flat: bool, format: &dyn Format, links: &Links) -> Discovery {
-    let (known, listings) = (Folders::default(), Listings::default());
-    let before = Before {
-        known: &known,
-        listings: &listings,
-    };
-    discover_changes(path, flat, format, links, before)
+    discover_changes(path, flat, format, links, &Folders::default())
 }
 
-/// What there is before a look begins.
-#[derive(Clone, Copy)]
-pub struct Before<'a> {
-    /// Directories as they were.
-    pub known: &'a Folders,
-    /// Directories that were listed ahead.
-    pub listings: &'a Listings,
-}
-
-/// The same but for what is in directories that are as they were. Those that were listed already are not listed again.
+/// Walk the root at `path`, and look at the files in directories that are not as they were when they
+/// were `known`.
 pub fn discover_changes(
     path: &Path,
     flat: bool,
     format: &dyn Format,
     links: &Links,
-    before: Before<'_>,
+    known: &Folders,
 ) -> Discovery {
     if path.to_str().is_none() {
         return Discovery {
@@ -179,7 +165,7 @@ pub fn discover_changes(
         };
     }
     // Before the first look: what is changed later is so close to it that it counts as racy.
-    let started_ns = before.listings.started_ns(now_ns());
+    let started_ns = now_ns();
     let metadata = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => metadata,
         Ok(_) => {
@@ -204,7 +190,7 @@ pub fn discover_changes(
     }];
     let walk = Walk {
         started_ns,
-        ..Walk::new(path, flat, format, links, before, waiting)
+        ..Walk::new(path, flat, format, links, known, waiting)
     };
     std::thread::scope(|scope| walk.walk(scope));
     let mut all = walk
@@ -237,7 +223,8 @@ struct Walk<'a> {
     flat: bool,
     format: &'a dyn Format,
     links: &'a Links,
-    before: Before<'a>,
+    /// Directories as they were.
+    known: &'a Folders,
     /// Whether directories vouch for the files in them.
     vouches: bool,
     started_ns: i64,
@@ -305,7 +292,7 @@ impl<'a> Walk<'a> {
         flat: bool,
         format: &'a dyn Format,
         links: &'a Links,
-        before: Before<'a>,
+        known: &'a Folders,
         waiting: Vec<Directory>,
     ) -> Walk<'a> {
         Walk {
@@ -313,7 +300,7 @@ impl<'a> Walk<'a> {
             flat,
             format,
             links,
-            before,
+            known,
             vouches: vouches(flat, format),
             started_ns: now_ns(),
             waiting: Mutex::new(waiting),
@@ -374,15 +361,12 @@ impl Walk<'_> {
         }
         let below = &directory.below;
         let path = below.to_str().map(slashed);
-        let kept = |seal: Seal| {
-            path.as_ref()
-                .and_then(|path| self.before.known.kept(path, seal))
-        };
+        let kept = |seal: Seal| path.as_ref().and_then(|path| self.known.kept(path, seal));
         if self.vouches
             && let Some(folder) = kept(Seal::of_directory(&directory.identity))
         {
             here.folders.push(folder.clone());
-            let inside = self.before.known.inside(&folder.relative);
+            let inside = self.known.inside(&folder.relative);
             directory.note_others(folder.files, 1 + inside.len(), here);
             return self.inside(directory, inside, here);
         }
@@ -462,7 +446,7 @@ impl Walk<'_> {
         let Listing {
             names: listed,
             broken_off,
-        } = self.before.listings.list(&self.root.join(below))?;
+        } = list(&self.root.join(below))?;
         if let Some(error) = broken_off {
             here.unread(below, &error);
             *settled = false;

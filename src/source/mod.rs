@@ -1,6 +1,5 @@
 //! The files themselves: which there are, whether they changed, and how they are cut into lines.
 
-pub mod ahead;
 pub mod checkpoint;
 pub mod clock;
 pub mod discover;
@@ -13,3 +12,4 @@ pub mod lines;
 pub mod links;
 pub mod listing;
 pub mod place;
+pub mod root;

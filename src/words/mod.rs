@@ -48,7 +48,6 @@ pub use matcher::{highlights, matches_text};
 pub use matcher::{other_tokens, single_token};
 pub use merging::{Merge, is_merge_due, merge};
 pub use overlay::{Overlay, Owed, Part, Scan};
-pub use prefilter::Prefilter;
 pub use rank::recency;
 pub use scanned::regex_error;
 pub use schema::{Doc, SCHEMA_REVISION};

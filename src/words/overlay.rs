@@ -221,18 +221,6 @@ impl Part<'_> {
         });
     }
 
-    /// So many entries are owed of which no passage can match and none is of the sample.
-    pub fn pass(&mut self, entries: u64, bytes: u64) {
-        self.records.add(Share {
-            sampled: 0,
-            all: entries,
-        });
-        self.bytes.add(Share {
-            sampled: 0,
-            all: bytes,
-        });
-    }
-
     /// Whether a passage of these records, as they are on disk, may match. `false` is certain. `json`: they are that,
     /// not plain text.
     pub fn may_match(&self, records: &[u8], json: bool) -> bool {

@@ -5,7 +5,7 @@ use std::path::Path;
 use sessionary::format::FORMATS;
 use sessionary::format::json::{PieceKind, normalise, split};
 use sessionary::model::{Fold, Passage};
-use sessionary::query::syntax::{Now, parse};
+use sessionary::syntax::{Now, parse};
 
 use super::reference::{self, Json};
 

@@ -10,8 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use clap::{Args, ValueEnum};
 use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::Sort;
-use sessionary::query::syntax::{self, Filters, Now};
 use sessionary::settings::known_names;
+use sessionary::syntax::{self, Filters, Now};
 use sessionary::{Config, Index, Listed};
 
 use self::rows::FirstLook;

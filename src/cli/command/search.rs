@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::Args;
 use sessionary::index::SearchScope;
 use sessionary::model::{SearchAnswer, UnknownValue};
-use sessionary::{Config, Index};
+use sessionary::syntax::{self, Now};
+use sessionary::{Config, Freshness, Index};
 
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
@@ -111,7 +112,10 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     };
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
-    let (index, answer) = Index::open_and_search(config, &query, &scope, event)?;
+    // What is wrong with the query is said before a look at the files, which may take minutes.
+    syntax::parse(&query, Now::utc(screen.now_ms)).map_err(sessionary::Error::from)?;
+    let index = Index::open_with(config, Freshness::Check, event)?;
+    let answer = index.search_with(&query, &scope, event)?;
     drop(progress);
     let mut index = super::answerable(super::opened(index, screen))?;
     if screen.json {

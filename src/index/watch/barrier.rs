@@ -16,9 +16,11 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::CONTRACT_VERSION;
-use crate::index::{Config, Error, RootSpec};
+use crate::config::Config;
+use crate::error::Error;
 use crate::private;
 use crate::source::checkpoint::hash;
+use crate::source::root::RootSpec;
 
 /// What the names of cookies begin with.
 const COOKIE: &str = "ask-";

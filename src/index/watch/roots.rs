@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Watch;
-use crate::index::RootSpec;
 use crate::source::discover::relative;
 use crate::source::events::Met;
 use crate::source::filesystem::untold;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
+use crate::source::root::RootSpec;
 
 /// A root as it is watched.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use super::{Ended, Stop, Watch, Watched};
-use crate::index::{Error, StoreFault};
+use crate::error::Error;
+use crate::error::StoreFault;
 use crate::ingest::{self, Hinted};
 use crate::model::Report;
 use crate::source::identity::file_at;
@@ -396,10 +397,12 @@ mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
     use super::{BREATH, MOST_PUT_OFF, SLICE, looked_for};
+    use crate::config::Config;
     use crate::index::watch::{Presence, Watch};
-    use crate::index::{Config, Freshness, Index, Indexer, RootSpec, SearchScope, WatchOptions};
+    use crate::index::{Freshness, Index, Indexer, SearchScope, WatchOptions};
     use crate::ingest::Pace;
     use crate::model::Report;
+    use crate::source::root::RootSpec;
     use crate::words::WordsLock;
 
     #[test]

@@ -10,8 +10,8 @@ use crate::catalogue::read::Known;
 use crate::catalogue::write::Inserts;
 use crate::format::Format;
 use crate::format::pi::Dialect;
-use crate::index::RootSpec;
 use crate::model::Part;
+use crate::source::root::RootSpec;
 
 /// Lines that make more than one chunk.
 const MANY: usize = CHUNK_BYTES as usize / 1_000 + 200;
@@ -80,14 +80,14 @@ impl Place {
         };
         let mut cost = Cost::default();
         let (mut unproven, mut revision) = (false, 0);
-        let mut emit = |chunk: Chunk<Inserts>, _| {
+        let mut emit = |chunk: Chunk<Inserts>| {
             self.catalogue.apply(&chunk, &Dialect::PI).unwrap();
             if chunk.forget_from.is_some() {
                 meanwhile(&self.path);
             }
             (unproven, revision) = (chunk.unproven, chunk.revision);
         };
-        let outcome = read_source(&plan, None, &mut Vec::new(), &mut cost, &mut emit);
+        let outcome = read_source(&plan, &mut Vec::new(), &mut cost, &mut emit);
         let source = self.catalogue.known_sources(self.root).unwrap()[0].source;
         let mut rows = self.catalogue.each_entry_of_source(source).unwrap();
         let mut entries = 0;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::ListPage;
 use crate::catalogue::Catalogue;
 use crate::catalogue::rows::said;
-use crate::index::Error;
+use crate::error::Error;
 
 /// Bytes of rows that are read in one go, about: memory does not grow with the list, and rows are
 /// read in the order in which they are stored. That is nearly the order of most lists, so that few

@@ -6,11 +6,11 @@ use super::Search;
 use super::counted::Counted;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
-use crate::index::Error;
+use crate::error::Error;
 use crate::ingest::{scan_owed, scan_prompts};
 use crate::model::Expr;
 use crate::query::filter::Left;
-use crate::query::syntax::{Filters, Names};
+use crate::syntax::{Filters, Names};
 use crate::words::{
     self, Facts, Matcher, Order, Overlay, Pick, Scan, Scope, Side, Times, search_any,
 };
@@ -181,19 +181,9 @@ impl<'a> Search<'a> {
             };
             let formats = &self.snapshot.config().formats;
             let done = (words.is_some() && !reads(question)).then_some(done);
-            let sighted = match &self.snapshot.index.sighted {
-                Some(sighted) if sighted.answers(question.expr, self.catalogue)? => Some(sighted),
-                _ => None,
-            };
             let mut progress = self.progress.borrow_mut();
-            let (mut parts, unread) = scan_owed(
-                self.catalogue,
-                formats,
-                (done, sighted),
-                &scans[at],
-                &read,
-                *progress,
-            )?;
+            let (mut parts, unread) =
+                scan_owed(self.catalogue, formats, done, &scans[at], &read, *progress)?;
             drop(progress);
             failed.extend(unread);
             if f.asks_for_prompts() {

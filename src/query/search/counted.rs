@@ -7,7 +7,7 @@ use super::Search;
 use super::asking::Asked;
 use super::passage::Verdict;
 use crate::catalogue::write::ARRIVAL_BITS;
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::Class;
 use crate::query::show::Reader;
 use crate::words::{self, Order, Side, search_any};

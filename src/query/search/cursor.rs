@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use super::SearchScope;
-use crate::index::Error;
+use crate::error::Error;
 use crate::source::checkpoint::hash;
 
 /// Hexadecimal digits of a fingerprint.

@@ -6,7 +6,7 @@ use super::Search;
 use super::asking::Asked;
 use super::counted::Counted;
 use crate::catalogue::write::ARRIVAL_BITS;
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::{Count, Facets, iso};
 use crate::query::filter::folder;
 use crate::words::Order;

@@ -2,7 +2,7 @@
 //! is shortened or left out, and the answer names it.
 
 use super::cursor::{DIGITS, Fingerprint, Shown};
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::{HitGroup, SearchAnswer, SessionRow, acts};
 
 /// A hit of the page: its place in the answer, and what a cursor says of it.

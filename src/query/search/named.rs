@@ -4,7 +4,7 @@
 use super::Search;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::ARRIVAL_BITS;
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::{Expr, Named, SearchAnswer};
 use crate::query::show::address;
 

@@ -17,7 +17,7 @@ use super::typed::{Author, author};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::{Class, Explanation, Hit, HitGroup, Place, SearchAnswer, Standing, iso};
 use crate::query::masked::mask_pieces;
 use crate::query::show::{Reader, address};

@@ -4,7 +4,7 @@ use super::Search;
 use super::asking::Asked;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
-use crate::index::Error;
+use crate::error::Error;
 use crate::query::show::Reader;
 use crate::words::{self, Side, WordsError};
 

@@ -8,7 +8,7 @@ use crate::catalogue::Catalogue;
 use crate::catalogue::chains::BESIDE;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::{Neighbour, Place, iso};
 use crate::query::outline::{Ask, Outline};
 use crate::query::show::{Reader, address};

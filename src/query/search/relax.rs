@@ -3,10 +3,10 @@
 use super::Search;
 use super::asking::{Question, Sieve};
 use super::inflect::forms;
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
 use crate::query::filter::Left;
-use crate::query::syntax::Filters;
+use crate::syntax::Filters;
 use crate::words::{other_tokens, single_token};
 
 /// Shorter words have too many neighbours.
@@ -267,7 +267,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::syntax::{Now, parse};
+    use crate::syntax::{Now, parse};
 
     fn read(text: &str) -> Expr {
         let query = parse(text, Now::utc(0)).unwrap();

@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::Search;
 use crate::catalogue::values::Valued;
-use crate::index::Error;
+use crate::error::Error;
 use crate::model::UnknownValue;
 use crate::query::filter::{folder, holds, is_at, is_id, with_file};
 use crate::query::page::is_of_project;
-use crate::query::syntax::{Typed, distance};
 use crate::query::tree::current_labels;
+use crate::syntax::{Typed, distance};
 
 /// Values told at most: of those that there are, and of those that nothing has.
 const MOST: usize = 10;
@@ -22,7 +22,7 @@ impl Search<'_> {
     pub(super) fn unknown(&self) -> Result<Vec<UnknownValue>, Error> {
         let mut unknown = Vec::new();
         for typed in &self.query.typed {
-            let wants = |one: &crate::query::syntax::Alternative| one.filters.wants(typed);
+            let wants = |one: &crate::syntax::Alternative| one.filters.wants(typed);
             if !self.query.alternatives.iter().any(wants) {
                 continue;
             }

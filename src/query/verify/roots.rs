@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Inspection, Source};
 use crate::catalogue::read::Known;
+use crate::error::Error;
 use crate::format::Format;
-use crate::index::{Error, RootSpec};
 use crate::ingest::leave_out;
 use crate::source::discover::{Discovery, Stray, discover};
 use crate::source::folders::{Folder, Seal, parent};
 use crate::source::identity::now_ns;
+use crate::source::root::RootSpec;
 
 /// What is stored of a root, as of one moment.
 #[derive(Default)]
@@ -38,7 +39,7 @@ impl<'i> Inspection<'i> {
         spec: &RootSpec,
         format: &'i dyn Format,
     ) -> Result<Vec<Source<'i>>, Error> {
-        let (catalogue, config) = (self.catalogue, &self.index.config);
+        let (catalogue, config) = (self.catalogue, &self.stores.config);
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
         if root.is_none() && !spec.path.exists() {
             return Ok(Vec::new());
@@ -86,7 +87,7 @@ impl<'i> Inspection<'i> {
     }
 
     fn stored(&self, root: i64, spec: &RootSpec, format: &dyn Format) -> Result<Stored, Error> {
-        let (catalogue, config) = (self.catalogue, &self.index.config);
+        let (catalogue, config) = (self.catalogue, &self.stores.config);
         let now_ms = now_ns() / 1_000_000;
         catalogue.at_one_moment(|| {
             // Where something is excluded each look reads all directories.

@@ -14,7 +14,7 @@ use super::Inspection;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::{Dead, Item};
 use crate::catalogue::write::flag;
-use crate::index::Error;
+use crate::error::Error;
 use crate::ingest::{Comparison, Found, entry_bytes, passages};
 use crate::model::Class;
 use crate::words::{Words, condemn};
@@ -162,7 +162,7 @@ impl Tries {
     /// Whether to try again; whoever writes is given some time.
     fn once_more(&mut self, inspection: &Inspection<'_>) -> bool {
         self.0 += 1;
-        let is_written = inspection.index.has_writer();
+        let is_written = inspection.stores.config.has_writer();
         let most = match is_written {
             true => TRIES.1,
             false => TRIES.0,
@@ -193,14 +193,14 @@ impl Inspection<'_> {
     ) -> Result<T, Error> {
         let mut tries = Tries::default();
         loop {
-            let found = self.index.ask(|snapshot| {
+            let (found, _) = self.stores.ask(&mut |snapshot| {
                 let found = snapshot.words()?;
                 match found.words.is_some() {
                     true => ask(found).map(Ok),
                     false => Ok(Err(found)),
                 }
-            })?;
-            match found {
+            });
+            match found? {
                 Ok(asked) => return Ok(asked),
                 Err(_) if tries.once_more(self) => {}
                 Err(found) => return self.catalogue.at_one_moment(|| ask(found)),
@@ -213,7 +213,7 @@ impl Inspection<'_> {
         // Reading on in files that lie about their own shape makes tantivy panic, and the next
         // search would find what they say now.
         let why = format!("the words cannot be read: {}", damaged.join(", "));
-        condemn(&self.index.config.words_dir(), &why);
+        condemn(&self.stores.config.words_dir(), &why);
         for what in damaged {
             self.differs("words", None, what);
         }
@@ -289,7 +289,7 @@ impl Inspection<'_> {
             self.differs("words", None, what);
         }
         // Whoever makes them anew has thrown away what was there, and does not owe it yet.
-        if !has_words && !told.is_empty() && self.index.has_writer() {
+        if !has_words && !told.is_empty() && self.stores.config.has_writer() {
             self.behind("words", None, "are being made anew".into());
             return Ok(());
         }
@@ -317,7 +317,7 @@ impl Inspection<'_> {
         if entry.flags & flag::PROVISIONAL != 0 {
             return Some(Vec::new());
         }
-        let format = self.index.config.format(format)?;
+        let format = self.stores.config.format(format)?;
         let record = entry_bytes(path, file, entry.start, entry.length, entry.hash);
         let record = record.ok().flatten()?;
         let told = (entry.flags, entry.stop_reason.is_some());

@@ -6,9 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{Before, Behind, Directory, Discovery, Walk, slashed};
+use super::{Behind, Directory, Discovery, Walk, slashed};
 use crate::format::Format;
-use crate::source::ahead::Listings;
 use crate::source::folders::Folders;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
@@ -29,13 +28,9 @@ pub fn discover_at(
     if device.is_some_and(|device| device != identity.device) {
         return None;
     }
-    let (known, listings) = (Folders::default(), Listings::default());
-    let before = Before {
-        known: &known,
-        listings: &listings,
-    };
+    let known = Folders::default();
     let mut here = Discovery::default();
-    let walk = Walk::new(path, flat, format, links, before, Vec::new());
+    let walk = Walk::new(path, flat, format, links, &known, Vec::new());
     for below in paths {
         // Below a flat root only its own files are looked at.
         let below = Path::new(below);

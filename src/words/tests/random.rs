@@ -9,8 +9,9 @@ use rand_chacha::ChaCha8Rng;
 use super::index::doc;
 use super::{oracle, overlaid};
 use crate::model::{Class, Expr};
+use crate::words::prefilter::Prefilter;
 use crate::words::tokenizer::segment;
-use crate::words::{Doc, Hit, Matcher, Order, Prefilter, Scope, Words, search};
+use crate::words::{Doc, Hit, Matcher, Order, Scope, Words, search};
 
 /// Short and few, so that random texts meet; every rule of the tokenizer has some.
 const ATOMS: &[&str] = &[

@@ -28,7 +28,7 @@ mod word;
 use alternatives::{Filter, Tree, alternatives};
 #[cfg(test)]
 use field::FIELDS;
-pub(super) use field::distance;
+pub(crate) use field::distance;
 use lex::{Lexeme, Piece, lex};
 pub use time::Now;
 use word::word;

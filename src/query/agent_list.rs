@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
-use super::{Error, Snapshot};
+use super::Snapshot;
 use crate::catalogue::agent_list::AgentRow;
+use crate::error::Error;
 use crate::session::{self, Progress, SessionInfo, SessionManager, Setup, in_order, read_again};
 
 impl Snapshot<'_> {
@@ -15,7 +16,7 @@ impl Snapshot<'_> {
     /// Where the index does not know the folder, or could not be brought up to the files, they are read. A file that could
     /// not be read when the index was opened is tried again, alone.
     /// What is excluded from the index is not listed, nor what a link out of the roots leads to unless
-    /// the [rules](super::Rules) follow it.
+    /// the [rules](crate::Rules) follow it.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.
@@ -79,7 +80,7 @@ impl Snapshot<'_> {
     /// The root of these sessions, and what of it the index could not read; `None` where the files are to be read instead.
     fn known(&self, setup: &Setup) -> Result<Option<(i64, Vec<PathBuf>)>, Error> {
         // All files were looked at, though some could not be read.
-        let was_checked = self.index.complete || self.index.report.is_some();
+        let was_checked = self.stores.complete || self.stores.was_checked;
         let root = match was_checked {
             true => self.root_of(setup)?,
             false => None,
@@ -87,7 +88,7 @@ impl Snapshot<'_> {
         let Some(root) = root else {
             return Ok(None);
         };
-        let unread = match self.index.complete {
+        let unread = match self.stores.complete {
             true => Some(Vec::new()),
             false => self.catalogue.unread_in(root)?,
         };

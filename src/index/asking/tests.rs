@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use super::*;
-use crate::index::{Event, Freshness, ListScope, RootSpec, SearchScope, ShowScope, TreeFilter};
+use crate::config::Config;
+use crate::index::{Freshness, ListScope, SearchScope, ShowScope, TreeFilter};
+use crate::model::Event;
+use crate::source::root::RootSpec;
 
 /// Entries that the session has at first; many enough that readers take many steps.
 const ENTRIES: usize = 12;
@@ -165,7 +168,7 @@ fn asked(
 ) -> (Value, usize) {
     let met = Arc::new(AtomicUsize::new(0));
     let (counted, once) = (Arc::clone(&met), Mutex::new(Some(commit)));
-    index.catalogue.each_step(STEPS, move || {
+    index.stores.catalogue.each_step(STEPS, move || {
         if counted.fetch_add(1, Ordering::Relaxed) == nth
             && let Some(commit) = once.lock().unwrap().take()
         {
@@ -173,7 +176,7 @@ fn asked(
         }
     });
     let answer = question(index);
-    index.catalogue.each_step(0, || {});
+    index.stores.catalogue.each_step(0, || {});
     (answer, met.load(Ordering::Relaxed))
 }
 

@@ -211,7 +211,7 @@ fn meant_time(value: &str) -> Option<String> {
 }
 
 /// Letters to add, remove or replace between two words; of those beyond ASCII each byte.
-pub(in crate::query) fn distance(a: &str, b: &str) -> usize {
+pub(crate) fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {
         let mut diagonal = row[0];

@@ -10,15 +10,19 @@
 //! when the answer is done the index takes in what the file says now, and the question is asked
 //! once more on a new snapshot.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::{Config, Error, Index, Indexer};
 use crate::catalogue::Catalogue;
-use crate::ingest::{Agreement, Found};
+use crate::config::Config;
+use crate::error::Error;
+use crate::ingest::{Agreement, Found, OpenedWords};
 use crate::model::SessionRow;
+
+/// Files that hold other bytes than those catalogued, by their sources.
+pub(crate) type Changed = BTreeMap<i64, PathBuf>;
 
 /// How often a question is asked again because somebody has committed in between.
 const TRIES: usize = 5;
@@ -29,30 +33,51 @@ const TRIES: usize = 5;
 /// somebody writes meanwhile grows: ask, let it go, and print afterwards. Several snapshots of one
 /// [`Index`] that live at the same time are of the same state.
 pub struct Snapshot<'i> {
-    pub(crate) index: &'i Index,
-    pub(crate) catalogue: &'i Catalogue,
+    pub(super) stores: &'i Stores,
+    pub(super) catalogue: &'i Catalogue,
     /// Opened when they are asked for.
     words: OnceCell<Rc<Found>>,
     /// Whether nobody will ask again on a newer snapshot.
     is_last: bool,
     /// Files that hold other bytes than those catalogued, by their sources.
-    changed: RefCell<BTreeMap<i64, PathBuf>>,
+    changed: RefCell<Changed>,
 }
 
-/// How an answer that was given piece by piece has ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[must_use]
-pub struct Streamed {
-    /// Whether it holds all that is on disk.
+/// Both stores of an index as they were opened, and how far they were behind the files then.
+pub(crate) struct Stores {
+    pub config: Config,
+    /// Where there is no index yet and none could be made, it is empty and in memory.
+    pub catalogue: Catalogue,
+    pub is_made: bool,
+    /// Whether all files were looked at on opening.
+    pub was_checked: bool,
+    /// Whether all files were looked at and catalogued.
     pub complete: bool,
-    /// Files that hold other bytes than those catalogued.
-    pub changed_files: Vec<PathBuf>,
-    /// Whether the index has read these files again meanwhile: asked once more, the same question
-    /// is answered from what they say now.
-    pub healed: bool,
+    pub pending_files: u64,
+    /// Whether all files had been looked at, since the catalogue was empty, when it was opened.
+    was_scanned: bool,
+    /// Snapshots that are alive.
+    snapshots: Cell<usize>,
+    /// The words of the last search.
+    words: RefCell<OpenedWords>,
 }
 
-impl Index {
+impl Stores {
+    /// All that this catalogue holds, whatever the files say.
+    pub fn of(config: Config, catalogue: Catalogue) -> Stores {
+        Stores {
+            was_scanned: catalogue.was_scanned().unwrap_or(false),
+            config,
+            catalogue,
+            is_made: true,
+            was_checked: false,
+            complete: true,
+            pending_files: 0,
+            snapshots: Cell::new(0),
+            words: RefCell::default(),
+        }
+    }
+
     /// Take a snapshot of what is committed now.
     ///
     /// # Errors
@@ -63,7 +88,7 @@ impl Index {
         }
         self.snapshots.set(self.snapshots.get() + 1);
         Ok(Snapshot {
-            index: self,
+            stores: self,
             catalogue: &self.catalogue,
             words: OnceCell::new(),
             is_last: true,
@@ -71,88 +96,51 @@ impl Index {
         })
     }
 
-    /// Ask a question of a snapshot of its own. Where somebody commits in between it is asked of a
-    /// newer one, and once more where session files turn out to have changed.
-    pub(crate) fn ask<T>(
+    /// Ask a question of a snapshot of its own; where somebody commits in between, of a newer one.
+    /// With the answer come the files that turned out to hold other bytes.
+    pub fn ask<T>(
         &self,
-        mut question: impl FnMut(&Snapshot<'_>) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let mut has_healed = false;
+        question: &mut impl FnMut(&Snapshot<'_>) -> Result<T, Error>,
+    ) -> (Result<T, Error>, Changed) {
         let mut tries = 1;
         loop {
-            let mut snapshot = self.snapshot()?;
+            let mut snapshot = match self.snapshot() {
+                Ok(snapshot) => snapshot,
+                Err(error) => return (Err(error), Changed::new()),
+            };
             snapshot.is_last = tries >= TRIES;
             let answer = question(&snapshot);
             let changed = snapshot.into_changed();
             match answer {
                 Err(Error::Outdated) if tries < TRIES => tries += 1,
-                answer if changed.is_empty() || has_healed || !self.heal(changed.keys()) => {
-                    return answer;
-                }
-                _ => has_healed = true,
+                answer => return (answer, changed),
             }
         }
     }
 
-    /// The same for an answer that is given piece by piece and cannot be taken back: it is asked
-    /// once, and the caller is told how it ended.
-    pub(super) fn stream<T, E: From<Error>>(
-        &self,
-        question: impl FnOnce(&Snapshot<'_>) -> Result<T, E>,
-    ) -> Result<(T, Streamed), E> {
-        let snapshot = self.snapshot()?;
-        let answer = question(&snapshot);
-        let complete = snapshot.is_complete();
-        let changed = snapshot.into_changed();
-        let healed = !changed.is_empty() && self.heal(changed.keys());
-        let streamed = Streamed {
-            complete,
-            changed_files: changed.into_values().collect(),
-            healed,
-        };
-        Ok((answer?, streamed))
-    }
-
-    /// The catalogue without a snapshot. For [`Index::verify`] alone, which reads every file, holds no
-    /// transaction meanwhile, and looks again at what differs.
-    pub(crate) fn catalogue_in_parts(&self) -> &Catalogue {
-        &self.catalogue
-    }
-
-    /// Have these sources read again, from their first byte on. `false`: nothing can be written
-    /// now, or this index is of files that it does not keep; whoever syncs next does it.
-    pub(crate) fn heal<'s>(&self, changed: impl IntoIterator<Item = &'s i64>) -> bool {
-        if !self.heals {
-            return false;
-        }
-        // What the last look could not read cannot be read now either.
-        let can_be_read = |source: &i64| !self.catalogue.is_noted_unread(*source).unwrap_or(false);
-        let sources: Vec<i64> = changed.into_iter().copied().filter(can_be_read).collect();
-        if sources.is_empty() {
-            return false;
-        }
-        match Indexer::open_existing(&self.config) {
-            Ok(Some(mut indexer)) => indexer.heal(&sources).is_ok(),
-            _ => false,
-        }
+    /// Whether the catalogue was emptied since it was opened, in a state in which it `was_scanned`
+    /// or not, and is being filled again.
+    pub fn is_refilled(&self, was_scanned: bool) -> bool {
+        self.was_scanned && !was_scanned
     }
 }
 
 impl Snapshot<'_> {
     /// What the index was opened with, and the roots that follow from its sessions.
     pub fn config(&self) -> &Config {
-        &self.index.config
+        &self.stores.config
     }
 
     /// Whether all that is on disk is in what was answered so far.
     pub fn is_complete(&self) -> bool {
-        self.index.complete && self.changed.borrow().is_empty() && !self.is_refilled()
+        self.stores.complete && self.changed.borrow().is_empty() && !self.is_refilled()
     }
 
     /// Whether somebody has emptied the catalogue since it was opened, and has not come to the end
     /// of filling it again.
     fn is_refilled(&self) -> bool {
-        self.index.was_scanned && !self.catalogue.was_scanned().unwrap_or(true)
+        self.stores
+            .is_refilled(self.catalogue.was_scanned().unwrap_or(true))
     }
 
     /// No session has this name in this state of the index.
@@ -192,8 +180,8 @@ impl Snapshot<'_> {
         if let Some(words) = self.words.get() {
             return Ok(Rc::clone(words));
         }
-        let directory = self.index.config.words_dir();
-        let mut kept = self.index.words.borrow_mut();
+        let directory = self.stores.config.words_dir();
+        let mut kept = self.stores.words.borrow_mut();
         let found = match kept.open(self.catalogue, &directory)? {
             Agreement::Agree(found) => found,
             Agreement::Newer => return Err(Error::Outdated),
@@ -204,20 +192,17 @@ impl Snapshot<'_> {
         Ok(Rc::clone(self.words.get_or_init(|| Rc::new(found))))
     }
 
-    fn into_changed(self) -> BTreeMap<i64, PathBuf> {
+    pub(crate) fn into_changed(self) -> Changed {
         self.changed.take()
     }
 }
 
 impl Drop for Snapshot<'_> {
     fn drop(&mut self) {
-        let left = self.index.snapshots.get().saturating_sub(1);
-        self.index.snapshots.set(left);
+        let left = self.stores.snapshots.get().saturating_sub(1);
+        self.stores.snapshots.set(left);
         if left == 0 {
             self.catalogue.end_snapshot();
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

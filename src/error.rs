@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::catalogue::{self, Cause};
-use crate::ingest::WordsStage;
 use crate::model::SessionRow;
 use crate::words::WordsError;
 
@@ -29,6 +28,16 @@ pub enum StoreFault {
     Words,
     /// Something else.
     Other,
+}
+
+/// A setting that cannot be read, or followed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct BadSetting {
+    /// What is wrong, and where: a file with its line, a flag.
+    pub what: String,
+    /// What would be right.
+    pub hint: Option<String>,
 }
 
 /// What can go wrong.
@@ -57,11 +66,11 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// [`Config::cancel`](super::Config::cancel) was called, or [`SearchScope::cancel`](super::SearchScope::cancel). What was
+    /// [`Config::cancel`](crate::Config::cancel) was called, or [`SearchScope::cancel`](crate::index::SearchScope::cancel). What was
     /// read of new files until then is kept.
     #[error("cancelled")]
     Cancelled,
-    /// Somebody has written the index since the [`Snapshot`](super::Snapshot) was taken, and what
+    /// Somebody has written the index since the [`Snapshot`](crate::index::Snapshot) was taken, and what
     /// is asked needs both of its stores: take another one.
     #[error("the index has changed since this snapshot of it was taken")]
     Outdated,
@@ -114,7 +123,7 @@ pub enum Error {
     },
     /// The query cannot be read.
     #[error(transparent)]
-    Query(#[from] crate::query::syntax::SyntaxError),
+    Query(#[from] crate::syntax::SyntaxError),
     /// Not a cursor that an answer gave.
     #[error("this is no cursor of a search")]
     Cursor,
@@ -129,7 +138,7 @@ pub enum Error {
         "this cursor goes on with another search: give it with the query, the filters and the order of the page that it came from, or leave it out"
     )]
     OtherCursor,
-    /// The rules of what the index leaves out cannot be read, so nothing is stored. Who [sets](super::Rules::set) them
+    /// The rules of what the index leaves out cannot be read, so nothing is stored. Who [sets](crate::Rules::set) them
     /// writes them anew, as the command does.
     #[error("{}: {why}: what this index leaves out is not known until it is said anew, as by `sessionary sync`", .path.display())]
     Rules {
@@ -143,14 +152,14 @@ pub enum Error {
     UnknownFormat {
         /// The root.
         root: PathBuf,
-        /// As [`RootSpec::format`](super::RootSpec::format) names it.
+        /// As [`RootSpec::format`](crate::RootSpec::format) names it.
         format: String,
-        /// Those of [`Config::formats`](super::Config::formats).
+        /// Those of [`Config::formats`](crate::Config::formats).
         known: Vec<&'static str>,
     },
     /// A setting of the user's.
     #[error(transparent)]
-    Setting(#[from] crate::settings::BadSetting),
+    Setting(#[from] BadSetting),
     /// A directory of another user.
     #[error("{} belongs to another user", .path.display())]
     NotOurs {
@@ -280,11 +289,18 @@ impl From<WordsError> for Error {
     }
 }
 
-impl From<WordsStage> for Error {
-    fn from(error: WordsStage) -> Error {
-        match error {
-            WordsStage::Catalogue(error) => error.into(),
-            WordsStage::Words(error) => error.into(),
+impl BadSetting {
+    pub(crate) fn new(what: impl Into<String>) -> BadSetting {
+        BadSetting {
+            what: what.into(),
+            hint: None,
+        }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> BadSetting {
+        BadSetting {
+            hint: Some(hint.into()),
+            ..self
         }
     }
 }

@@ -3,8 +3,11 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::list::ListScope;
-use crate::index::{Config, Error, Event, Freshness, Index};
+use super::ListScope;
+use crate::config::Config;
+use crate::error::Error;
+use crate::index::{Freshness, Index};
+use crate::model::Event;
 use crate::model::Listing;
 
 /// Between two pages: making one costs a look at the catalogue.

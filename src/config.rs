@@ -1,47 +1,20 @@
 //! Where is the index, and what does it cover?
 
+use std::fs::{File, TryLockError};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Error, Rules};
 use crate::catalogue::{Catalogue, GENERATION, WAL_BYTES};
-use crate::format::{FORMATS, Format, family};
-use crate::ingest::Cancel;
+use crate::error::Error;
+use crate::format::{FORMATS, Format};
+use crate::model::Cancel;
 use crate::source::links::Links;
+use crate::source::root::RootSpec;
 
-/// A directory to scan for one agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RootSpec {
-    /// Agent name, shown and filtered by.
-    pub agent: String,
-    /// Name of the format that reads it.
-    pub format: String,
-    /// Directory. A relative one starts at the current directory of the process.
-    pub path: PathBuf,
-    /// A label to tell roots apart.
-    pub label: Option<String>,
-    /// One folder for all projects, not a folder a project.
-    pub flat: bool,
-    /// Where the path comes from, for people.
-    pub why: String,
-}
+mod rules;
 
-impl RootSpec {
-    /// Whether the format of that name finds the same sessions in the folder.
-    pub fn is_of_family(&self, format: &str) -> bool {
-        family(&self.format) == family(format)
-    }
-
-    /// Whether the same sessions are found there: in the same folder, whatever its names.
-    pub(crate) fn is_same(&self, other: &RootSpec) -> bool {
-        let one_folder = || {
-            // What is no folder may wait for ever to be opened.
-            let are_folders = self.path.is_dir() && other.path.is_dir();
-            are_folders && same_file::is_same_file(&self.path, &other.path).unwrap_or(false)
-        };
-        self.is_of_family(&other.format) && (self.path == other.path || one_folder())
-    }
-}
+pub use self::rules::Rules;
+pub(crate) use self::rules::is_file_of_rules;
 
 /// The path by which a folder is known for good: absolute, without `.` and what ends it. What `..` is of a link the system
 /// knows.
@@ -71,7 +44,7 @@ pub struct Config {
     /// What is left out. Who says nothing of it takes the rules that stand in the index: only [`Rules::set`] changes them.
     pub rules: Rules,
     /// Whether the user lets programs index words after an answer: the library does nothing by itself, so it is for who calls
-    /// [`Index::pay`](super::Index::pay) to ask.
+    /// [`Index::pay`](crate::Index::pay) to ask.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
@@ -102,7 +75,7 @@ impl Config {
     }
 
     /// Add the roots that follow from the catalogued sessions; those that are new are returned.
-    pub(super) fn add_project_roots(
+    pub(crate) fn add_project_roots(
         &mut self,
         catalogue: &Catalogue,
     ) -> Result<Vec<RootSpec>, Error> {
@@ -139,7 +112,7 @@ impl Config {
     ///
     /// # Errors
     /// [`Error::Rules`] when the rules stored there cannot be read; [`Error::UnknownFormat`] of a root.
-    pub(super) fn held(&self) -> Result<Config, Error> {
+    pub(crate) fn held(&self) -> Result<Config, Error> {
         self.check_roots()?;
         let rules = self.rules.held(&self.index_dir)?;
         Ok(Config {
@@ -150,7 +123,7 @@ impl Config {
     }
 
     /// Whether there is a format to read each root with.
-    pub(super) fn check_roots(&self) -> Result<(), Error> {
+    pub(crate) fn check_roots(&self) -> Result<(), Error> {
         self.roots.iter().try_for_each(|root| self.check(root))
     }
 
@@ -165,7 +138,7 @@ impl Config {
         }
     }
 
-    pub(super) fn generation_dir(&self) -> PathBuf {
+    pub(crate) fn generation_dir(&self) -> PathBuf {
         self.index_dir.join(format!("v{GENERATION}"))
     }
 
@@ -176,6 +149,13 @@ impl Config {
 
     pub(crate) fn words_dir(&self) -> PathBuf {
         self.generation_dir().join("words")
+    }
+
+    /// Whether another process holds the writer lock.
+    pub(crate) fn has_writer(&self) -> bool {
+        let path = self.generation_dir().join("lock");
+        File::open(path)
+            .is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     pub(crate) fn format(&self, name: &str) -> Option<&'static dyn Format> {

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Error;
+use crate::error::Error;
 use crate::private;
 use crate::source::checkpoint::hash;
 use crate::source::exclude::Exclude;
@@ -115,7 +115,7 @@ impl Rules {
         self.said == Said::Set
     }
 
-    /// What is left out; of [`Index::config`](super::Index::config) as it holds, else as it was
+    /// What is left out; of [`Index::config`](crate::Index::config) as it holds, else as it was
     /// said.
     pub fn exclude(&self) -> &Exclude {
         &self.exclude
@@ -131,7 +131,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`Error::Rules`] when what is stored cannot be read.
-    pub(super) fn held(&self, index_dir: &Path) -> Result<Rules, Error> {
+    pub(crate) fn held(&self, index_dir: &Path) -> Result<Rules, Error> {
         if self.are_set() {
             return Ok(self.clone());
         }
@@ -152,7 +152,7 @@ impl Rules {
     /// # Errors
     /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by
     /// others than these.
-    pub(super) fn keep(&mut self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
+    pub(crate) fn keep(&mut self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
         // Who sets others mends a file that cannot be read.
         let stored = match read(index_dir) {
             Err(_) if self.are_set() => None,
@@ -181,7 +181,7 @@ impl Rules {
 
     /// What tells other rules from these; `None` when nothing is left out but links out of the
     /// roots.
-    pub(super) fn fingerprint(&self) -> Option<i64> {
+    pub(crate) fn fingerprint(&self) -> Option<i64> {
         let globs = self.exclude.fingerprint();
         match self.follow_links {
             true => Some(hash(format!("follow links, {globs:?}").as_bytes()).cast_signed()),

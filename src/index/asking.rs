@@ -1,0 +1,90 @@
+//! How is a question asked? Of a snapshot of its own, and once more where session files turn out to
+//! hold other bytes than were catalogued.
+
+use std::path::PathBuf;
+
+use super::{Index, Indexer};
+use crate::error::Error;
+use crate::query::Snapshot;
+
+/// How an answer that was given piece by piece has ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Streamed {
+    /// Whether it holds all that is on disk.
+    pub complete: bool,
+    /// Files that hold other bytes than those catalogued.
+    pub changed_files: Vec<PathBuf>,
+    /// Whether the index has read these files again meanwhile: asked once more, the same question
+    /// is answered from what they say now.
+    pub healed: bool,
+}
+
+impl Index {
+    /// Take a snapshot of what is committed now.
+    ///
+    /// # Errors
+    /// When the catalogue cannot be read.
+    pub fn snapshot(&self) -> Result<Snapshot<'_>, Error> {
+        self.stores.snapshot()
+    }
+
+    /// Ask a question of the newest snapshot. Where session files turn out to have changed they are
+    /// read again, and the question is asked once more.
+    pub(super) fn ask<T>(
+        &self,
+        mut question: impl FnMut(&Snapshot<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (answer, changed) = self.stores.ask(&mut question);
+        match !changed.is_empty() && self.heal(changed.keys()) {
+            true => self.stores.ask(&mut question).0,
+            false => answer,
+        }
+    }
+
+    /// The same for an answer that is given piece by piece and cannot be taken back: it is asked
+    /// once, and the caller is told how it ended.
+    pub(super) fn stream<T, E: From<Error>>(
+        &self,
+        question: impl FnOnce(&Snapshot<'_>) -> Result<T, E>,
+    ) -> Result<(T, Streamed), E> {
+        let snapshot = self.stores.snapshot()?;
+        let answer = question(&snapshot);
+        let complete = snapshot.is_complete();
+        let changed = snapshot.into_changed();
+        let healed = !changed.is_empty() && self.heal(changed.keys());
+        let streamed = Streamed {
+            complete,
+            changed_files: changed.into_values().collect(),
+            healed,
+        };
+        Ok((answer?, streamed))
+    }
+
+    /// Have these sources read again, from their first byte on. `false`: nothing can be written
+    /// now, or this index is of files that it does not keep; whoever syncs next does it.
+    pub(super) fn heal<'s>(&self, changed: impl IntoIterator<Item = &'s i64>) -> bool {
+        if !self.heals {
+            return false;
+        }
+        // What the last look could not read cannot be read now either.
+        let can_be_read = |source: &i64| {
+            !self
+                .stores
+                .catalogue
+                .is_noted_unread(*source)
+                .unwrap_or(false)
+        };
+        let sources: Vec<i64> = changed.into_iter().copied().filter(can_be_read).collect();
+        if sources.is_empty() {
+            return false;
+        }
+        match Indexer::open_existing(&self.stores.config) {
+            Ok(Some(mut indexer)) => indexer.heal(&sources).is_ok(),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
