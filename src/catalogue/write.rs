@@ -136,6 +136,23 @@ impl<E: Entries> Chunk<E> {
 }
 
 impl Catalogue {
+    /// Do this in one write transaction, which is undone where it fails. The work may commit a part
+    /// of it, and begin again.
+    ///
+    /// # Errors
+    /// Those of the work, and of [`Catalogue::begin`] and [`Catalogue::commit`].
+    pub fn transaction<T, E: From<Error>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.begin()?;
+        let done = work().and_then(|done| Ok(self.commit().map(|()| done)?));
+        if done.is_err() {
+            self.rollback();
+        }
+        done
+    }
+
     /// Begin the one write transaction.
     ///
     /// # Errors

@@ -171,7 +171,7 @@ impl Indexer {
         };
         let why = match self.condemned() {
             Some(why) => why,
-            None => match self.sync_roots(progress, &mut report) {
+            None => match self.look_at(None, progress, &mut report) {
                 Err(error) if error.is_damage() => error.to_string(),
                 synced => return synced.map(|()| report),
             },
@@ -181,7 +181,7 @@ impl Indexer {
             ..Report::default()
         };
         self.renew()?;
-        self.sync_roots(progress, &mut report)?;
+        self.look_at(None, progress, &mut report)?;
         Ok(report)
     }
 
@@ -195,8 +195,7 @@ impl Indexer {
             notes: std::mem::take(&mut self.notes),
             ..Report::default()
         };
-        self.apply_exclude(&mut report)?;
-        self.config.add_project_roots(&self.catalogue)?;
+        self.prepare(&mut report)?;
         let (catalogue, config) = (&self.catalogue, &self.config);
         let files: Vec<PathBuf> = files.iter().map(|file| lasting(file)).collect();
         let hinted: Vec<Hinted<'_>> = config
@@ -214,20 +213,8 @@ impl Indexer {
         let left = ingest::sync_hints(catalogue, config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
-        self.look_at(whole, &mut |_| {}, &mut report)?;
-        self.wipe(&mut report)?;
+        self.look_at(Some(whole), &mut |_| {}, &mut report)?;
         Ok(report)
-    }
-
-    /// All roots, then those that follow from sessions met for the first time.
-    fn sync_roots(
-        &mut self,
-        progress: &mut dyn FnMut(Event),
-        report: &mut Report,
-    ) -> Result<(), Error> {
-        self.prepare(report)?;
-        self.look_at(self.config.roots.clone(), progress, report)?;
-        self.wipe(report)
     }
 
     /// What must be so before anything is looked at: nothing is stored of what is excluded, and all roots are known.
@@ -237,12 +224,20 @@ impl Indexer {
         Ok(())
     }
 
+    /// Look at these roots, or at all, then at those that follow from sessions met for the first time.
     fn look_at(
         &mut self,
-        mut roots: Vec<RootSpec>,
+        roots: Option<Vec<RootSpec>>,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
+        let mut roots = match roots {
+            Some(roots) => roots,
+            None => {
+                self.prepare(report)?;
+                self.config.roots.clone()
+            }
+        };
         while !roots.is_empty() {
             let before = report.files_changed;
             let (catalogue, config) = (&self.catalogue, &self.config);
@@ -259,7 +254,8 @@ impl Indexer {
             return Err(Error::Cancelled);
         }
         self.name_roots()?;
-        self.sweep_excluded()
+        self.sweep_excluded()?;
+        self.wipe(report)
     }
 
     /// Forget sessions that turned out to be excluded.

@@ -44,9 +44,8 @@ impl Indexer {
     /// [`Error::Busy`] when another process writes now, and when the catalogue cannot be written.
     pub fn forget_roots(&mut self, paths: Option<&[PathBuf]>) -> Result<Vec<StoredRoot>, Error> {
         self.hold()?;
-        let mut forgotten = Vec::new();
-        self.catalogue.begin()?;
-        let mut forget = || -> Result<(), Error> {
+        self.catalogue.transaction(|| {
+            let mut forgotten = Vec::new();
             for (number, root) in self.catalogue.stored_roots()? {
                 let is_meant = paths.is_none_or(|paths| paths.contains(&root.path));
                 if !root.current && is_meant {
@@ -54,13 +53,7 @@ impl Indexer {
                     forgotten.push(root);
                 }
             }
-            self.catalogue.commit()?;
-            Ok(())
-        };
-        let done = forget();
-        if done.is_err() {
-            self.catalogue.rollback();
-        }
-        done.map(|()| forgotten)
+            Ok(forgotten)
+        })
     }
 }

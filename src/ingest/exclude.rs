@@ -185,14 +185,7 @@ fn in_transaction<T>(
     work: impl FnOnce() -> Result<T, Error>,
 ) -> Result<T, Error> {
     catalogue.keep_more_pages()?;
-    catalogue.begin()?;
-    match work().and_then(|done| catalogue.commit().map(|()| done)) {
-        Ok(done) => Ok(done),
-        Err(error) => {
-            catalogue.rollback();
-            Err(error)
-        }
-    }
+    catalogue.transaction(work)
 }
 
 /// Remove every source that is excluded, and remember the sessions that are by their working directory.

@@ -61,109 +61,90 @@ pub fn sync_hints(
     report: &mut Report,
 ) -> Result<Left, Error> {
     // Reads in the same transaction as writes: each by itself would take and give back locks.
-    catalogue.begin()?;
-    match sync_open(catalogue, config, hinted, report) {
-        Ok((left, true)) => catalogue.commit().map(|()| left),
-        Ok((left, false)) => {
-            catalogue.rollback();
-            Ok(left)
-        }
-        Err(error) => {
-            catalogue.rollback();
-            Err(error)
-        }
-    }
-}
-
-/// The same in an open transaction, and whether anything was written.
-fn sync_open(
-    catalogue: &Catalogue,
-    config: &Config,
-    hinted: &[Hinted<'_>],
-    report: &mut Report,
-) -> Result<(Left, bool), Error> {
-    let started = Instant::now();
-    let mut left = Left::default();
-    let mut all = Vec::with_capacity(hinted.len());
-    for (at, hint) in hinted.iter().enumerate() {
-        let Some(format) = config.format(&hint.spec.format) else {
-            continue;
-        };
-        match look(catalogue, config, at, hint, format)? {
-            Some(looked) => all.push(looked),
-            None => left.whole.push(at),
-        }
-    }
-    report.ms.discover += ms(started);
-    let started = Instant::now();
-    let mut plans: Vec<Plan<'_>> = Vec::new();
-    // To which of `all` a plan belongs.
-    let mut of: Vec<usize> = Vec::new();
-    let mut gone = Vec::new();
-    for (number, looked) in all.iter().enumerate() {
-        report.files_seen += looked.discovery.found.len() as u64;
-        report.files_unreadable += looked.discovery.unreadable.len() as u64;
-        for unread in &looked.discovery.unreadable {
-            let path = looked.spec.path.join(&unread.relative);
-            report
-                .notes
-                .push(format!("{}: {}", path.display(), unread.reason));
-        }
-        let work = plan(
-            looked.root,
-            &looked.spec.path,
-            looked.format,
-            &looked.discovery,
-            &looked.known,
-        );
-        for mut plan in work.plans {
-            if !hinted[looked.at].prove && looks_the_same(&plan, looked) {
-                left.doubted.push((looked.at, plan.relative.to_owned()));
+    catalogue.transaction(|| {
+        let started = Instant::now();
+        let mut left = Left::default();
+        let mut all = Vec::with_capacity(hinted.len());
+        for (at, hint) in hinted.iter().enumerate() {
+            let Some(format) = config.format(&hint.spec.format) else {
                 continue;
+            };
+            match look(catalogue, config, at, hint, format)? {
+                Some(looked) => all.push(looked),
+                None => left.whole.push(at),
             }
-            if let Some(known) = plan.known {
-                plan.checkpoint = catalogue.checkpoint(known.source)?;
-            }
-            plans.push(plan);
-            of.push(number);
         }
-        gone.extend(work.gone.into_iter().map(|known| (known, looked.format)));
-    }
-    let changed = (plans.len() + gone.len()) as u64;
-    report.files_changed += changed;
-    if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
-        return Ok((left, false));
-    }
-    let mut stale: Stale<'_> = Stale::new();
-    for looked in &all {
-        if let Some(old) = &looked.old_strays {
-            for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-                let is_new = |stray: &&Stray| stray.reason == reason && !old.contains(stray);
-                let links = looked.strays.iter().filter(is_new).count();
-                report.notes.extend(links_note(looked.spec, reason, links));
+        report.ms.discover += ms(started);
+        let started = Instant::now();
+        let mut plans: Vec<Plan<'_>> = Vec::new();
+        // To which of `all` a plan belongs.
+        let mut of: Vec<usize> = Vec::new();
+        let mut gone = Vec::new();
+        for (number, looked) in all.iter().enumerate() {
+            report.files_seen += looked.discovery.found.len() as u64;
+            report.files_unreadable += looked.discovery.unreadable.len() as u64;
+            for unread in &looked.discovery.unreadable {
+                let path = looked.spec.path.join(&unread.relative);
+                report
+                    .notes
+                    .push(format!("{}: {}", path.display(), unread.reason));
             }
-            catalogue.replace_strays(looked.root, old, &looked.strays)?;
+            let work = plan(
+                looked.root,
+                &looked.spec.path,
+                looked.format,
+                &looked.discovery,
+                &looked.known,
+            );
+            for mut plan in work.plans {
+                if !hinted[looked.at].prove && looks_the_same(&plan, looked) {
+                    left.doubted.push((looked.at, plan.relative.to_owned()));
+                    continue;
+                }
+                if let Some(known) = plan.known {
+                    plan.checkpoint = catalogue.checkpoint(known.source)?;
+                }
+                plans.push(plan);
+                of.push(number);
+            }
+            gone.extend(work.gone.into_iter().map(|known| (known, looked.format)));
         }
-        catalogue.doubt_folders_at(looked.root, &looked.paths)?;
-    }
-    for (known, format) in gone {
-        let (vanished, others) = catalogue.remove_source(known.source)?;
-        report.vanished += u64::from(vanished);
-        stale.extend(others.into_iter().map(|session| (session, format)));
-    }
-    let racy = read_all(
-        catalogue,
-        &plans,
-        stale,
-        &config.cancel,
-        &mut |_| {},
-        report,
-    )?;
-    catalogue.note_some()?;
-    let file = |at: usize| (all[of[at]].at, plans[at].relative.to_owned());
-    left.racy.extend(racy.into_iter().map(file));
-    report.ms.catalogue += ms(started);
-    Ok((left, true))
+        let changed = (plans.len() + gone.len()) as u64;
+        report.files_changed += changed;
+        if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
+            return Ok(left);
+        }
+        let mut stale: Stale<'_> = Stale::new();
+        for looked in &all {
+            if let Some(old) = &looked.old_strays {
+                for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
+                    let is_new = |stray: &&Stray| stray.reason == reason && !old.contains(stray);
+                    let links = looked.strays.iter().filter(is_new).count();
+                    report.notes.extend(links_note(looked.spec, reason, links));
+                }
+                catalogue.replace_strays(looked.root, old, &looked.strays)?;
+            }
+            catalogue.doubt_folders_at(looked.root, &looked.paths)?;
+        }
+        for (known, format) in gone {
+            let (vanished, others) = catalogue.remove_source(known.source)?;
+            report.vanished += u64::from(vanished);
+            stale.extend(others.into_iter().map(|session| (session, format)));
+        }
+        let racy = read_all(
+            catalogue,
+            &plans,
+            stale,
+            &config.cancel,
+            &mut |_| {},
+            report,
+        )?;
+        catalogue.note_some()?;
+        let file = |at: usize| (all[of[at]].at, plans[at].relative.to_owned());
+        left.racy.extend(racy.into_iter().map(file));
+        report.ms.catalogue += ms(started);
+        Ok(left)
+    })
 }
 
 /// `None`: only a look at the whole root tells.
@@ -273,13 +254,10 @@ pub fn settle<'a>(
     if settled.is_empty() {
         return Ok(early);
     }
-    catalogue.begin()?;
-    for (source, identity) in settled {
-        if let Err(error) = catalogue.note_identity(source, &identity, false) {
-            catalogue.rollback();
-            return Err(error);
+    catalogue.transaction(|| {
+        for (source, identity) in settled {
+            catalogue.note_identity(source, &identity, false)?;
         }
-    }
-    catalogue.commit()?;
-    Ok(early)
+        Ok(early)
+    })
 }

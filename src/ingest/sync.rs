@@ -73,13 +73,8 @@ pub fn sync_catalogue(
     if fills {
         catalogue.checkpoint_beside(true)?;
     }
-    let written = catalogue
-        .begin()
-        .and_then(|()| write(catalogue, config, &looked, work, now_ms, progress, report))
-        .and_then(|()| catalogue.commit());
-    if written.is_err() {
-        catalogue.rollback();
-    }
+    let written =
+        catalogue.transaction(|| write(catalogue, config, &looked, work, now_ms, progress, report));
     let alone = match fills {
         true => catalogue.checkpoint_beside(false),
         false => Ok(()),
