@@ -57,7 +57,6 @@
 
 mod catalogue;
 mod failpoint;
-pub mod format;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -79,5 +78,6 @@ pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec, Rules};
 pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
 pub use query::Listed;
+pub use sessionary_formats as format;
 pub use source::exclude::{BadGlob, Exclude};
 pub use words::panic_is_caught;
