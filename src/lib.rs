@@ -67,10 +67,8 @@ pub mod model;
 mod private;
 mod process;
 pub mod query;
-pub mod session;
 pub mod settings;
 mod source;
-mod threads;
 pub mod traces;
 mod words;
 
@@ -79,5 +77,8 @@ pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec, Rules};
 pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
 pub use query::Listed;
 pub use sessionary_formats as format;
+pub use sessionary_sessions as session;
 pub use source::exclude::{BadGlob, Exclude};
 pub use words::panic_is_caught;
+
+use sessionary_sessions::threads;
