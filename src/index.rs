@@ -50,6 +50,7 @@ pub use crate::query::{
     ListPage, ListScope, Listed, SearchScope, ShowScope, ShownPart, TreeFilter, TreePart,
     TreeScope, WrittenList,
 };
+pub use crate::words::panic_is_caught;
 
 /// How current an [`Index`] must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -74,11 +74,10 @@ mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec, Rules};
-pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch};
+pub use ingest::{Cancel, Event};
 pub use query::Listed;
 pub use sessionary_formats as format;
 pub use sessionary_sessions as session;
 pub use source::exclude::{BadGlob, Exclude};
-pub use words::panic_is_caught;
 
 use sessionary_sessions::threads;

@@ -33,6 +33,6 @@ pub use prove::Audits;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
 pub use sought::Sighted;
-pub use sync::{Event, catalogue_batch, count_pending, sync_catalogue};
+pub use sync::{Event, count_pending, sync_catalogue};
 pub use wipe::{delete_removed, wipe};
-pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words, words_batch};
+pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words};
