@@ -42,6 +42,7 @@ pub use crate::query::{
     TreeScope, WrittenList,
 };
 pub use crate::source::root::RootSpec;
+pub use crate::words::panic_is_caught;
 
 /// How current an [`Index`] must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

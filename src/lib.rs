@@ -59,7 +59,6 @@ mod catalogue;
 mod config;
 mod error;
 mod failpoint;
-pub mod format;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -70,11 +69,9 @@ pub mod model;
 mod private;
 mod process;
 pub mod query;
-pub mod session;
 pub mod settings;
 mod source;
 pub mod syntax;
-mod threads;
 pub mod traces;
 mod words;
 
@@ -82,8 +79,10 @@ pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use config::{Config, Rules};
 pub use error::Error;
 pub use index::{Freshness, Index, Indexer, Listed};
-pub use ingest::{SMALL_WORDS_BATCH, catalogue_batch, words_batch};
 pub use model::{Cancel, Event};
+pub use sessionary_formats as format;
+pub use sessionary_sessions as session;
 pub use source::exclude::{BadGlob, Exclude};
 pub use source::root::RootSpec;
-pub use words::panic_is_caught;
+
+use sessionary_sessions::threads;

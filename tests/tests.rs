@@ -7,6 +7,7 @@
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
 //! - `crash`: a sync killed at random moments
+//! - `crates`: which crate knows which
 //! - `crowd`: twenty readers and four writers on one index
 //! - `damaged`: noise in any page of the catalogue
 //! - `dialects`: each agent's way to read the same lines, against its own package
@@ -62,6 +63,7 @@ mod cli;
 mod contract;
 mod corpus;
 mod crash;
+mod crates;
 #[cfg(target_os = "linux")]
 mod crowd;
 #[cfg(unix)]

@@ -51,7 +51,7 @@ fn survive_limits() {
 fn keep_quiet_of_caught_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !sessionary::panic_is_caught() {
+        if !sessionary::index::panic_is_caught() {
             usual(panic);
         }
     }));

@@ -28,6 +28,6 @@ pub use prompts::scan_prompts;
 pub use prove::Audits;
 pub use reading::entry_bytes;
 pub use single::catalogue_file;
-pub use sync::{catalogue_batch, count_pending, sync_catalogue};
+pub use sync::{count_pending, sync_catalogue};
 pub use wipe::{delete_removed, wipe};
-pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words, words_batch};
+pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words};

@@ -46,7 +46,7 @@ const MOST_ADDERS: usize = 4;
 /// sync killed in the words stage has read in vain; a quarter more where nothing is left behind that. Each batch leaves a
 /// segment a thread (of many small passages some), and what segments share (the common words) is written in each; so of more
 /// there are larger ones.
-pub fn words_batch(owed: u64) -> u64 {
+fn words_batch(owed: u64) -> u64 {
     let (least, most) = WORDS_BATCH;
     (owed / PART_OF_ALL).clamp(least, most)
 }
@@ -480,5 +480,18 @@ fn doc(entry: &StoredEntry, class: Class, pieces: Vec<String>, tools: Option<&Ve
         tools: tools.cloned().unwrap_or_default(),
         is_error: entry.flags & flag::ERROR != 0,
         pieces,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `tests/crash.rs` kills syncs and counts what they had read in vain, by these numbers.
+    #[test]
+    fn a_batch_is_as_large_as_is_promised() {
+        assert_eq!(SMALL_WORDS_BATCH, 1 << 20);
+        assert_eq!([0, 1 << 33].map(words_batch), [1 << 30; 2]);
+        assert_eq!([1 << 34, 1 << 40].map(words_batch), [2 << 30, 4 << 30]);
     }
 }

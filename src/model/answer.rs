@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Standing};
+use super::{Class, Resume, Standing};
 
 /// Version of the JSON that the command prints.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -100,15 +100,6 @@ pub struct SessionRow {
     /// What only this agent records of a session, under its own names (agentuse: `status`, `agentId`, …).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<serde_json::Value>,
-}
-
-/// A command that takes a session up again. It is never meant for a shell.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Resume {
-    /// Where to run it, as the session says; `null` when it does not.
-    pub cwd: Option<PathBuf>,
-    /// The program and its arguments.
-    pub argv: Vec<String>,
 }
 
 /// The answer of `list`.

@@ -60,13 +60,28 @@ pub fn list(path: &Path) -> io::Result<Listing> {
                 FileType::Symlink => Kind::Link,
                 _ => Kind::Other,
             };
-            (kind, Identity::of_stat(&stat))
+            (kind, of_stat(&stat))
         });
         let name = OsStr::from_bytes(name.to_bytes()).to_owned();
         names.push(Listed { name, what });
     });
     let broken_off = broken_off.err();
     Ok(Listing { names, broken_off })
+}
+
+/// The identity in the answer of a system call, as [`Identity::of`] has it.
+#[cfg(unix)]
+// The fields are of other types on other systems.
+#[allow(clippy::unnecessary_cast)]
+fn of_stat(stat: &rustix::fs::Stat) -> Identity {
+    let nanoseconds = |s: i64, n: i64| s.saturating_mul(1_000_000_000).saturating_add(n);
+    Identity {
+        device: stat.st_dev as i64,
+        inode: stat.st_ino as i64,
+        size: stat.st_size as u64,
+        mtime_ns: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
+        ctime_ns: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+    }
 }
 
 /// Give every name in the open directory to `each`.

@@ -7,9 +7,9 @@ pub mod events;
 pub mod exclude;
 pub mod filesystem;
 pub mod folders;
-pub mod identity;
-pub mod lines;
 pub mod links;
 pub mod listing;
 pub mod place;
 pub mod root;
+
+pub use sessionary_formats::{identity, lines};

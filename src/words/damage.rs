@@ -21,7 +21,16 @@ thread_local! {
 }
 
 /// Whether a panic on this thread would now be caught and told as an error: the engine of the full-text index asserts
-/// what damaged files do not keep. A program's panic hook may keep silent then.
+/// what damaged files do not keep. A program's panic hook may keep silent then:
+///
+/// ```
+/// let usual = std::panic::take_hook();
+/// std::panic::set_hook(Box::new(move |panic| {
+///     if !sessionary::index::panic_is_caught() {
+///         usual(panic);
+///     }
+/// }));
+/// ```
 pub fn panic_is_caught() -> bool {
     CAUGHT.get()
 }

@@ -1,0 +1,201 @@
+//! What an agentuse session is: a fold over each of its documents, and the values agentuse's list shows.
+
+use std::collections::BTreeMap;
+
+use super::{header, place};
+use crate::SourceFacts;
+use crate::model::{Facts, Fold, Part, SessionFacts, Usage};
+
+/// Add one document.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.errors += u64::from(facts.is_error);
+    // `message_ms` is when the document says it was done.
+    let time = facts.time_ms.max(facts.message_ms);
+    fold.last_entry_ms = fold.last_entry_ms.max(time);
+    fold.leaf = facts.id.clone();
+    if let Some(usage) = facts.usage.as_ref().or(facts.step.as_deref()) {
+        let tokens = tokens(usage);
+        fold.tokens = sum(fold.tokens, tokens, i64::saturating_add);
+        fold.cost = sum(fold.cost, usage.cost_total, |a, b| a + b);
+    }
+    if !facts.agent_sees {
+        if fold.late_header.is_none() {
+            fold.late_header = facts.header.clone();
+        }
+        return;
+    }
+    fold.seen += 1;
+    if facts.header.is_some() {
+        fold.header = facts.header.clone();
+        fold.name = facts.name.clone();
+    }
+    if facts.model.is_some() {
+        fold.provider = facts.provider.clone();
+        fold.model = facts.model.clone();
+    }
+    if facts.is_message {
+        fold.messages += 1;
+        fold.first_message = facts.user_text.clone();
+        fold.last_message_ms = facts.time_ms;
+    }
+}
+
+fn tokens(usage: &Usage) -> Option<i64> {
+    [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ]
+    .into_iter()
+    .fold(None, |all, part| sum(all, part, i64::saturating_add))
+}
+
+/// The sum of what is there; `None` when nothing is.
+fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(add(a, b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The values of the list.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let main = sources.iter().find(|source| source.part == Part::Main);
+    let header = main.and_then(|main| main.fold.header.clone());
+    // Without one agentuse goes by the folder's name.
+    let folder = sources.first().map(home).unwrap_or_default();
+    let folder_id = || place::session_id(&folder).unwrap_or(&folder).to_owned();
+    let unread = main.and_then(|main| main.fold.late_header.clone());
+    let by_time = |source: &&SourceFacts<'_>| source.fold.last_message_ms;
+    let messages = || sources.iter().filter(|source| source.fold.messages > 0);
+    let spent = Spent::of(sources);
+    let model = main
+        .filter(|main| main.fold.model.is_some())
+        .or_else(|| messages().max_by_key(by_time));
+    let last_ms = sources
+        .iter()
+        .filter_map(|source| source.fold.last_entry_ms)
+        .max();
+    let is_read = header.is_some();
+    let header = header.unwrap_or_default();
+    SessionFacts {
+        id: match header.id {
+            Some(id) => id,
+            None => folder_id(),
+        },
+        cwd: header
+            .cwd
+            .or_else(|| unread.and_then(|header| header.cwd))
+            .unwrap_or_default(),
+        name: if is_read {
+            main.and_then(|main| main.fold.name.clone())
+        } else {
+            Some(place::agent_name(&folder).to_owned()).filter(|name| !name.is_empty())
+        },
+        parent_session: header.parent_session,
+        created_raw: header.created_raw,
+        created_ms: header.created_ms,
+        modified_ms: last_ms
+            .or_else(|| sources.iter().map(|source| source.mtime_ms).max())
+            .unwrap_or_default(),
+        message_count: messages().count() as u64,
+        first_message: messages()
+            .filter(|source| source.fold.first_message.is_some())
+            .min_by_key(by_time)
+            .and_then(|source| source.fold.first_message.clone()),
+        entry_count: sources.iter().map(|source| source.fold.entries).sum(),
+        leaf: sources
+            .iter()
+            .filter(|source| source.part != Part::Main)
+            .max_by_key(|source| source.fold.last_entry_ms)
+            .and_then(|source| source.fold.leaf.clone()),
+        model: model.and_then(|source| source.fold.model.clone()),
+        provider: model.and_then(|source| source.fold.provider.clone()),
+        tokens: spent.tokens,
+        cost: spent.cost,
+        error_count: sources.iter().map(|source| source.fold.errors).sum(),
+        is_subagent: is_subagent(header.own.as_deref()),
+        hidden: hidden(main, header.own.as_deref()),
+        own: header.own.or_else(|| main.map(own_of_unread)),
+        ..SessionFacts::default()
+    }
+}
+
+/// The name of the session's folder: what is left of a file's path without its own place in the folder.
+fn home(source: &SourceFacts<'_>) -> String {
+    let path = source.relative;
+    let folder = path.ancestors().skip(1).find(|folder| {
+        place::session_id(&place::name(folder)).is_some() && place::name(folder).len() > 26
+            || matches!(place::folder(folder).as_ref(), "session" | "subagent")
+    });
+    match folder {
+        Some(folder) => place::name(folder).into_owned(),
+        None => place::folder(path).into_owned(),
+    }
+}
+
+/// By the names of the session's folder and of the project's.
+fn own_of_unread(source: &SourceFacts<'_>) -> String {
+    let project = source
+        .relative
+        .ancestors()
+        .find(|folder| place::name(folder) == "session")
+        .map(place::folder)
+        .unwrap_or_default();
+    let home = home(source);
+    header::own_of_unread(place::agent_name(&home), &project)
+}
+
+/// Tokens and cost of a session. Totals of a message win over those of its steps.
+#[derive(Default)]
+struct Spent {
+    tokens: Option<i64>,
+    cost: Option<f64>,
+}
+
+impl Spent {
+    fn of(sources: &[SourceFacts<'_>]) -> Spent {
+        let mut messages: BTreeMap<String, [Spent; 2]> = BTreeMap::new();
+        for source in sources.iter().filter(|source| source.part == Part::Side) {
+            if source.fold.tokens.is_none() && source.fold.cost.is_none() {
+                continue;
+            }
+            let message = place::message(source.relative).unwrap_or_default();
+            let of =
+                &mut messages.entry(message).or_default()[usize::from(source.fold.messages == 0)];
+            of.tokens = sum(of.tokens, source.fold.tokens, i64::saturating_add);
+            of.cost = sum(of.cost, source.fold.cost, |a, b| a + b);
+        }
+        let mut spent = Spent::default();
+        for [total, steps] in messages.into_values() {
+            // A message begins with zeros: they are no total yet.
+            let tokens = total.tokens.filter(|tokens| *tokens != 0);
+            let cost = total.cost.filter(|cost| *cost != 0.0);
+            spent.tokens = sum(
+                spent.tokens,
+                tokens.or(steps.tokens).or(total.tokens),
+                i64::saturating_add,
+            );
+            spent.cost = sum(spent.cost, cost.or(steps.cost).or(total.cost), |a, b| a + b);
+        }
+        spent
+    }
+}
+
+/// Why agentuse's own list does not show the session. What it cannot read it lists all the same.
+fn hidden(main: Option<&SourceFacts<'_>>, own: Option<&str>) -> Option<String> {
+    let Some(main) = main else {
+        return Some("no session.json".to_owned());
+    };
+    if let Some(reason) = main.unlisted {
+        return Some(reason.to_owned());
+    }
+    is_subagent(own).then(|| "a subagent's session".to_owned())
+}
+
+fn is_subagent(own: Option<&str>) -> bool {
+    // Written by ourselves, keys sorted and without spaces.
+    own.is_some_and(|own| own.contains(r#""isSubAgent":true"#))
+}

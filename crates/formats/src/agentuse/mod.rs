@@ -1,0 +1,83 @@
+//! agentuse's session files: a folder a session, a JSON document a message and a part, each replaced by rename.
+
+use std::path::Path;
+
+use super::{Format, ListOrder, Shape, SourceFacts, WriteMode};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts};
+
+mod facts;
+mod fold;
+mod header;
+mod part;
+mod place;
+mod record;
+mod text;
+
+use place::Kind;
+pub use place::is_session_folder;
+
+/// agentuse's format.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Agentuse;
+
+impl Format for Agentuse {
+    fn name(&self) -> &'static str {
+        "agentuse"
+    }
+
+    fn revision(&self) -> u32 {
+        4
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Document
+    }
+
+    fn shape_of(&self, path: &Path) -> Shape {
+        place::shape(path)
+    }
+
+    fn write_mode(&self) -> WriteMode {
+        WriteMode::Rename
+    }
+
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    fn list_order(&self) -> ListOrder {
+        ListOrder::Created
+    }
+
+    fn place(&self, relative: &Path, _flat: bool) -> Placement {
+        place::place(relative)
+    }
+
+    fn facts(&self, record: &[u8]) -> Facts {
+        facts::facts(Path::new(""), Kind::Part, record)
+    }
+
+    fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        facts::facts(path, Kind::of(path), record)
+    }
+
+    fn passages(&self, record: &[u8]) -> Vec<Passage> {
+        text::passages(Kind::Part, record)
+    }
+
+    fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
+        text::passages(Kind::of(path), record)
+    }
+
+    fn prompts_at(&self, path: &Path, record: &[u8]) -> Vec<String> {
+        text::prompts(Kind::of(path), record)
+    }
+
+    fn fold(&self, fold: &mut Fold, facts: &Facts) {
+        fold::fold(fold, facts);
+    }
+
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
+        fold::session(sources)
+    }
+}

@@ -1,0 +1,281 @@
+//! How each agent's files are read: pure functions from bytes to facts. No I/O here.
+//!
+//! A [`Format`] is a way to read session files; an [`Agent`] is a program that writes such files at
+//! places of its own. pi and indusagi write files of one family, and each reads them in its own
+//! [dialect](crate::pi::Dialect).
+
+use std::path::Path;
+
+use crate::model::{Facts, Fold, Passage, Placement, Resume, SessionFacts};
+use crate::pi::Dialect;
+use crate::{agentuse, clido};
+
+/// How a source is cut into records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One JSON value a line.
+    Lines,
+    /// One JSON value a file.
+    Document,
+    /// Text that is no record: the whole file is one entry, whatever its bytes.
+    Text,
+}
+
+/// The time by which an agent's own list is sorted, newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListOrder {
+    /// When the session was last modified, as the agent says.
+    Modified,
+    /// When it was created; a session without that time comes last.
+    Created,
+}
+
+/// How the agent changes a file it has written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Grows at the end: growth is proven by the tail before it.
+    Append,
+    /// May change anywhere at any time: every change is proven by all blocks.
+    Overwrite,
+    /// Replaced as a whole by rename.
+    Rename,
+}
+
+/// What the file system knows of a source when its session is folded.
+#[derive(Debug, Clone)]
+pub struct SourceFacts<'a> {
+    /// Path below the root.
+    pub relative: &'a Path,
+    /// Modification time in ms.
+    pub mtime_ms: i64,
+    /// The fold over the source's entries.
+    pub fold: &'a Fold,
+    /// Which part of the session it is.
+    pub part: crate::model::Part,
+    /// From [`Placement::Source`].
+    pub unlisted: Option<&'a str>,
+    /// Bytes of this source that are no entry (torn lines, garbage): `(count, first reason)`.
+    pub problems: (u64, Option<&'a str>),
+}
+
+/// How the session files of an agent are read.
+pub trait Format: Send + Sync {
+    /// Its name, as stored and as typed in `--root NAME:DIR`.
+    fn name(&self) -> &'static str;
+    /// The name of the format whose files these are too: in a folder both find the same sessions.
+    fn family(&self) -> &'static str {
+        self.name()
+    }
+    /// Raised when the same bytes yield other facts or passages: sources of this format are read again.
+    fn revision(&self) -> u32;
+    /// How sources are cut into records.
+    fn shape(&self) -> Shape;
+    /// How the source at `path` is cut, where a session's files are not all alike.
+    fn shape_of(&self, path: &Path) -> Shape {
+        let _ = path;
+        self.shape()
+    }
+    /// How the agent writes.
+    fn write_mode(&self) -> WriteMode;
+    /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by those
+    /// that name it as their parent.
+    fn is_linear(&self) -> bool {
+        false
+    }
+    /// Whether the entries of a session of this version are one line in file order, each going on
+    /// from the one before, whatever ids and parents they name.
+    fn is_one_line(&self, version: Option<i64>) -> bool {
+        let _ = version;
+        false
+    }
+    /// Whether a session may branch, so that entries stand on its active branch or on another. Without ids they are one branch.
+    fn has_branches(&self) -> bool {
+        !self.is_linear()
+    }
+    /// How the agent's own list is sorted.
+    fn list_order(&self) -> ListOrder {
+        ListOrder::Modified
+    }
+    /// What the file at `relative` (below a root; `flat` when the root is one folder for all projects) is.
+    fn place(&self, relative: &Path, flat: bool) -> Placement;
+    /// How many bytes of a file that begins so are passed over before its first line begins.
+    fn passed_over(&self, beginning: &[u8]) -> usize {
+        let _ = beginning;
+        0
+    }
+    /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
+    fn facts(&self, record: &[u8]) -> Facts;
+    /// The same of a record in the source at `path`, where its name says what it holds.
+    fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
+        let _ = path;
+        self.facts(record)
+    }
+    /// The facts of the only record of a line, where reading them also proves that the line holds
+    /// nothing but that record and white space. `None`: not known, and the line is looked at closely.
+    /// Never an answer that [`Format::facts`] would not give; a format may leave this out.
+    fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
+        let _ = line;
+        None
+    }
+    /// Notes what such a line that is looked at closely does to its session, whatever is in it: the
+    /// agent may not get beyond it. Called before its records are folded.
+    fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
+        let _ = (fold, line);
+    }
+    /// All searchable text of one record, at most one passage a class.
+    fn passages(&self, record: &[u8]) -> Vec<Passage>;
+    /// The same of a record in the source at `path`.
+    fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
+        let _ = path;
+        self.passages(record)
+    }
+    /// What the agent tells the model in its own name, system prompts and tool schemas, of a record whose facts say
+    /// [`Facts::has_prompt`]. No part of its passages: most sessions repeat it word for word.
+    fn prompts_at(&self, path: &Path, record: &[u8]) -> Vec<String> {
+        let _ = (path, record);
+        Vec::new()
+    }
+    /// The record's share of what the agent's own list offers as all text of a session (pi:
+    /// `allMessagesText`); `None` when it has none.
+    fn listed_text(&self, record: &[u8]) -> Option<String> {
+        let _ = record;
+        None
+    }
+    /// Add one entry to the fold of its source. Called in file order.
+    fn fold(&self, fold: &mut Fold, facts: &Facts);
+    /// What the session is, from all its sources in path order.
+    fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts;
+}
+
+/// Where an agent keeps its sessions, as data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The agent's name, as shown and filtered by.
+    pub name: &'static str,
+    /// Name of its [`Format`].
+    pub format: &'static str,
+    /// Variables that name the agent folder; the first that is set decides, and an empty one means the default.
+    pub dir_variables: &'static [&'static str],
+    /// A variable that names the folder above the agent folder, and the agent folder's name below it.
+    pub above_variable: Option<(&'static str, &'static str)>,
+    /// Whether the agent expands a leading `~` in its variables and settings, and takes `file://` URLs for session folders.
+    pub expands: bool,
+    /// Where the agent folder is when no variable says so, below the home folder (or, with `data_dir`, below the platform's data folder).
+    pub dir_default: &'static str,
+    /// Where another program of that name keeps its agent folder by default, beside `dir_default`,
+    /// and the name of the [`Format`] that reads it as that program does.
+    pub dir_also: Option<(&'static str, &'static str)>,
+    /// `true`: `dir_default` is below the platform's data folder instead of the home folder.
+    pub data_dir: bool,
+    /// The sessions folder below the agent folder.
+    pub sessions: &'static str,
+    /// Variables that name one flat folder for the sessions of all projects.
+    pub flat_variables: &'static [&'static str],
+    /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below a project.
+    pub settings: Option<(&'static str, &'static str)>,
+    /// The command that takes a session up again, `{path}` and `{id}` being those of the session; empty = not known.
+    pub resume: &'static [&'static str],
+}
+
+/// How the agent called `agent` takes the session up again that lies at `path` and is read in
+/// `format`; `None` = not known.
+pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
+    let agent = AGENTS.iter().find(|known| known.name == agent)?;
+    // Of another program of that name: the Python package indusagi (0.1.5) is told of no session.
+    if agent.dir_also.is_some_and(|(_, other)| other == format) {
+        return None;
+    }
+    // What begins with a hyphen would be taken for an option, and ids are what a file says.
+    if id.starts_with('-') && agent.resume.contains(&"{id}") {
+        return None;
+    }
+    let word = |word: &&str| match *word {
+        "{path}" => path.to_owned(),
+        "{id}" => id.to_owned(),
+        word => word.to_owned(),
+    };
+    Some(Resume {
+        cwd: Some(cwd.into()).filter(|_| !cwd.is_empty()),
+        argv: agent.resume.iter().map(word).collect(),
+    })
+    .filter(|resume| !resume.argv.is_empty())
+}
+
+/// The formats this build knows.
+pub static FORMATS: &[&dyn Format] = &[
+    &Dialect::PI,
+    &Dialect::INDUSAGI,
+    &Dialect::PINDUSAGI,
+    &clido::Clido,
+    &agentuse::Agentuse,
+];
+
+/// The [family](Format::family) of the format of that name; of one that this build does not know its
+/// own name.
+pub fn family(name: &str) -> &str {
+    let known = FORMATS.iter().find(|format| format.name() == name);
+    known.map_or(name, |format| format.family())
+}
+
+/// The agents this build knows.
+pub static AGENTS: &[Agent] = &[
+    Agent {
+        name: "pi",
+        format: Dialect::PI.name,
+        dir_variables: &["PI_CODING_AGENT_DIR"],
+        above_variable: None,
+        expands: true,
+        dir_default: ".pi/agent",
+        dir_also: None,
+        data_dir: false,
+        sessions: "sessions",
+        flat_variables: &["PI_CODING_AGENT_SESSION_DIR"],
+        settings: Some(("settings.json", ".pi/settings.json")),
+        resume: &["pi", "--session", "{path}"],
+    },
+    Agent {
+        name: "indusagi",
+        format: Dialect::INDUSAGI.name,
+        dir_variables: &["INDUSAGI_AGENT_DIR", "INDUSAGI_CODING_AGENT_DIR"],
+        above_variable: Some(("INDUSAGI_DIR", "agent")),
+        expands: true,
+        dir_default: ".indusagi/agent",
+        // The Python package (indusagi 0.1.5) asks for the same variables as the one on npm.
+        dir_also: Some((".pindusagi/agent", Dialect::PINDUSAGI.name)),
+        data_dir: false,
+        sessions: "sessions",
+        flat_variables: &["INDUSAGI_CODING_AGENT_SESSION_DIR"],
+        settings: Some(("settings.json", ".indusagi/settings.json")),
+        resume: &["indusagi", "--session", "{path}"],
+    },
+    Agent {
+        name: "clido",
+        format: "clido",
+        dir_variables: &["CLIDO_DATA_DIR"],
+        above_variable: None,
+        expands: false,
+        // The `directories` crate adds a level on Windows.
+        dir_default: if cfg!(windows) { "clido/data" } else { "clido" },
+        dir_also: None,
+        data_dir: true,
+        sessions: "sessions",
+        flat_variables: &["CLIDO_SESSION_DIR"],
+        settings: None,
+        resume: &["clido", "--resume", "{id}"],
+    },
+    Agent {
+        name: "agentuse",
+        format: "agentuse",
+        dir_variables: &[],
+        // The same on every platform: agentuse asks for no other folder on macOS and Windows.
+        above_variable: Some(("XDG_DATA_HOME", "agentuse")),
+        expands: false,
+        dir_default: ".local/share/agentuse",
+        dir_also: None,
+        data_dir: false,
+        sessions: "project",
+        flat_variables: &[],
+        settings: None,
+        resume: &["agentuse", "sessions", "resume", "{id}"],
+    },
+];

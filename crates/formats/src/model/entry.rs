@@ -1,0 +1,187 @@
+//! What one entry says about itself: facts for the catalogue, passages for the words.
+
+use serde::{Deserialize, Serialize};
+
+/// Facts of one entry. They depend on the entry's own bytes alone, so reading a file in ten
+/// pieces yields what reading it in one yields.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The raw `type` of the record, as written; empty where it has none.
+    pub kind: String,
+    /// The raw role of a message (`user`, `assistant`, `toolResult`, …).
+    pub role: Option<String>,
+    /// The entry's own id, an opaque string. v1 entries and all clido lines have none.
+    pub id: Option<String>,
+    /// The id of the parent entry; `None` for a root and for formats without a tree.
+    pub parent: Option<String>,
+    /// The entry's time as written.
+    pub time_raw: Option<String>,
+    /// The entry's time in milliseconds since the epoch, UTC; `None` when absent or unparsable.
+    pub time_ms: Option<i64>,
+    /// The message's own time (pi: `message.timestamp`, a number), when it has one.
+    pub message_ms: Option<i64>,
+    /// Would the agent itself use this entry?
+    pub agent_sees: bool,
+    /// The first record of a session: what the session says about itself.
+    pub header: Option<super::Header>,
+    /// A message whose text moves the session's "modified" (pi: user and assistant).
+    pub moves_modified: bool,
+    /// The record counts as a message in the agent's own list.
+    pub is_message: bool,
+    /// Text of the entry as the agent's list sees it (pi: text blocks joined by one space);
+    /// filled for user messages only.
+    pub user_text: Option<String>,
+    /// A session name or title set by this entry; `Some("")` clears it.
+    pub name: Option<String>,
+    /// Why the agent would refuse the whole file because of this entry.
+    pub breaks_list: Option<String>,
+    /// Tool calls made by this entry and results it reports.
+    pub calls: Vec<Call>,
+    /// Tokens and cost, when recorded.
+    pub usage: Option<Usage>,
+    /// Tokens and cost of one step of an answer whose total another entry records: it counts only where
+    /// that total is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Box<Usage>>,
+    /// A label put on another entry.
+    pub label: Option<Label>,
+    /// A compaction of the context.
+    pub compaction: Option<Compaction>,
+    /// Files named as read or modified.
+    pub files: Vec<FileTouch>,
+    /// Provider and model in force from this entry on.
+    pub provider: Option<String>,
+    /// See `provider`.
+    pub model: Option<String>,
+    /// Why the model stopped, as written.
+    pub stop_reason: Option<String>,
+    /// The entry reports an error: a failed tool, a failed command, a failed or aborted answer.
+    pub is_error: bool,
+    /// The entry holds at least one image.
+    pub has_image: bool,
+    /// Not all of its text is searched: its data is too long (pi: `custom` entries).
+    pub text_cut: bool,
+    /// The entry holds what the agent tells the model in its own name: a system prompt or tool schemas.
+    pub has_prompt: bool,
+    /// clido `result` lines: turns of the run so far. The exit status is the `stop_reason`.
+    pub turns: Option<i64>,
+    /// clido `result` lines: cost of the run so far, US dollars.
+    pub run_cost: Option<f64>,
+    /// clido `result` lines: how long it took, in ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_ms: Option<i64>,
+}
+
+impl Facts {
+    /// The tokens and cost it records, and whether they are only a step's.
+    pub fn spent(&self) -> Option<(&Usage, bool)> {
+        let total = self.usage.as_ref().map(|usage| (usage, false));
+        total.or_else(|| self.step.as_deref().map(|step| (step, true)))
+    }
+
+    /// The run whose figures it records.
+    pub fn run(&self) -> Option<Run> {
+        let is_run = self.turns.is_some() || self.run_cost.is_some() || self.run_ms.is_some();
+        is_run.then_some(Run {
+            turns: self.turns,
+            cost: self.run_cost,
+            duration_ms: self.run_ms,
+        })
+    }
+}
+
+/// One tool call, or the result of one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The id by which call and result find each other.
+    pub call_id: Option<String>,
+    /// The tool's name; clido results have none.
+    pub tool: Option<String>,
+    /// `true` for the result, `false` for the call.
+    pub is_result: bool,
+    /// Whether the result is an error; `None` on a call.
+    pub is_error: Option<bool>,
+    /// The arguments' main path or command.
+    pub subject: Option<String>,
+    /// Milliseconds the call took, where recorded.
+    pub duration_ms: Option<i64>,
+}
+
+/// Tokens and cost of one model answer. `None` = not recorded, `Some(0)` = recorded as zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Usage {
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub response_id: Option<String>,
+    pub input: Option<i64>,
+    pub output: Option<i64>,
+    pub cache_read: Option<i64>,
+    pub cache_write: Option<i64>,
+    pub reasoning: Option<i64>,
+    pub total: Option<i64>,
+    pub cost_input: Option<f64>,
+    pub cost_output: Option<f64>,
+    pub cost_cache_read: Option<f64>,
+    pub cost_cache_write: Option<f64>,
+    pub cost_total: Option<f64>,
+}
+
+/// A label on `target`; `None` or empty text clears it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Label {
+    pub target: String,
+    pub text: Option<String>,
+}
+
+/// A compaction entry.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)]
+pub struct Compaction {
+    pub first_kept: Option<String>,
+    pub tokens_before: Option<i64>,
+    /// pi's version 1, whose entries have no ids: the number of the first one kept among those that pi reads, the header being 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_kept_index: Option<i64>,
+}
+
+/// What clido writes at the end of a turn.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Turns of the run so far.
+    pub turns: Option<i64>,
+    /// Cost of the run so far, US dollars.
+    pub cost: Option<f64>,
+    /// Milliseconds, as written.
+    pub duration_ms: Option<i64>,
+}
+
+/// A file that an entry says was read or modified.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileTouch {
+    /// The path as written.
+    pub path: String,
+    /// `true` when modified, `false` when read.
+    pub modified: bool,
+}
+
+/// The two classes of text. Prose is what people and models say; output is what tools were given and gave back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// Messages, thinking, summaries, names, labels.
+    Prose = 0,
+    /// Tool arguments, tool output, command output, custom data.
+    Output = 1,
+}
+
+/// The unit of match: the text of one class within one entry. Pieces (content blocks, string
+/// leaves) are separate so that no phrase spans two of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// Prose or output.
+    pub class: Class,
+    /// The decoded text, piece by piece, in the order of the record.
+    pub pieces: Vec<String>,
+}

@@ -1,0 +1,19 @@
+//! What is read of session files, as plain data. No logic but conversions, no I/O.
+
+mod entry;
+mod leaf;
+mod mask;
+mod resume;
+mod session;
+mod siblings;
+mod source;
+mod time;
+
+pub use entry::{Call, Class, Compaction, Facts, FileTouch, Label, Passage, Run, Usage};
+pub use leaf::Leaf;
+pub use mask::{MASKED_BEHIND, Mask, masked_behind};
+pub use resume::Resume;
+pub use session::{Fold, Header, SessionFacts};
+pub use siblings::sort_siblings;
+pub use source::{Part, Placement, Range, Record, RecordKind};
+pub use time::iso;

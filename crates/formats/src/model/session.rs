@@ -1,0 +1,158 @@
+//! What a session is: a fold over the facts of its entries in file order.
+
+use serde::{Deserialize, Serialize};
+
+/// What the first record of a session says.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The session's id, as text (numbers and other JSON are kept as their JSON text).
+    pub id: Option<String>,
+    /// `false` when the id is no string: pi lists such a file but cannot open it.
+    pub id_is_string: bool,
+    /// Format version; pi: missing = 1.
+    pub version: Option<i64>,
+    /// Working directory, as written.
+    pub cwd: Option<String>,
+    /// Creation time as written, and in ms.
+    pub created_raw: Option<String>,
+    /// See `created_raw`.
+    pub created_ms: Option<i64>,
+    /// Path of the session this one was forked from, as written.
+    pub parent_session: Option<String>,
+    /// See [`SessionFacts::own`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
+}
+
+/// The saved state of the fold over one source. Serialised into the catalogue, so that a later
+/// append goes on where this one stopped.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Fold {
+    /// Physical lines before the end of what is folded.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lines: u64,
+    /// Records folded so far that the agent itself would parse.
+    #[serde(skip_serializing_if = "is_default")]
+    pub seen: u64,
+    /// All entries, problems not counted.
+    #[serde(skip_serializing_if = "is_default")]
+    pub entries: u64,
+    /// The header in force, as the agent reads it (its first parsed record).
+    #[serde(skip_serializing_if = "is_default")]
+    pub header: Option<Header>,
+    /// A header found elsewhere; shown when there is no `header`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub late_header: Option<Header>,
+    /// Why the agent would not list the file, first reason found.
+    #[serde(skip_serializing_if = "is_default")]
+    pub hidden: Option<String>,
+    /// Messages as the agent counts them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub messages: u64,
+    /// First user message with non-empty text, as the agent shows it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub first_message: Option<String>,
+    /// Current name or title; `None` when never set or cleared.
+    #[serde(skip_serializing_if = "is_default")]
+    pub name: Option<String>,
+    /// Newest message time in ms, as the agent's "modified" takes it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_message_ms: Option<i64>,
+    /// Newest time of any entry.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_entry_ms: Option<i64>,
+    /// Time of the last entry that has one. For every format alike, it is no part of [`Format::fold`](crate::Format::fold).
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_time_ms: Option<i64>,
+    /// Id of the last entry that has one, among those that the agent sees.
+    #[serde(skip_serializing_if = "is_default")]
+    pub leaf: Option<String>,
+    /// Model in force at the end of the file.
+    #[serde(skip_serializing_if = "is_default")]
+    pub model: Option<String>,
+    /// Provider in force at the end of the file.
+    #[serde(skip_serializing_if = "is_default")]
+    pub provider: Option<String>,
+    /// Sums over all entries that record them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tokens: Option<i64>,
+    /// Sum of recorded costs, US dollars.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cost: Option<f64>,
+    /// Entries that report an error.
+    #[serde(skip_serializing_if = "is_default")]
+    pub errors: u64,
+    /// clido: id of the session that this one is a copy of.
+    #[serde(skip_serializing_if = "is_default")]
+    pub forked_from: Option<String>,
+    /// clido: user lines, and the turns and cost of the last `result` line.
+    #[serde(skip_serializing_if = "is_default")]
+    pub user_lines: u64,
+    /// See `user_lines`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_turns: Option<i64>,
+    /// See `user_lines`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub last_cost: Option<f64>,
+    /// clido: turns and cost of the runs that ended before the last one.
+    #[serde(skip_serializing_if = "is_default")]
+    pub past_turns: i64,
+    /// See `past_turns`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub past_cost: f64,
+}
+
+/// What is not said is read as the default: a session of many files has a fold for each.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// The values of one session that a list shows, made from the folds of its sources.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionFacts {
+    /// The id as the agent's list shows it.
+    pub id: String,
+    /// Working directory; "" when the header has none.
+    pub cwd: String,
+    /// Current name or title.
+    pub name: Option<String>,
+    /// The session this one was forked from, as written: its path, or (clido, agentuse) its id.
+    pub parent_session: Option<String>,
+    /// Creation time as written.
+    pub created_raw: Option<String>,
+    /// Creation time in ms; `None` when absent or unparsable.
+    pub created_ms: Option<i64>,
+    /// The agent's "modified" in ms.
+    pub modified_ms: i64,
+    /// Messages (pi) or turns (clido), as the agent's list counts them.
+    pub message_count: u64,
+    /// First user message; `None` when there is none.
+    pub first_message: Option<String>,
+    /// All entries.
+    pub entry_count: u64,
+    /// Format version.
+    pub version: Option<i64>,
+    /// Leaf entry id.
+    pub leaf: Option<String>,
+    /// Model in force at the end.
+    pub model: Option<String>,
+    /// Provider in force at the end.
+    pub provider: Option<String>,
+    /// Tokens, summed.
+    pub tokens: Option<i64>,
+    /// Cost over all runs, US dollars.
+    pub cost: Option<f64>,
+    /// The cost the agent's own list shows, where that differs from `cost`.
+    pub listed_cost: Option<f64>,
+    /// Entries that report an error.
+    pub error_count: u64,
+    /// A subagent's session: `parent_session` is the id of the session that started it.
+    #[serde(default)]
+    pub is_subagent: bool,
+    /// Would the agent's own list show this session? `None` = yes, else the reason why not.
+    pub hidden: Option<String>,
+    /// What only this agent records of a session, under its own names: a JSON object as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<String>,
+}

@@ -1,0 +1,387 @@
+//! What one pi line says about itself.
+
+use super::dialect::{Dialect, OddValues, Scalars};
+use super::line::{Arguments, Block, Content, Line, Message, Tokens};
+use crate::json::{self, Loose, Raw, Text};
+use crate::model::{Call, Compaction, Facts, FileTouch, Header, Label, Usage};
+
+/// The facts of one record; of a record that cannot be read, only that the agent drops it.
+pub(super) fn facts(dialect: &Dialect, record: &[u8]) -> Facts {
+    json::tiers(record, |text| of_text(dialect, text)).unwrap_or_default()
+}
+
+/// The facts of a text that is one strict JSON value.
+pub(super) fn of_text(dialect: &Dialect, text: &str) -> Option<Facts> {
+    Some(match json::parse::<Loose<Line<'_>>>(text)? {
+        Loose::Object(line) => of_line(dialect, &line),
+        _ => {
+            let breaks = dialect.scalars == Scalars::All && text.trim() == "null";
+            Facts {
+                agent_sees: breaks || dialect.is_entry(text.trim()),
+                breaks_list: breaks.then(|| "a line is null".to_owned()),
+                ..Facts::default()
+            }
+        }
+    })
+}
+
+/// Text of a user or assistant message as pi's list joins it into `allMessagesText`.
+pub(super) fn listed_text(record: &[u8]) -> Option<String> {
+    json::tiers(record, |text| {
+        let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? else {
+            return None;
+        };
+        let Loose::Object(message) = &line.message else {
+            return None;
+        };
+        if line.kind.as_str() != Some("message")
+            || !matches!(message.role.as_str(), Some("user" | "assistant"))
+        {
+            return None;
+        }
+        match &message.content {
+            Content::Text(text) => Some(text.to_string()),
+            Content::Blocks(blocks) => Some(joined_text(blocks)),
+            _ => None,
+        }
+    })
+    .filter(|text| !text.is_empty())
+}
+
+fn of_line(dialect: &Dialect, line: &Line<'_>) -> Facts {
+    let odd_breaks = dialect.odd_values == OddValues::HideSession;
+    let (time_raw, time_ms) = time(&line.timestamp);
+    let mut facts = Facts {
+        kind: line.kind.owned().unwrap_or_default(),
+        id: name(&line.id),
+        parent: name(&line.parent_id),
+        time_raw,
+        time_ms,
+        agent_sees: true,
+        ..Facts::default()
+    };
+    match facts.kind.as_str() {
+        "session" => header(dialect, line, &mut facts),
+        "message" => match &line.message {
+            Loose::Object(message) => of_message(message, odd_breaks, &mut facts),
+            Loose::Other => facts.is_message = true,
+            Loose::Missing | Loose::Null => {
+                facts.is_message = true;
+                facts.breaks_list = odd_breaks.then(|| "a message entry has no message".to_owned());
+            }
+        },
+        "model_change" => {
+            facts.provider = line.provider.owned();
+            facts.model = line.model_id.owned();
+        }
+        "session_info" => match dialect.name(line.name.0) {
+            Ok(name) => facts.name = name,
+            Err(why) => facts.breaks_list = Some(why.to_owned()),
+        },
+        "label" => {
+            facts.label = line.target_id.owned().map(|target| Label {
+                target,
+                text: line.label.owned(),
+            });
+        }
+        "compaction" => {
+            facts.compaction = Some(Compaction {
+                first_kept: line.first_kept_entry_id.owned(),
+                tokens_before: line.tokens_before.0,
+                first_kept_index: line.first_kept_entry_index.0,
+            });
+            facts.has_prompt = line.system_message.is_value();
+            summary(line, &mut facts);
+        }
+        "branch_summary" => summary(line, &mut facts),
+        "usage" => facts.usage = usage(&line.usage, &line.provider, &line.model, &Text::default()),
+        "custom" => facts.text_cut = super::text::is_cut(&line.data),
+        "custom_message" => {
+            if let Content::Blocks(blocks) = &line.content {
+                facts.has_image = has_image(blocks);
+            }
+        }
+        "" if line.v.0.is_some() && line.family.as_str() == Some("header") => {
+            foreign_header(line, &mut facts)
+        }
+        _ => {}
+    }
+    facts
+}
+
+/// The id that is written there. An empty one is none: no entry of pi's goes on from it (all
+/// versions ask `parentId ? byId.get(parentId) : undefined`), and no leaf is found by it.
+fn name(raw: &Raw<'_>) -> Option<String> {
+    raw.shown().filter(|id| !id.is_empty())
+}
+
+/// The time as written when it is a string, and in ms as JavaScript's Date takes any value.
+fn time(raw: &Raw<'_>) -> (Option<String>, Option<i64>) {
+    match raw.text() {
+        Some(text) => {
+            let ms = json::date_ms(&text);
+            (Some(text.into_owned()), ms)
+        }
+        None => (None, raw.0.and_then(json::time_ms)),
+    }
+}
+
+fn header(dialect: &Dialect, line: &Line<'_>, facts: &mut Facts) {
+    facts.provider = line.provider.owned();
+    facts.model = line.model_id.owned();
+    facts.header = Some(Header {
+        id: line
+            .id
+            .text()
+            .map(std::borrow::Cow::into_owned)
+            .or(line.id.0.map(str::to_owned)),
+        id_is_string: line.id.text().is_some(),
+        version: Some(dialect.version(line.version.0)),
+        cwd: line.cwd.owned(),
+        created_raw: facts.time_raw.clone(),
+        created_ms: facts.time_ms,
+        parent_session: line.parent_session.owned(),
+        own: None,
+    });
+}
+
+/// A header of pi-agent-core's own format, which pi's session list takes for no session.
+fn foreign_header(line: &Line<'_>, facts: &mut Facts) {
+    let version = line.v.0.unwrap_or_default();
+    facts.kind = format!("header{version}");
+    facts.breaks_list = Some(format!(
+        "pi format {version}, which pi's list does not show"
+    ));
+    facts.time_ms = line.created_at.0.map(|ms| ms as i64);
+    facts.header = Some(Header {
+        id: line.id.shown(),
+        id_is_string: line.id.text().is_some(),
+        version: line.v.0,
+        cwd: line.cwd.owned(),
+        created_raw: None,
+        created_ms: facts.time_ms,
+        parent_session: None,
+        own: None,
+    });
+}
+
+fn summary(line: &Line<'_>, facts: &mut Facts) {
+    facts.usage = usage(&line.usage, &line.provider, &line.model, &Text::default());
+    let Some(touched) = line.details.object() else {
+        return;
+    };
+    for (paths, modified) in [
+        (&touched.read_files.0, false),
+        (&touched.modified_files.0, true),
+    ] {
+        facts.files.extend(
+            paths
+                .iter()
+                .filter_map(Text::owned)
+                .map(|path| FileTouch { path, modified }),
+        );
+    }
+}
+
+fn of_message(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
+    facts.is_message = true;
+    facts.role = message.role.owned();
+    facts.has_prompt = message.role.as_str() == Some("system");
+    facts.message_ms = message.timestamp.0.map(|ms| ms as i64);
+    if let Content::Blocks(blocks) = &message.content {
+        facts.has_image = has_image(blocks);
+    }
+    match message.role.as_str() {
+        Some("user") => spoken(message, odd_breaks, facts),
+        Some("assistant") => {
+            spoken(message, odd_breaks, facts);
+            facts.provider = message.provider.owned();
+            facts.model = message.model.owned();
+            facts.stop_reason = message.stop_reason.owned();
+            facts.is_error = matches!(message.stop_reason.as_str(), Some("error" | "aborted"));
+            facts.usage = usage(
+                &message.usage,
+                &message.provider,
+                &message.model,
+                &message.response_id,
+            );
+            if let Content::Blocks(blocks) = &message.content {
+                tool_calls(blocks, facts);
+            }
+        }
+        Some("toolResult") => {
+            facts.is_error = message.is_error.0 == Some(true);
+            facts.calls.push(Call {
+                call_id: message.tool_call_id.shown(),
+                tool: message.tool_name.owned(),
+                is_result: true,
+                is_error: Some(facts.is_error),
+                ..Call::default()
+            });
+        }
+        Some("bashExecution") => {
+            facts.is_error = message.cancelled.0 == Some(true)
+                || message.exit_code.0.is_some_and(|code| code != 0.0);
+            // One line holds the command and its outcome.
+            facts.calls.push(Call {
+                tool: Some("bash".to_owned()),
+                is_error: Some(facts.is_error),
+                subject: message.command.shown(),
+                ..Call::default()
+            });
+        }
+        _ => {}
+    }
+}
+
+/// User and assistant messages: their time is the session's "modified", and their content must be
+/// text or blocks or pi's list throws and drops the file.
+fn spoken(message: &Message<'_>, odd_breaks: bool, facts: &mut Facts) {
+    let user = message.role.as_str() == Some("user");
+    let content = &message.content;
+    // Only times after 1970 count; a fraction of a millisecond after it does, and is cut to 1970.
+    let is_late = match message.timestamp.0 {
+        Some(ms) => ms > 0.0,
+        None => facts.time_ms.is_some_and(|ms| ms > 0),
+    };
+    facts.moves_modified = is_late && !matches!(content, Content::Missing);
+    match content {
+        Content::Missing => {}
+        Content::Text(text) => facts.user_text = user.then(|| text.to_string()),
+        Content::Odd => {
+            facts.breaks_list = odd_breaks
+                .then(|| "a message has content that is neither text nor blocks".to_owned());
+        }
+        Content::Blocks(blocks) => {
+            if odd_breaks && blocks.iter().any(|block| matches!(block, Loose::Null)) {
+                facts.breaks_list = Some("a message has a null content block".to_owned());
+            }
+            facts.user_text = user.then(|| joined_text(blocks));
+        }
+    }
+}
+
+/// `blocks.filter(text).map(text).join(" ")` as JavaScript does it.
+fn joined_text(blocks: &[Loose<Block<'_>>]) -> String {
+    let mut joined = String::new();
+    let texts = blocks
+        .iter()
+        .filter_map(Loose::object)
+        .filter(|block| block.kind.as_str() == Some("text"));
+    for (index, block) in texts.enumerate() {
+        if index > 0 {
+            joined.push(' ');
+        }
+        match block.text.text() {
+            Some(text) => joined.push_str(&text),
+            None => joined.push_str(&block.text.0.map(json::string).unwrap_or_default()),
+        }
+    }
+    joined
+}
+
+fn has_image(blocks: &[Loose<Block<'_>>]) -> bool {
+    blocks
+        .iter()
+        .filter_map(Loose::object)
+        .any(|block| block.kind.as_str() == Some("image"))
+}
+
+fn tool_calls(blocks: &[Loose<Block<'_>>], facts: &mut Facts) {
+    for block in blocks
+        .iter()
+        .filter_map(Loose::object)
+        .filter(|block| block.kind.as_str() == Some("toolCall"))
+    {
+        let none = Arguments::default();
+        let arguments = block
+            .arguments
+            .object()
+            .map_or(&none, |arguments| arguments);
+        let path = [
+            &arguments.path,
+            &arguments.file_path,
+            &arguments.file_path_camel,
+        ]
+        .into_iter()
+        .find_map(Text::owned);
+        if let Some(path) = &path
+            && let Some(modified) = touches(block.name.as_str().unwrap_or_default())
+        {
+            facts.files.push(FileTouch {
+                path: path.clone(),
+                modified,
+            });
+        }
+        let others = [
+            &arguments.command,
+            &arguments.pattern,
+            &arguments.query,
+            &arguments.url,
+        ];
+        facts.calls.push(Call {
+            call_id: block.id.shown(),
+            tool: block.name.owned(),
+            subject: arguments
+                .command
+                .owned()
+                .or(path)
+                .or_else(|| others.into_iter().find_map(Text::owned)),
+            ..Call::default()
+        });
+    }
+}
+
+/// Whether a tool of this name reads (`false`) or modifies (`true`) the file it is given.
+pub(crate) fn touches(tool: &str) -> Option<bool> {
+    const READS: &[&str] = &["read", "readfile", "view"];
+    const MODIFIES: &[&str] = &[
+        "write",
+        "writefile",
+        "edit",
+        "editfile",
+        "multiedit",
+        "createfile",
+        "strreplace",
+        "hashlineedit",
+        "applypatch",
+    ];
+    let is = |name: &&str| {
+        let letters = tool.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
+        letters
+            .map(|byte| byte.to_ascii_lowercase())
+            .eq(name.bytes())
+    };
+    if READS.iter().any(is) {
+        Some(false)
+    } else {
+        MODIFIES.iter().any(is).then_some(true)
+    }
+}
+
+fn usage(
+    tokens: &Loose<Box<Tokens>>,
+    provider: &Text<'_>,
+    model: &Text<'_>,
+    response: &Text<'_>,
+) -> Option<Usage> {
+    let tokens = tokens.object()?;
+    let cost = tokens.cost.object();
+    let part = |pick: fn(&super::line::Cost) -> json::Num| cost.and_then(|cost| pick(cost).0);
+    Some(Usage {
+        provider: provider.owned(),
+        model: model.owned(),
+        response_id: response.owned(),
+        input: tokens.input.0,
+        output: tokens.output.0,
+        cache_read: tokens.cache_read.0,
+        cache_write: tokens.cache_write.0,
+        reasoning: tokens.reasoning.0,
+        total: tokens.total_tokens.0,
+        cost_input: part(|cost| cost.input),
+        cost_output: part(|cost| cost.output),
+        cost_cache_read: part(|cost| cost.cache_read),
+        cost_cache_write: part(|cost| cost.cache_write),
+        cost_total: part(|cost| cost.total),
+    })
+}

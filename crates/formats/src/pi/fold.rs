@@ -1,0 +1,161 @@
+//! What a pi session is: the fold over its lines, and the values pi's list shows of it.
+
+use crate::model::{Facts, Fold, Part, SessionFacts};
+use crate::{SourceFacts, json};
+
+/// Add one line, in file order.
+pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
+    fold.entries += 1;
+    fold.errors += u64::from(facts.is_error);
+    fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
+    if let Some(usage) = &facts.usage {
+        let parts = [
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+        ];
+        // What is written as the total lacks parts in some stores, or is another provider's idea.
+        let tokens = sum(parts, |a, b| a.saturating_add(b)).or(usage.total);
+        fold.tokens = sum([fold.tokens, tokens], |a, b| a.saturating_add(b));
+        let parts = [
+            usage.cost_input,
+            usage.cost_output,
+            usage.cost_cache_read,
+            usage.cost_cache_write,
+        ];
+        let cost = usage.cost_total.or_else(|| sum(parts, |a, b| a + b));
+        fold.cost = sum([fold.cost, cost], |a, b| a + b);
+    }
+    if !facts.agent_sees {
+        keep_late_header(fold, facts);
+        return;
+    }
+
+    let first = fold.seen == 0;
+    fold.seen += 1;
+    if first && facts.kind == "session" {
+        fold.header = facts.header.clone();
+        fold.provider = facts.provider.clone();
+        fold.model = facts.model.clone();
+        return;
+    }
+    if let Some(reason) = &facts.breaks_list {
+        fold.hidden.get_or_insert_with(|| reason.clone());
+    }
+    if first {
+        fold.hidden
+            .get_or_insert_with(|| "first record is no session header".to_owned());
+    }
+    if facts.header.is_some() {
+        keep_late_header(fold, facts);
+        return;
+    }
+
+    // Nothing goes on from an entry without an id. Into the text that is there: this is done for
+    // every line.
+    if facts.id.is_some() {
+        fold.leaf.clone_from(&facts.id);
+    }
+    if let Some(name) = &facts.name {
+        fold.name = (!name.is_empty()).then(|| name.clone());
+    }
+    // model_change and answers; a usage entry tells of another model's work beside the talk.
+    if facts.model.is_some() && facts.kind != "usage" {
+        fold.provider.clone_from(&facts.provider);
+        fold.model.clone_from(&facts.model);
+    }
+    if facts.is_message {
+        fold.messages += 1;
+    }
+    if facts.moves_modified {
+        let time = facts.message_ms.or(facts.time_ms);
+        fold.last_message_ms = fold.last_message_ms.max(time);
+    }
+    if fold.first_message.is_none() {
+        fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
+    }
+}
+
+fn keep_late_header(fold: &mut Fold, facts: &Facts) {
+    if fold.header.is_none() && fold.late_header.is_none() {
+        fold.late_header = facts.header.clone();
+    }
+}
+
+/// The sum of what is there; `None` when nothing is.
+fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Option<T> {
+    parts.into_iter().flatten().reduce(add)
+}
+
+/// The values of the list (formats/pi.md section 11), from the session's own file.
+pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
+    let Some(source) = sources
+        .iter()
+        .find(|source| source.part == Part::Main)
+        .or(sources.first())
+    else {
+        return SessionFacts::default();
+    };
+    let fold = source.fold;
+    let header = fold.header.clone().or_else(|| fold.late_header.clone());
+    let stem = || {
+        source
+            .relative
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+            .unwrap_or_default()
+    };
+    let (id, header) = match header {
+        Some(header) => (header.id.clone().unwrap_or_default(), header),
+        None => (stem(), Default::default()),
+    };
+    // Only a header's time that is a string counts.
+    let header_ms = header.created_raw.as_deref().and_then(json::date_ms);
+    // Where entries are one line, no id tells where it stands.
+    let leaf = fold.leaf.clone();
+    let leaf = leaf.filter(|_| !super::is_one_line(header.version));
+    SessionFacts {
+        id,
+        cwd: header.cwd.unwrap_or_default(),
+        name: fold.name.clone(),
+        parent_session: header.parent_session,
+        created_raw: header.created_raw,
+        created_ms: header.created_ms,
+        modified_ms: fold
+            .last_message_ms
+            .or(header_ms)
+            .unwrap_or(source.mtime_ms),
+        message_count: fold.messages,
+        first_message: fold.first_message.clone(),
+        entry_count: fold.entries,
+        version: header.version,
+        leaf,
+        model: fold.model.clone(),
+        provider: fold.provider.clone(),
+        tokens: fold.tokens,
+        cost: fold.cost,
+        listed_cost: None,
+        error_count: fold.errors,
+        is_subagent: false,
+        hidden: hidden(source),
+        own: None,
+    }
+}
+
+/// Why pi's own list does not show the session.
+fn hidden(source: &SourceFacts<'_>) -> Option<String> {
+    let fold = source.fold;
+    if let Some(reason) = source.unlisted {
+        return Some(reason.to_owned());
+    }
+    if fold.hidden.is_some() {
+        return fold.hidden.clone();
+    }
+    match (&fold.header, fold.entries, source.problems) {
+        (Some(_), ..) => None,
+        (None, 0, (0, _)) => Some("empty file".to_owned()),
+        (None, _, (_, Some(reason))) => Some(format!("no session header ({reason})")),
+        (None, ..) => Some("no session header".to_owned()),
+    }
+}

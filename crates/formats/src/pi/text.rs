@@ -1,0 +1,234 @@
+//! All text of one pi line that can be searched.
+
+use serde::Deserialize;
+
+use crate::json::{self, Loose, Raw, Text};
+use crate::model::Passage;
+use crate::pieces::Pieces;
+
+/// Bytes of a `custom` entry's data that are indexed.
+const CUSTOM_DATA: usize = 16 * 1024;
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    message: Loose<Message<'a>>,
+    #[serde(borrow)]
+    summary: Raw<'a>,
+    #[serde(borrow)]
+    details: Raw<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    data: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    label: Raw<'a>,
+    #[serde(borrow)]
+    note: Raw<'a>,
+    #[serde(borrow)]
+    provider: Raw<'a>,
+    #[serde(borrow)]
+    model_id: Raw<'a>,
+    #[serde(borrow)]
+    thinking_level: Raw<'a>,
+    #[serde(borrow)]
+    replacement: Loose<Replacement<'a>>,
+    /// The system prompt that a compaction keeps: a message, or its text.
+    #[serde(borrow)]
+    system_message: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Replacement<'a> {
+    #[serde(borrow)]
+    content: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Message<'a> {
+    #[serde(borrow)]
+    role: Text<'a>,
+    #[serde(borrow)]
+    content: Raw<'a>,
+    #[serde(borrow)]
+    summary: Raw<'a>,
+    #[serde(borrow)]
+    details: Raw<'a>,
+    #[serde(borrow)]
+    sections: Raw<'a>,
+    #[serde(borrow)]
+    tools_added: Raw<'a>,
+    #[serde(borrow)]
+    tool_name: Raw<'a>,
+    #[serde(borrow)]
+    command: Raw<'a>,
+    #[serde(borrow)]
+    output: Raw<'a>,
+    #[serde(borrow)]
+    error_message: Raw<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    text: Raw<'a>,
+    #[serde(borrow)]
+    thinking: Raw<'a>,
+    #[serde(borrow)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    arguments: Raw<'a>,
+}
+
+/// Whether more than what is indexed stands in the data of a `custom` entry.
+pub(super) fn is_cut(data: &Raw<'_>) -> bool {
+    data.0.is_some_and(|json| json.len() > CUSTOM_DATA)
+        && !Pieces::default().leaves_up_to(data, CUSTOM_DATA)
+}
+
+pub(super) fn passages(record: &[u8]) -> Vec<Passage> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        match json::parse::<Loose<Line<'_>>>(text)? {
+            Loose::Object(line) => of_line(&line, text, &mut pieces)?,
+            _ => pieces.unknown(text),
+        }
+        Some(pieces.into_passages())
+    })
+    .unwrap_or_default()
+}
+
+/// System prompts and tools' descriptions: of a message of the system's, or of a compaction.
+pub(super) fn prompts(record: &[u8]) -> Vec<String> {
+    json::tiers(record, |text| {
+        let mut pieces = Pieces::default();
+        if let Loose::Object(line) = json::parse::<Loose<Line<'_>>>(text)? {
+            match &line.message {
+                Loose::Object(message) if message.role.as_str() == Some("system") => {
+                    of_system(message, &mut pieces)?;
+                }
+                _ => {}
+            }
+            match line.system_message.parse::<Loose<Message<'_>>>() {
+                Some(Loose::Object(message)) => of_system(&message, &mut pieces)?,
+                _ => pieces.prose(&line.system_message),
+            }
+        }
+        Some(pieces.into_pieces())
+    })
+    .unwrap_or_default()
+}
+
+fn of_system(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
+    content(&message.content, pieces, Pieces::prose)?;
+    pieces.leaves(&message.sections);
+    pieces.leaves(&message.tools_added);
+    Some(())
+}
+
+/// `None` where a part of the line needs the second tier.
+fn of_line(line: &Line<'_>, whole: &str, pieces: &mut Pieces) -> Option<()> {
+    match line.kind.as_str().unwrap_or_default() {
+        // The header's fields are searched as fields of the session.
+        "session" => {}
+        "message" => {
+            if let Loose::Object(message) = &line.message {
+                of_message(message, pieces)?;
+            }
+        }
+        "model_change" => {
+            pieces.prose(&line.provider);
+            pieces.prose(&line.model_id);
+        }
+        "thinking_level_change" => pieces.prose(&line.thinking_level),
+        "session_info" => pieces.prose(&line.name),
+        "label" => pieces.prose(&line.label),
+        "compaction" | "branch_summary" => {
+            pieces.prose(&line.summary);
+            pieces.leaves(&line.details);
+        }
+        "custom_message" => {
+            content(&line.content, pieces, Pieces::prose)?;
+            pieces.leaves(&line.details);
+        }
+        "custom" => {
+            pieces.leaves_up_to(&line.data, CUSTOM_DATA);
+        }
+        "usage" => pieces.prose(&line.note),
+        "context_edit" => {
+            if let Loose::Object(replacement) = &line.replacement {
+                content(&replacement.content, pieces, Pieces::prose)?;
+            }
+        }
+        _ => pieces.unknown(whole),
+    }
+    Some(())
+}
+
+fn of_message(message: &Message<'_>, pieces: &mut Pieces) -> Option<()> {
+    match message.role.as_str().unwrap_or_default() {
+        // System prompts are no part of the talk: see `prompts`.
+        "system" => {}
+        "toolResult" => {
+            pieces.output(&message.tool_name);
+            content(&message.content, pieces, Pieces::output)?;
+            pieces.leaves(&message.details);
+        }
+        "bashExecution" => {
+            pieces.output(&message.command);
+            pieces.output(&message.output);
+        }
+        _ => {
+            content(&message.content, pieces, Pieces::prose)?;
+            pieces.prose(&message.summary);
+            pieces.prose(&message.error_message);
+            pieces.leaves(&message.details);
+        }
+    }
+    Some(())
+}
+
+/// Plain text, or blocks; the text of blocks goes where `class` puts it, tool calls to the output.
+fn content(content: &Raw<'_>, pieces: &mut Pieces, class: fn(&mut Pieces, &Raw<'_>)) -> Option<()> {
+    if content.text().is_some() {
+        class(pieces, content);
+    }
+    // Text in a block is scanned once less than by taking every block for raw JSON first.
+    let blocks: Vec<Loose<Block<'_>>> = match content.0 {
+        Some(raw) if raw.starts_with('[') => json::parse(raw)?,
+        _ => Vec::new(),
+    };
+    let mut raws = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let Loose::Object(block) = block else {
+            continue;
+        };
+        match block.kind.as_str().unwrap_or_default() {
+            "text" => class(pieces, &block.text),
+            "thinking" => class(pieces, &block.thinking),
+            "toolCall" => {
+                pieces.output(&block.name);
+                pieces.leaves_of_arguments(&block.arguments);
+            }
+            "image" => {}
+            _ => {
+                if raws.is_empty() {
+                    raws = content.items()?;
+                }
+                let raw = raws.get(index).and_then(|raw| raw.0);
+                pieces.unknown(raw.unwrap_or_default());
+            }
+        }
+    }
+    Some(())
+}

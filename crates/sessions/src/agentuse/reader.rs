@@ -1,0 +1,220 @@
+//! What does a session's folder hold?
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::document::{MessageDocument, Part, SessionDocument};
+use crate::error::Error;
+use crate::value::Json;
+use sessionary_formats::json;
+
+/// A session: its folder, read as a whole.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Session {
+    /// The folder.
+    pub folder: PathBuf,
+    /// `session.json`.
+    pub document: SessionDocument,
+    /// Its messages, by the time they were made and their ids.
+    pub messages: Vec<Message>,
+    /// `context.json`: the conversation as it was compacted or suspended.
+    pub context: Option<Json>,
+    /// `tools.json`: the tools the model was offered.
+    pub tools: Option<Json>,
+    /// Sessions that this one started, by the time they were made, their agents' and their own ids.
+    pub subagents: Vec<Session>,
+    /// What could not be read. Strictly read there is nothing.
+    pub problems: Vec<BadDocument>,
+}
+
+/// A message and its parts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Message {
+    /// `message.json`.
+    pub document: MessageDocument,
+    /// Its parts by their times (those without one last) and their ids.
+    pub parts: Vec<Part>,
+    /// Files with what tools gave back where it was too long for their parts, by name.
+    pub artifacts: Vec<PathBuf>,
+}
+
+/// A document that cannot be read, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub struct BadDocument {
+    /// Its file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl Session {
+    /// Reads a session's folder, its subagents too. Files that are still being written (`*.tmp`) are passed over.
+    ///
+    /// # Errors
+    /// [`Error::BadDocument`] where a document is no JSON object; [`Error::Io`], also where there is no `session.json`.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let session = Self::read_lenient(folder)?;
+        match session.first_problem() {
+            None => Ok(session),
+            Some(problem) => Err(Error::BadDocument(problem.clone())),
+        }
+    }
+
+    /// The same past documents that are none: [`Session::problems`] names them. A `session.json` that is none is empty.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where there is no `session.json`, or the disk fails.
+    pub fn read_lenient(folder: &Path) -> Result<Self, Error> {
+        let mut session = Self {
+            folder: folder.to_path_buf(),
+            ..Self::default()
+        };
+        let path = folder.join("session.json");
+        let text = fs::read(&path).map_err(Error::io(&path))?;
+        session.document = session.object(&path, &text, SessionDocument::read_object);
+        for name in ["context.json", "tools.json"] {
+            let path = folder.join(name);
+            let Some(text) = found(fs::read(&path), &path)? else {
+                continue;
+            };
+            let document = Json::parse(&String::from_utf8_lossy(&text));
+            match (document, name) {
+                (None, _) => session.note(&path, "no JSON"),
+                (context, "context.json") => session.context = context,
+                (tools, _) => session.tools = tools,
+            }
+        }
+        session.read_messages()?;
+        for below in entries(&folder.join("subagent"))? {
+            if below.join("session.json").is_file() {
+                session.subagents.push(Self::read_lenient(&below)?);
+            }
+        }
+        session.subagents.sort_by(|a, b| {
+            let key = |session: &Self| session.document.time.created;
+            let agent = |session: &Self| session.document.agent.id.clone();
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| agent(a).cmp(&agent(b)))
+                .then_with(|| a.document.id.cmp(&b.document.id))
+        });
+        Ok(session)
+    }
+
+    /// Of this session or of one below it.
+    fn first_problem(&self) -> Option<&BadDocument> {
+        let below = self.subagents.iter().find_map(Self::first_problem);
+        self.problems.first().or(below)
+    }
+
+    fn note(&mut self, path: &Path, reason: &str) {
+        self.problems.push(BadDocument {
+            path: path.to_path_buf(),
+            reason: reason.to_owned(),
+        });
+    }
+
+    /// A document; an empty one where it is none.
+    fn object<T: Default>(
+        &mut self,
+        path: &Path,
+        text: &[u8],
+        read: impl Fn(&str) -> Option<T>,
+    ) -> T {
+        let text = String::from_utf8_lossy(text);
+        let Some(value) = json::whole(text.as_bytes()) else {
+            self.note(path, "no JSON");
+            return T::default();
+        };
+        read(&text[value]).unwrap_or_else(|| {
+            self.note(path, "no JSON object");
+            T::default()
+        })
+    }
+
+    fn read_messages(&mut self) -> Result<(), Error> {
+        let folder = self.folder.clone();
+        for below in entries(&folder)? {
+            let path = below.join("message.json");
+            if let Some(text) = found(fs::read(&path), &path)? {
+                self.read_message(&path, &text, &below.join("part"), &below)?;
+            }
+        }
+        // The first layout, of October 2025.
+        for path in entries(&folder.join("message"))? {
+            if path.extension().is_some_and(|end| end == "json")
+                && let Some(text) = found(fs::read(&path), &path)?
+            {
+                let id = path.file_stem().unwrap_or_default();
+                self.read_message(&path, &text, &folder.join("part").join(id), &folder)?;
+            }
+        }
+        self.messages.sort_by(|a, b| {
+            let (a, b) = (&a.document, &b.document);
+            (a.time.created, &a.id).cmp(&(b.time.created, &b.id))
+        });
+        Ok(())
+    }
+
+    fn read_message(
+        &mut self,
+        path: &Path,
+        text: &[u8],
+        parts: &Path,
+        beside: &Path,
+    ) -> Result<(), Error> {
+        let mut message = Message {
+            document: self.object(path, text, MessageDocument::read_object),
+            ..Message::default()
+        };
+        for path in entries(parts)? {
+            if path.extension().is_some_and(|end| end == "json")
+                && let Some(text) = found(fs::read(&path), &path)?
+            {
+                let before = self.problems.len();
+                let part = self.object(&path, &text, Part::read_object);
+                if self.problems.len() == before {
+                    message.parts.push(part);
+                }
+            }
+        }
+        message.parts.sort_by(|a, b| {
+            let key = |part: &Part| (part.order_ms().is_none(), part.order_ms());
+            (key(a), &a.id).cmp(&(key(b), &b.id))
+        });
+        message.artifacts = entries(&beside.join("artifact"))?;
+        message.artifacts.retain(|path| is_artifact(path));
+        self.messages.push(message);
+        Ok(())
+    }
+}
+
+fn is_artifact(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with("tool-output-") && (name.ends_with(".json") || name.ends_with(".txt"))
+}
+
+/// What a folder holds, by name; nothing where there is none.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let Some(entries) = found(fs::read_dir(folder), folder)? else {
+        return Ok(Vec::new());
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry.map_err(Error::io(folder))?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// `None` for what is not there.
+fn found<T>(read: io::Result<T>, path: &Path) -> Result<Option<T>, Error> {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(error) => Err(Error::io(path)(error)),
+    }
+}

@@ -1,0 +1,401 @@
+//! Adding to a session: every kind of entry, and how it gets into the file.
+
+use super::context::system_message;
+use super::disk::{self, News};
+use super::entry::Entry;
+use super::error::Error;
+use super::line::Place;
+use super::manager::SessionManager;
+use super::message::Message;
+use super::profile::FromId;
+use super::typed::{
+    BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
+    LabelEntry, ModelChangeEntry, SessionInfoEntry, ThinkingLevelChangeEntry, UsageEntry,
+};
+use super::value::{Json, put};
+use sessionary_formats::json;
+
+/// How often a file is read again that others keep rewriting.
+const TRIES: usize = 8;
+
+/// Where an entry goes.
+enum File<'d> {
+    InMemory,
+    /// To a file that is still to appear.
+    Missing(&'d mut disk::Disk),
+    There(disk::Locked<'d>),
+}
+
+/// Every append makes a child of the leaf, becomes the leaf itself and gives its id. It is in the file when it returns, or,
+/// where the file is not there yet, when the file appears; when it fails, the session and its file are as they were. (But where
+/// [`Setup::sync`](super::Setup::sync) failed and an agent, which locks nothing, went on behind the line meanwhile, it stays:
+/// cutting it off would take the agent's line too. The session then finds it as it finds what others append.)
+impl SessionManager {
+    /// Appends a message (pi: `appendMessage`). Summaries are no messages: they have appends of their own.
+    pub fn append_message<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<String, Error> {
+        let message = message.into();
+        match message.role() {
+            "branchSummary" | "compactionSummary" => {
+                return Err(Error::Invalid(
+                    "a summary is appended by branch_with_summary or append_compaction".to_owned(),
+                ));
+            }
+            "system" => self.demand_prompts("system messages")?,
+            _ => {}
+        }
+        self.append("message", message.role(), |out| {
+            put(out, "message", &Json::trusted(message.as_str()));
+        })
+    }
+
+    /// Appends a change of the thinking level (pi: `appendThinkingLevelChange`).
+    pub fn append_thinking_level_change(&mut self, level: &str) -> Result<String, Error> {
+        let entry = ThinkingLevelChangeEntry {
+            thinking_level: level.to_owned(),
+            ..Default::default()
+        };
+        self.append("thinking_level_change", "", |out| entry.write_members(out))
+    }
+
+    /// Appends a change of the model (pi: `appendModelChange`).
+    pub fn append_model_change(&mut self, provider: &str, model: &str) -> Result<String, Error> {
+        let entry = ModelChangeEntry {
+            provider: provider.to_owned(),
+            model_id: model.to_owned(),
+            ..Default::default()
+        };
+        self.append("model_change", "", |out| entry.write_members(out))
+    }
+
+    /// Appends a compaction (pi: `appendCompaction`). Without a first kept entry it keeps none. The prompt in force is
+    /// written with it, where there is one.
+    pub fn append_compaction(&mut self, mut compaction: CompactionEntry) -> Result<String, Error> {
+        let parts = std::mem::take(&mut compaction.system_message);
+        self.insert("compaction", "", |session, place, out| {
+            let own = Some(place.id.to_owned());
+            put(out, "summary", &compaction.summary);
+            let first = compaction.first_kept_entry_id.clone().or(own);
+            put(out, "firstKeptEntryId", &first);
+            put(out, "tokensBefore", &compaction.tokens_before);
+            put(out, "details", &compaction.details);
+            put(out, "usage", &compaction.usage);
+            put(out, "fromHook", &compaction.from_hook);
+            let prompt = if session.setup.profile.knows_prompts {
+                let time = json::date_ms(place.timestamp).unwrap_or(0);
+                let context = session.build_session_context();
+                system_message(&context.messages, time).map(|text| Json::trusted(&text))
+            } else {
+                None
+            };
+            put(out, "systemMessage", &prompt.or(parts.clone()));
+            for (key, value) in &compaction.other.0 {
+                put(out, key, value);
+            }
+        })
+    }
+
+    /// Appends what an extension keeps (pi: `appendCustomEntry`).
+    pub fn append_custom_entry(
+        &mut self,
+        custom_type: &str,
+        data: Option<Json>,
+    ) -> Result<String, Error> {
+        let entry = CustomEntry {
+            custom_type: custom_type.to_owned(),
+            data,
+            ..Default::default()
+        };
+        self.append("custom", "", |out| entry.write_members(out))
+    }
+
+    /// Appends what an extension says (pi: `appendCustomMessageEntry`).
+    pub fn append_custom_message_entry(
+        &mut self,
+        message: &CustomMessageEntry,
+    ) -> Result<String, Error> {
+        self.append("custom_message", "", |out| message.write_members(out))
+    }
+
+    /// Names the session, or with an empty name takes the name away (pi: `appendSessionInfo`). The name is trimmed, and line
+    /// ends in it become spaces where the profile says.
+    pub fn append_session_info(&mut self, name: &str) -> Result<String, Error> {
+        let name = match self.setup.profile.one_line_names {
+            true => one_line(name),
+            false => name.to_owned(),
+        };
+        let entry = SessionInfoEntry {
+            name: Some(json::trim(&name).to_owned()),
+            ..Default::default()
+        };
+        self.append("session_info", "", |out| entry.write_members(out))
+    }
+
+    /// Labels an entry, or without a label takes its label away (pi: `appendLabelChange`).
+    pub fn append_label_change(
+        &mut self,
+        target: &str,
+        label: Option<&str>,
+    ) -> Result<String, Error> {
+        self.known(target)?;
+        let entry = LabelEntry {
+            target_id: target.to_owned(),
+            label: label.map(str::to_owned),
+            ..Default::default()
+        };
+        self.append("label", "", |out| entry.write_members(out))
+    }
+
+    /// Appends another model's work beside the conversation (pi since 0.87: `appendUsage`).
+    pub fn append_usage(&mut self, usage: &UsageEntry) -> Result<String, Error> {
+        self.demand_prompts("usage entries")?;
+        self.append("usage", "", |out| usage.write_members(out))
+    }
+
+    /// Has a message on the active branch seen otherwise from here on (pi since 0.87: `appendContextEdit`): with other
+    /// content, text or an array, or without content not at all. The message itself stays in the file.
+    pub fn append_context_edit(
+        &mut self,
+        target: &str,
+        content: Option<&Json>,
+    ) -> Result<String, Error> {
+        self.demand_prompts("context edits")?;
+        let entry = self.known(target)?;
+        let role = match entry.kind() {
+            "custom_message" => "custom".to_owned(),
+            _ => entry.role().to_owned(),
+        };
+        if !matches!(&*role, "user" | "assistant" | "toolResult" | "custom")
+            || entry.kind() == "message" && role == "custom"
+        {
+            return Err(Error::Invalid(format!(
+                "entry {target} has no content that the model sees"
+            )));
+        }
+        if !self.branch().iter().any(|entry| entry.id() == Some(target)) {
+            return Err(Error::Invalid(format!(
+                "entry {target} is not on the active branch"
+            )));
+        }
+        let replacement = match content.map(Json::as_str) {
+            None => "null".to_owned(),
+            Some(text) if text.starts_with('"') && matches!(&*role, "assistant" | "toolResult") => {
+                format!("{{\"content\":[{{\"type\":\"text\",\"text\":{text}}}]}}")
+            }
+            Some(content) if content.starts_with(['"', '[']) => {
+                format!("{{\"content\":{content}}}")
+            }
+            Some(_) => {
+                return Err(Error::Invalid(
+                    "content is a text or an array of blocks".to_owned(),
+                ));
+            }
+        };
+        let entry = ContextEditEntry {
+            target_id: target.to_owned(),
+            replacement: Some(Json::trusted(&replacement)),
+            ..Default::default()
+        };
+        self.append("context_edit", "", |out| entry.write_members(out))
+    }
+
+    /// Stands at another entry, or before all, and appends there what was tried on the branch that is left (pi:
+    /// `branchWithSummary`).
+    pub fn branch_with_summary(
+        &mut self,
+        at: Option<&str>,
+        mut summary: BranchSummaryEntry,
+    ) -> Result<String, Error> {
+        if let Some(id) = at {
+            self.known(id)?;
+        }
+        let left = match self.setup.profile.from_id {
+            FromId::Left => self.leaf_id(),
+            FromId::Target => at,
+        };
+        summary.from_id = left.unwrap_or("root").to_owned();
+        let before = std::mem::replace(&mut self.leaf, at.map(Into::into));
+        let appended = self.append("branch_summary", "", |out| summary.write_members(out));
+        if appended.is_err() {
+            self.leaf = before;
+        }
+        appended
+    }
+
+    /// Appends an entry that is written elsewhere: its type and members are kept, its id, parent and time are made anew.
+    /// What typed appends refuse is refused here too.
+    pub fn append_entry(&mut self, entry: &Json) -> Result<String, Error> {
+        let invalid = |why: &str| Error::Invalid(why.to_owned());
+        let parsed = Entry::parse(entry.as_str().as_bytes())
+            .filter(|parsed| !parsed.kind().is_empty())
+            .ok_or_else(|| invalid("an entry is a JSON object with a type"))?;
+        match parsed.kind() {
+            "session" => return Err(invalid("a header is no entry")),
+            "message" => {
+                let message = parsed.message();
+                let message = message.ok_or_else(|| invalid("a message entry has a message"))?;
+                return self.append_message(message);
+            }
+            "usage" | "context_edit" => self.demand_prompts("this type of entry")?,
+            "label" => {
+                let target = json::member(parsed.json(), "targetId").unwrap_or_default();
+                self.known(&json::decode(target.as_bytes()))?;
+            }
+            _ => {}
+        }
+        self.append(parsed.kind(), "", |out| {
+            for member in json::members(parsed.json()) {
+                if !matches!(&*member.key, "type" | "id" | "parentId" | "timestamp") {
+                    put(out, &member.key, &Json::trusted(member.value));
+                }
+            }
+        })
+    }
+
+    fn demand_prompts(&self, what: &'static str) -> Result<(), Error> {
+        let profile = &self.setup.profile;
+        match profile.knows_prompts {
+            true => Ok(()),
+            false => Err(Error::Unknown {
+                agent: profile.agent,
+                what,
+            }),
+        }
+    }
+
+    fn append(
+        &mut self,
+        kind: &str,
+        role: &str,
+        members: impl Fn(&mut String),
+    ) -> Result<String, Error> {
+        self.insert(kind, role, |_, _, out| members(out))
+    }
+
+    /// Appends an entry whose members depend on where it goes.
+    fn insert(
+        &mut self,
+        kind: &str,
+        role: &str,
+        members: impl Fn(&Self, &Place<'_>, &mut String),
+    ) -> Result<String, Error> {
+        if self.read_only {
+            return Err(Error::ReadOnly);
+        }
+        self.migrate()?;
+        for _ in 0..TRIES {
+            // The lock is held on the disk's own state, so that is put aside.
+            let mut disk = self.disk.take();
+            let done = self.try_insert(&mut disk, kind, role, &members);
+            self.disk = disk;
+            match done? {
+                Some(id) => return Ok(id),
+                None => {
+                    let path = self.session_file().map(Into::into).unwrap_or_default();
+                    self.reload(path)?;
+                }
+            }
+        }
+        let path = self.session_file().map(Into::into).unwrap_or_default();
+        Err(Error::Replaced { path })
+    }
+
+    /// `None`: the file is another one; nothing was written.
+    fn try_insert(
+        &mut self,
+        disk: &mut Option<disk::Disk>,
+        kind: &str,
+        role: &str,
+        members: &impl Fn(&Self, &Place<'_>, &mut String),
+    ) -> Result<Option<String>, Error> {
+        let mut file = File::InMemory;
+        if let Some(disk) = disk {
+            if disk.exists() {
+                let (locked, news) = disk.lock()?;
+                match news {
+                    News::Nothing => {}
+                    News::Appended(entries) if self.written => self.absorb(entries),
+                    News::Replaced if self.written => return Ok(None),
+                    News::Appended(_) | News::Replaced => {
+                        // It was empty, and another session began in it.
+                        let path = locked.path().to_path_buf();
+                        return Err(Error::Replaced { path });
+                    }
+                }
+                file = File::There(locked);
+            } else {
+                file = File::Missing(disk);
+            }
+        }
+
+        let timestamp = self.setup.now();
+        let id = self.setup.entry_id(|id| self.log.entry(id).is_some());
+        let place = Place {
+            id: &id,
+            parent: self.leaf_entry().and_then(|leaf| leaf.member("id")),
+            timestamp: &timestamp,
+        };
+        let line = place.line(kind, |out| members(self, &place, out));
+        let Some(entry) = Entry::parse(line.as_bytes()) else {
+            return Err(Error::Invalid("what was given is no JSON".to_owned()));
+        };
+
+        let begins = self.begun || kind == "message" && self.setup.profile.begins_with(role);
+        let sync = self.setup.sync;
+        match file {
+            File::There(mut locked) => {
+                let lines = match self.written {
+                    true => line + "\n",
+                    false => self.lines() + &line + "\n",
+                };
+                let others = locked.append(&lines, sync)?;
+                self.absorb(others);
+                self.written = true;
+            }
+            File::Missing(disk) if begins => {
+                disk.create((self.lines() + &line + "\n").as_bytes(), sync)?;
+                self.written = true;
+            }
+            File::Missing(_) | File::InMemory => {}
+        }
+        self.begun = begins;
+        self.log.push(entry);
+        self.leaf = Some(id.as_str().into());
+        Ok(Some(id))
+    }
+
+    /// What other programs appended. The leaf stays where it is.
+    fn absorb(&mut self, entries: Vec<Entry>) {
+        for entry in entries {
+            if entry.kind() != "session" {
+                self.log.push(entry);
+            }
+        }
+    }
+
+    /// The whole session as the lines of a new file.
+    pub(super) fn lines(&self) -> String {
+        let mut out = String::new();
+        let lines = self.entries().iter().map(Entry::json);
+        for line in std::iter::once(self.header.json()).chain(lines) {
+            out.push_str(line);
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// Runs of line ends as one space each.
+fn one_line(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    let mut in_run = false;
+    for c in name.chars() {
+        let ends = matches!(c, '\r' | '\n');
+        match (ends, in_run) {
+            (true, false) => out.push(' '),
+            (true, true) => {}
+            (false, _) => out.push(c),
+        }
+        in_run = ends;
+    }
+    out
+}

@@ -1,0 +1,20 @@
+//! What is a passage to somebody who searches?
+
+use serde::{Deserialize, Serialize};
+
+/// What a passage is to somebody who searches: names before what was typed, that before what was
+/// answered, that before what tools printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Standing {
+    /// The name of a session, or a label.
+    Name,
+    /// What a person typed.
+    Typed,
+    /// What an agent said or thought, and whatever else is prose.
+    #[default]
+    Prose,
+    /// What tools were given and gave back.
+    Output,
+}
