@@ -29,6 +29,7 @@
 //! - `locked`: locks of other programs, a writer that is waited for, limits of the system
 //! - `oracle`: our list and trees against the real agents'
 //! - `reads`: every answer is of one state of the files, whoever writes meanwhile
+//! - `rooms`: which room of the library uses which
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
@@ -112,6 +113,7 @@ mod redaction;
 mod relevance;
 #[cfg(unix)]
 mod resume;
+mod rooms;
 #[cfg(unix)]
 mod roots;
 mod rules;
