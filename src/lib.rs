@@ -81,3 +81,12 @@ pub use ingest::{Cancel, Event, SMALL_WORDS_BATCH, catalogue_batch, words_batch}
 pub use query::Listed;
 pub use source::exclude::{BadGlob, Exclude};
 pub use words::panic_is_caught;
+
+/// The examples in the documents are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../docs/formats.md")]
+    struct Formats;
+    #[doc = include_str!("../docs/library.md")]
+    struct Library;
+}
