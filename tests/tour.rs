@@ -8,19 +8,24 @@ use crate::sandbox::Sandbox;
 
 /// The commands of every block below `<!-- tour -->`, each with the output that the document shows.
 fn tour(document: &str) -> Vec<(String, String)> {
+    let blocks = document.split("<!-- tour -->\n```console\n").skip(1);
+    blocks
+        .map(|rest| rest.split_once("\n```").expect("the end of a block").0)
+        .flat_map(steps)
+        .collect()
+}
+
+/// The commands of one block.
+fn steps(block: &str) -> Vec<(String, String)> {
     let mut steps: Vec<(String, String)> = Vec::new();
-    for rest in document.split("<!-- tour -->\n```console\n").skip(1) {
-        let (block, _) = rest.split_once("\n```").expect("the end of a block");
-        let before = steps.len();
-        for line in block.lines() {
-            match (line.strip_prefix("$ sessionary"), steps.last_mut()) {
-                (Some(arguments), _) => steps.push((arguments.trim().to_owned(), String::new())),
-                (None, Some((_, output))) if steps.len() > before => {
-                    output.push_str(line);
-                    output.push('\n');
-                }
-                (None, _) => panic!("output before the first command: {line}"),
+    for line in block.lines() {
+        match (line.strip_prefix("$ sessionary"), steps.last_mut()) {
+            (Some(arguments), _) => steps.push((arguments.trim().to_owned(), String::new())),
+            (None, Some((_, output))) => {
+                output.push_str(line);
+                output.push('\n');
             }
+            (None, None) => panic!("output before the first command: {line}"),
         }
     }
     steps
