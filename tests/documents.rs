@@ -1,5 +1,5 @@
-//! What the documents need from their reader's side: links that lead somewhere, Rust that compiles, output that is
-//! compared. Which documents are there, for every test that reads them.
+//! Do the documents hold together? Every link leads somewhere, every Rust example is compiled, every output that is
+//! shown is compared with what the program prints.
 
 use std::collections::HashSet;
 use std::fs;
