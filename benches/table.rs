@@ -1,6 +1,6 @@
 //! Does the command reach its targets? Builds a corpus, runs whole processes over it and prints one table.
 //!
-//! `cargo bench -- --help` lists the options; README.md beside this file explains the rows.
+//! `cargo bench -- --help` lists the options; docs/performance.md explains the rows.
 
 mod corpus;
 mod documents;

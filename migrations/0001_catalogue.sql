@@ -1,5 +1,5 @@
 -- The catalogue's first shape. Tables begin with `_` and may change; the views are the contract
--- (README.md in this folder). Times are integer milliseconds UTC; NULL = absent or unparsable.
+-- (docs/sql.md). Times are integer milliseconds UTC; NULL = absent or unparsable.
 
 -- One row: which catalogue this is, and how far the words' batches have gone.
 CREATE TABLE _store (

@@ -142,7 +142,7 @@ impl Config {
         self.index_dir.join(format!("v{GENERATION}"))
     }
 
-    /// The SQLite file that reporting tools read; `migrations/README.md` says what is in it.
+    /// The SQLite file that reporting tools read; `docs/sql.md` says what is in it.
     pub fn catalogue_path(&self) -> PathBuf {
         self.generation_dir().join("catalogue.sqlite")
     }

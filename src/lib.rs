@@ -86,3 +86,12 @@ pub use source::exclude::{BadGlob, Exclude};
 pub use source::root::RootSpec;
 
 use sessionary_sessions::threads;
+
+/// The examples in the documents are tests.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../docs/formats.md")]
+    struct Formats;
+    #[doc = include_str!("../docs/library.md")]
+    struct Library;
+}

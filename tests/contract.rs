@@ -26,7 +26,7 @@ fn the_contract_is_documented() {
         );
     }
     let mut documented: BTreeMap<String, String> = BTreeMap::new();
-    for line in include_str!("../migrations/README.md").lines() {
+    for line in include_str!("../docs/sql.md").lines() {
         if let Some(rest) = line.strip_prefix("| `")
             && let Some((view, columns)) = rest.split_once("` | ")
         {

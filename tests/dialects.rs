@@ -300,8 +300,8 @@ fn differences(path: &str, theirs: &Value, ours: &Value) -> Vec<String> {
     fields.iter().filter_map(differs).collect()
 }
 
-/// The same of an opened session, but for where ours does the safe thing (README, "Sessions as a
-/// library").
+/// The same of an opened session, but for where ours does the safe thing (docs/writing.md, "Where pi
+/// loses data").
 fn differences_opened(path: &str, theirs: &Value, ours: &Value) -> Vec<String> {
     let mut theirs = theirs.clone();
     let fields = theirs.as_object_mut().expect("fields");

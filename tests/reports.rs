@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::sandbox::Sandbox;
 
-const README: &str = include_str!("../migrations/README.md");
+const GUIDE: &str = include_str!("../docs/sql.md");
 
 /// A home with the sessions of `fixtures/report`.
 pub fn home() -> Sandbox {
@@ -31,7 +31,7 @@ pub fn catalogue(home: &Sandbox) -> std::path::PathBuf {
 
 /// `$ [TZ=…] sessionary sql "…"` and its output, each from a block of its own.
 fn queries() -> Vec<(String, String)> {
-    let blocks = README.split("```console\n$ ").skip(1);
+    let blocks = GUIDE.split("```console\n$ ").skip(1);
     blocks
         .map(|block| {
             let block = block.split("```").next().expect("an end");
@@ -65,7 +65,7 @@ fn documented_queries_give_what_the_document_shows() {
     }
     assert!(
         shown == expected,
-        "the blocks of migrations/README.md should be:\n{shown}"
+        "the blocks of docs/sql.md should be:\n{shown}"
     );
 }
 

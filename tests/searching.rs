@@ -9,7 +9,7 @@ use sessionary::model::SessionRow;
 
 use crate::sandbox::Sandbox;
 
-/// The home of the README's tour.
+/// The home of the documents' tour.
 fn home() -> Sandbox {
     let home = Sandbox::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tour");

@@ -192,7 +192,7 @@ fn compare_opened(
 
 const NOTHING: &str = "{\"opens\":false}";
 
-/// Where ours does the safe thing: README, "Sessions as a library".
+/// Where ours does the safe thing: docs/writing.md, "Where pi loses data".
 fn safer(ours: &str, theirs: &str) -> Option<&'static str> {
     let before = |text: &str, key: &str| text.split(key).next().map(str::to_owned);
     if theirs.starts_with("{\"fails\"") {

@@ -45,7 +45,8 @@
 //! - `first_day`: what a new user meets
 //! - `terminal`: what a person meets whom a command asks something
 //! - `searching`: what `search` prints
-//! - `tour`: the README's tour, command by command
+//! - `tour`: what the documents show, command by command
+//! - `documents`: links, examples and form of README.md and docs/
 //! - `unread`: what cannot be read is said, and hides nothing
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
@@ -71,6 +72,8 @@ mod crowd;
 mod damaged;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod dialects;
+#[cfg(unix)]
+mod documents;
 mod door;
 mod excluded;
 #[cfg(unix)]

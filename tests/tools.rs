@@ -332,7 +332,7 @@ fn a_copy_in_node_follows_the_changes() {
     assert!(count("sessions") > 2, "{last}");
 }
 
-/// The URIs of migrations/README.md, as a user who may write neither the folder nor the files.
+/// The URIs of docs/sql.md, as a user who may write neither the folder nor the files.
 #[test]
 fn a_folder_that_cannot_be_written_is_read_by_the_documented_uris() {
     let is_root = rustix::process::geteuid().is_root();

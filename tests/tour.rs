@@ -1,17 +1,22 @@
-//! Is the tour of the README true? Each of its commands runs on the home in `fixtures/tour`; the output must be there.
+//! Is what the documents show true? Each command below a `<!-- tour -->` runs on the home in `fixtures/tour`; the
+//! output must be what stands below it.
 
 use std::fs;
-use std::path::Path;
 
+use crate::documents;
 use crate::sandbox::Sandbox;
 
-/// The commands of the block below `<!-- tour -->`, each with the output that the README shows.
-fn tour(readme: &str) -> Vec<(String, String)> {
-    let block = readme
-        .split_once("<!-- tour -->\n```console\n")
-        .and_then(|(_, rest)| rest.split_once("\n```"))
-        .map(|(block, _)| block)
-        .expect("README.md has a block below <!-- tour -->");
+/// The commands of every block below `<!-- tour -->`, each with the output that the document shows.
+fn tour(document: &str) -> Vec<(String, String)> {
+    let blocks = document.split("<!-- tour -->\n```console\n").skip(1);
+    blocks
+        .map(|rest| rest.split_once("\n```").expect("the end of a block").0)
+        .flat_map(steps)
+        .collect()
+}
+
+/// The commands of one block.
+fn steps(block: &str) -> Vec<(String, String)> {
     let mut steps: Vec<(String, String)> = Vec::new();
     for line in block.lines() {
         match (line.strip_prefix("$ sessionary"), steps.last_mut()) {
@@ -42,11 +47,10 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-#[test]
-fn the_tour_of_the_readme_is_true() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+/// The home of the tour, with the folder that the sessions are about.
+fn home() -> Sandbox {
     let home = Sandbox::new();
-    let from = root.join("fixtures/tour");
+    let from = documents::project().join("fixtures/tour");
     for entry in walkdir::WalkDir::new(&from) {
         let entry = entry.expect("a fixture");
         if !entry.file_type().is_file() {
@@ -59,35 +63,42 @@ fn the_tour_of_the_readme_is_true() {
             home.touch(&path, 1_767_355_200); // 2026-01-02T12:00:00Z
         }
     }
-    let cwd = home.home.join("code/app");
-    fs::create_dir_all(&cwd).expect("its folder");
-    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
-    let steps = tour(&readme);
-    assert!(steps.len() >= 5, "{} commands", steps.len());
-    let mut shown = String::new();
-    for (command, _) in &steps {
-        let words = words(command);
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let output = home
-            .command(&words)
-            .current_dir(&cwd)
-            .output()
-            .expect("it runs");
-        assert!(output.status.success(), "{command}: {output:?}");
-        let space = if command.is_empty() { "" } else { " " };
-        shown.push_str(&format!("$ sessionary{space}{command}\n"));
-        shown.push_str(String::from_utf8_lossy(&output.stdout).trim_end());
-        shown.push_str("\n\n");
-    }
-    let expected: String = steps
-        .iter()
-        .map(|(command, output)| {
+    fs::create_dir_all(home.home.join("code/app")).expect("its folder");
+    home
+}
+
+#[test]
+fn what_the_documents_show_is_true() {
+    let mut commands = 0;
+    for document in documents::documents() {
+        let steps = tour(&documents::text(&document));
+        if steps.is_empty() {
+            continue;
+        }
+        commands += steps.len();
+        let home = home();
+        let cwd = home.home.join("code/app");
+        let (mut shown, mut expected) = (String::new(), String::new());
+        for (command, output) in &steps {
+            let words = words(command);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let ran = home
+                .command(&words)
+                .current_dir(&cwd)
+                .output()
+                .expect("it runs");
+            assert!(ran.status.success(), "{command}: {ran:?}");
             let space = if command.is_empty() { "" } else { " " };
-            format!("$ sessionary{space}{command}\n{}\n\n", output.trim_end())
-        })
-        .collect();
-    assert!(
-        shown == expected,
-        "the block below <!-- tour --> should be:\n{shown}"
-    );
+            let printed = String::from_utf8_lossy(&ran.stdout);
+            shown.push_str(&format!("$ sessionary{space}{command}\n"));
+            shown.push_str(&format!("{}\n\n", printed.trim_end()));
+            expected.push_str(&format!("$ sessionary{space}{command}\n"));
+            expected.push_str(&format!("{}\n\n", output.trim_end()));
+        }
+        assert!(
+            shown == expected,
+            "the blocks of {document} below <!-- tour --> should be:\n{shown}"
+        );
+    }
+    assert!(commands >= 5, "{commands} commands");
 }

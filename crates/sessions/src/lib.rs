@@ -1,7 +1,8 @@
 //! A session as its agent has it: open or begin one, read its branches, add to it, fork it.
 //!
 //! [`SessionManager`] is the counterpart of pi's class of that name, method by method, on the same files: what one writes
-//! the other reads. Where pi loses data or never comes back it does the safe thing instead; README and the methods say so.
+//! the other reads. Where pi loses data or never comes back it does the safe thing instead;
+//! docs/writing.md and the methods say so.
 //! [`clido`] and [`agentuse`] read and write the sessions of those agents, which are kept otherwise.
 //!
 //! A session file is changed in two ways only: whole lines are appended under a lock, and a file of an old version is
