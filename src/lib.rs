@@ -76,7 +76,9 @@ pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use index::{Config, Error, Freshness, Index, Indexer, RootSpec, Rules};
 pub use ingest::{Cancel, Event};
 pub use query::Listed;
+#[doc(inline)]
 pub use sessionary_formats as format;
+#[doc(inline)]
 pub use sessionary_sessions as session;
 pub use source::exclude::{BadGlob, Exclude};
 
