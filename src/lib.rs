@@ -80,7 +80,9 @@ pub use config::{Config, Rules};
 pub use error::Error;
 pub use index::{Freshness, Index, Indexer, Listed};
 pub use model::{Cancel, Event};
+#[doc(inline)]
 pub use sessionary_formats as format;
+#[doc(inline)]
 pub use sessionary_sessions as session;
 pub use source::exclude::{BadGlob, Exclude};
 pub use source::root::RootSpec;

@@ -18,10 +18,10 @@ pub use answer::{
 pub use cancel::Cancel;
 pub use event::Event;
 pub use query::{Expr, Sort};
+pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{
     Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND, Mask,
-    Part, Passage, Placement, Range, Record, RecordKind, Resume, Run, SessionFacts, Usage, iso,
-    masked_behind, sort_siblings,
+    Part, Passage, Placement, Resume, Run, SessionFacts, Usage, iso, masked_behind,
 };
 pub use standing::Standing;
 
