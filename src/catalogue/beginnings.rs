@@ -26,9 +26,9 @@ impl Catalogue {
                AND (SELECT root FROM _sessions WHERE session = key >> 24) IN ({})",
             numbers(roots)
         );
-        let run = || -> rusqlite::Result<(Vec<i64>, u64)> {
+        self.with(|c| {
             let mut all = 0;
-            let mut statement = self.connection.prepare_cached(&query)?;
+            let mut statement = c.prepare_cached(&query)?;
             let mut found: Vec<(bool, Option<i64>, i64)> = Vec::new();
             for place in self.places_of_id(id)? {
                 let mut rows = statement.query(params![id, place.start(), place.end()])?;
@@ -42,8 +42,7 @@ impl Catalogue {
             }
             keep_first(&mut found, most);
             Ok((found.into_iter().map(|(_, _, key)| key).collect(), all))
-        };
-        self.told(run())
+        })
     }
 
     /// The entries among which those are whose id begins so: all that stand in no run, and in runs those whose bytes fit.

@@ -211,8 +211,7 @@ pub(super) fn forget(from: &Connection, first: i64, last: i64) -> rusqlite::Resu
 impl Catalogue {
     /// Runs that say something else than their entries.
     pub fn chains_that_differ(&self) -> Result<u64, Error> {
-        let run = || -> rusqlite::Result<u64> {
-            let c = &self.connection;
+        self.with(|c| {
             let mut all = c.prepare("SELECT key, ids FROM _chains ORDER BY key")?;
             let mut rows = all.query([])?;
             let mut differ = 0;
@@ -221,8 +220,7 @@ impl Catalogue {
                 differ += u64::from(!self.is_chain(row.get(0)?, bytes)?);
             }
             Ok(differ)
-        };
-        self.told(run())
+        })
     }
 
     fn is_chain(&self, first: i64, bytes: &[u8]) -> rusqlite::Result<bool> {

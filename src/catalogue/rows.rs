@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use rusqlite::types::{Value, ValueRef};
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Row, params, params_from_iter};
 
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, stored_session};
@@ -274,26 +274,21 @@ impl Catalogue {
         wanted: &Wanted,
         mut each: impl FnMut(PlacedRow),
     ) -> Result<(), Error> {
-        let mut run = || -> rusqlite::Result<()> {
-            let (sql, bound) = wanted.statement();
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params_from_iter(bound))?;
-            while let Some(row) = rows.next()? {
-                each(PlacedRow {
-                    session: row.get(0)?,
-                    root: row.get(1)?,
-                    listed: row.get(2)?,
-                    modified_ms: row.get(3)?,
-                    file_ms: row.get(4)?,
-                    created_ms: row.get(5)?,
-                    length: row.get(6)?,
-                    key: row.get(7)?,
-                    is_here: row.get(8)?,
-                });
-            }
+        let (sql, bound) = wanted.statement();
+        self.each(&sql, params_from_iter(bound), |row| {
+            each(PlacedRow {
+                session: row.get(0)?,
+                root: row.get(1)?,
+                listed: row.get(2)?,
+                modified_ms: row.get(3)?,
+                file_ms: row.get(4)?,
+                created_ms: row.get(5)?,
+                length: row.get(6)?,
+                key: row.get(7)?,
+                is_here: row.get(8)?,
+            });
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// The JSON of some sessions' rows without their heads, and which of `sessions` each is of. One
@@ -307,10 +302,9 @@ impl Catalogue {
         let (Some(first), Some(last)) = (sessions.first(), sessions.last()) else {
             return Ok(());
         };
-        let one = &self.connection;
-        let mut run = || -> rusqlite::Result<()> {
+        self.with(|c| {
             let is_there = "SELECT 1 FROM _store WHERE index_id = ?1";
-            if !one.prepare_cached(is_there)?.exists([index_id])? {
+            if !c.prepare_cached(is_there)?.exists([index_id])? {
                 return Ok(());
             }
             let span = last
@@ -319,7 +313,7 @@ impl Catalogue {
             if span.is_some_and(|span| span < sessions.len() + sessions.len() / 8) {
                 // Nearly all that lie between: one after the other, not each looked up for itself. The others are read as well.
                 let between = "SELECT session, json, hash FROM _rows WHERE session BETWEEN ?1 AND ?2 ORDER BY session";
-                let mut between = one.prepare_cached(between)?;
+                let mut between = c.prepare_cached(between)?;
                 let mut rows = between.query([first, last])?;
                 let mut wanted = sessions.iter().enumerate().peekable();
                 while let Some(row) = rows.next()? {
@@ -332,25 +326,21 @@ impl Catalogue {
                 return Ok(());
             }
             let one_row = "SELECT session, json, hash FROM _rows WHERE session = ?1";
-            let mut row = one.prepare_cached(one_row)?;
+            let mut row = c.prepare_cached(one_row)?;
             for (nth, session) in sessions.iter().enumerate() {
                 if let Some(row) = row.query([session])?.next()? {
                     each(nth, checked(row)?);
                 }
             }
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// The path in a session's row; empty when the session is gone.
     pub fn row_path(&self, session: i64) -> Result<PathBuf, Error> {
         let sql = "SELECT path FROM _sessions WHERE session = ?1";
-        let path = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut s| s.query_row([session], |r| r.get::<_, String>(0)).optional());
-        self.told(path).map(|path| path.unwrap_or_default().into())
+        let path: Option<String> = self.first(sql, [session], |r| r.get(0))?;
+        Ok(path.unwrap_or_default().into())
     }
 
     /// The row whose JSON this is.
@@ -360,39 +350,26 @@ impl Catalogue {
 
     /// Sessions of subagents, each with the sessions above it that are there: its parent, that one's parent, and so on.
     pub fn subagents(&self) -> Result<Vec<(i64, i64)>, Error> {
-        let run = || -> rusqlite::Result<Vec<(i64, i64)>> {
-            self.connection
-                .prepare_cached(
-                    "WITH RECURSIVE above(child, root, parent) AS (
-                        SELECT session, root, parent_session FROM _sessions WHERE subagent
-                        UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
-                              ON p.root = above.root AND p.id = above.parent AND p.subagent)
-                     SELECT DISTINCT child, p.session FROM above JOIN _sessions p
-                       ON p.root = above.root AND p.id = above.parent AND p.session <> child",
-                )?
-                .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect()
-        };
-        self.told(run())
+        let sql = "WITH RECURSIVE above(child, root, parent) AS (
+               SELECT session, root, parent_session FROM _sessions WHERE subagent
+               UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
+                     ON p.root = above.root AND p.id = above.parent AND p.subagent)
+            SELECT DISTINCT child, p.session FROM above JOIN _sessions p
+              ON p.root = above.root AND p.id = above.parent AND p.session <> child";
+        self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
     /// Every folder that sessions are looked for by, and whether it is a project's.
     pub fn folders_of_sessions(&self) -> Result<Vec<(String, bool)>, Error> {
-        let run = || -> rusqlite::Result<Vec<(String, bool)>> {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT DISTINCT {PROJECT}, (s.own ->> '$.projectRoot') IS NOT NULL FROM _sessions s"
-                ))?
-                .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect()
-        };
-        self.told(run())
+        let sql = format!(
+            "SELECT DISTINCT {PROJECT}, (s.own ->> '$.projectRoot') IS NOT NULL FROM _sessions s"
+        );
+        self.all(&sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
     /// Sessions whose ready row says something else than their columns.
     pub fn ready_rows_that_differ(&self) -> Result<u64, Error> {
-        let run = || -> rusqlite::Result<u64> {
-            let c = &self.connection;
+        self.with(|c| {
             let mut all = c.prepare(SESSION)?;
             let mut rows = all.query([])?;
             let mut same = c.prepare_cached(
@@ -415,8 +392,7 @@ impl Catalogue {
                 differ += u64::from(!equal);
             }
             Ok(differ)
-        };
-        self.told(run())
+        })
     }
 }
 

@@ -45,17 +45,15 @@ impl Catalogue {
         session: i64,
         take: &mut dyn FnMut(Met<'_>) -> Wish,
     ) -> Result<bool, Error> {
-        let mut run = || -> rusqlite::Result<bool> {
-            let sources: i64 = self
-                .connection
+        self.with(|c| {
+            let sources: i64 = c
                 .prepare_cached("SELECT count(*) FROM _session_sources WHERE session = ?1")?
                 .query_row([session], |r| r.get(0))?;
             if sources != 1 {
                 return Ok(false);
             }
             self.go_up(session, take)
-        };
-        self.told(run())
+        })
     }
 
     fn go_up(&self, session: i64, take: &mut dyn FnMut(Met<'_>) -> Wish) -> rusqlite::Result<bool> {

@@ -47,8 +47,7 @@ impl Catalogue {
         self.step("catalogue.checkpoint")?;
         let copier = self.copier.borrow();
         let _alone = copier.as_ref().map(Copier::wait);
-        let c = &self.connection;
-        let run = || -> rusqlite::Result<bool> {
+        self.with(|c| {
             c.busy_timeout(PATIENCE)?;
             // 0: all of it was copied, and the file is empty.
             let emptied = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| {
@@ -56,8 +55,7 @@ impl Catalogue {
             });
             c.busy_timeout(self.patience)?;
             Ok(emptied? == 0)
-        };
-        self.told(run())
+        })
     }
 }
 

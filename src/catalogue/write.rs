@@ -154,7 +154,7 @@ impl Catalogue {
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
         self.step("catalogue.begin")?;
-        self.told(self.run_cached("BEGIN IMMEDIATE"))?;
+        self.execute("BEGIN IMMEDIATE", [])?;
         // While this transaction is made, what the last one wrote is copied.
         if let Some(copier) = &*self.copier.borrow() {
             copier.wake();
@@ -170,7 +170,7 @@ impl Catalogue {
         let run = || {
             self.step("catalogue.commit")?;
             self.told(self.settle().and_then(|()| self.sum_up()))?;
-            self.told(self.run_cached("COMMIT"))?;
+            self.execute("COMMIT", [])?;
             self.step("catalogue.committed")
         };
         let done = run();
@@ -178,11 +178,6 @@ impl Catalogue {
             self.rollback();
         }
         done
-    }
-
-    fn run_cached(&self, statement: &str) -> rusqlite::Result<()> {
-        let mut statement = self.connection.prepare_cached(statement)?;
-        statement.execute([]).map(drop)
     }
 
     /// Undo it, if there is one.
@@ -443,8 +438,7 @@ impl Catalogue {
     /// A source is gone: its rows go, and its session when that was its last source. Whether one went, and the
     /// sessions that lost it and whose rows are to be made again by [`Catalogue::refold_session`].
     pub fn remove_source(&self, source: i64) -> Result<(bool, Vec<i64>), Error> {
-        let run = || -> rusqlite::Result<(bool, Vec<i64>)> {
-            let c = &self.connection;
+        self.with(|c| {
             let sessions: Vec<i64> = c
                 .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
                 .query_map([source], |r| r.get(0))?
@@ -474,8 +468,7 @@ impl Catalogue {
             c.execute("DELETE FROM _sources WHERE source = ?1", [source])?;
             c.execute("DELETE FROM _checkpoints WHERE source = ?1", [source])?;
             Ok((vanished, left_over))
-        };
-        self.told(run())
+        })
     }
 }
 
