@@ -146,12 +146,8 @@ CREATE TABLE _entries (
     taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
 ) STRICT;
 
--- Runs of entries whose parent is the entry before: the way up a session goes through bytes there, not through rows. Not all
--- of them are kept; what stands in no run is asked row by row.
-CREATE TABLE _chains (
-    key INTEGER PRIMARY KEY,         -- of the first entry; the others' follow it
-    ids BLOB NOT NULL                -- six bytes an entry: a hash of its id, two of them of its beginning; zero = it has none
-) STRICT;
+-- Ids are looked for as they are typed, often by their beginnings.
+CREATE INDEX _entries_id ON _entries (id) WHERE id IS NOT NULL;
 
 -- What an entry calls, or answers. A call has what its answer says once that is there.
 CREATE TABLE _calls (

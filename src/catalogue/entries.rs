@@ -1,17 +1,20 @@
 //! Which entries are there, and what hangs on each?
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
 use std::borrow::Cow;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::chains::BESIDE;
 use super::counted::UsageRow;
 use super::open::{Catalogue, Error};
 use super::write::{EntryRow, key_range};
 use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
+
+/// Kinds of entries that are on no branch.
+pub const BESIDE: [&str; 2] = ["session", "meta"];
 
 macro_rules! searched {
     () => {
@@ -68,6 +71,16 @@ impl<'a> Placed<'a> {
             agent_sees: entry.agent_sees,
         }
     }
+}
+
+/// An entry on the way from its session's end to its beginning.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Ascended<'a> {
+    pub key: i64,
+    /// Nothing goes on from an entry that its agent does not see: it has none here.
+    pub id: Option<&'a [u8]>,
+    pub parent: Option<&'a [u8]>,
 }
 
 /// What hangs on an entry.
@@ -132,6 +145,39 @@ impl Catalogue {
                 agent_sees: row.get(6)?,
             });
             Ok(())
+        })
+    }
+
+    /// The entries of a session with one source from the last to the first, but for those that are on no branch, until
+    /// `take` breaks off. `false`: the session has several sources, and none was shown.
+    pub fn each_upwards(
+        &self,
+        session: i64,
+        take: &mut dyn FnMut(Ascended<'_>) -> ControlFlow<()>,
+    ) -> Result<bool, Error> {
+        let (low, high) = key_range(session);
+        self.with(|c| {
+            let sources = "SELECT count(*) = 1 FROM _session_sources WHERE session = ?1";
+            let mut sources = c.prepare_cached(sources)?;
+            if !sources.query_row([session], |r| r.get(0))? {
+                return Ok(false);
+            }
+            let mut statement = c.prepare_cached(
+                "SELECT key, CASE WHEN agent_sees THEN id END, parent FROM _entries
+                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
+            )?;
+            let mut rows = statement.query(params![low, high, BESIDE[0], BESIDE[1]])?;
+            while let Some(row) = rows.next()? {
+                let entry = Ascended {
+                    key: row.get(0)?,
+                    id: row.get_ref(1)?.as_bytes_or_null()?,
+                    parent: row.get_ref(2)?.as_bytes_or_null()?,
+                };
+                if take(entry).is_break() {
+                    break;
+                }
+            }
+            Ok(true)
         })
     }
 

@@ -1,9 +1,9 @@
 //! What do filters ask that the words do not know? Where sessions belong, and files, labels, models and images of entries.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::chains::BESIDE;
+use super::entries::BESIDE;
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, StoredSession, numbers, stored_session};
 use super::write::key_range;
@@ -172,6 +172,29 @@ impl Catalogue {
             ORDER BY source DESC, start DESC LIMIT 1";
         let bound = params![low, high, id, BESIDE[0], BESIDE[1]];
         self.first(sql, bound, |r| r.get(0))
+    }
+
+    /// Entries of sessions of these roots with this id, or whose id begins so: `most` of them, the one with this very id
+    /// first, then the newest, and how many there are.
+    pub fn keys_of_id(
+        &self,
+        roots: &[i64],
+        id: &str,
+        most: usize,
+    ) -> Result<(Vec<i64>, u64), Error> {
+        let sql = format!(
+            "SELECT key, count(*) OVER () FROM _entries
+             WHERE id >= ?1 AND id < ?1 || char(1114111)
+               AND (SELECT root FROM _sessions WHERE session = key >> 24) IN ({})
+             ORDER BY id = ?1 DESC, time_ms DESC, key LIMIT ?2",
+            numbers(roots)
+        );
+        // More than SQLite can count are all of them.
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let row = |r: &Row<'_>| Ok((r.get(0)?, r.get::<_, i64>(1)?));
+        let found: Vec<(i64, i64)> = self.all(&sql, params![id, most], row)?;
+        let all = found.first().map_or(0, |(_, all)| all.cast_unsigned());
+        Ok((found.into_iter().map(|(key, _)| key).collect(), all))
     }
 
     /// The first entry of a session that stands on this line of its file.

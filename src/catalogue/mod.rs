@@ -2,8 +2,6 @@
 
 pub mod agent_list;
 mod answered;
-mod beginnings;
-pub mod chains;
 pub mod changes;
 mod check;
 mod copier;
@@ -30,7 +28,6 @@ mod scoped;
 mod session;
 mod sql;
 mod sums;
-pub mod upwards;
 pub mod values;
 mod wal;
 pub mod write;

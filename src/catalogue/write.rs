@@ -2,7 +2,6 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::chains;
 use super::counted::{self, Change};
 use super::entries::in_file;
 pub use super::insert::Inserts;
@@ -309,13 +308,6 @@ impl Catalogue {
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
         let of_many = format.shape() == Shape::Document;
-        if !of_many {
-            chains::catch_up(
-                c,
-                (session, source),
-                arrival..arrival + chunk.entries.count(),
-            )?;
-        }
         if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
@@ -419,7 +411,6 @@ impl Catalogue {
                     .execute(params![first, last])?;
             }
             self.forget_answers(session, first, last)?;
-            chains::forget(c, first, last)?;
             c.prepare_cached(
                 "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",
             )?

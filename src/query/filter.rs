@@ -13,7 +13,7 @@ use super::page::is_of_project;
 use super::syntax::{Filters, Names};
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
-use crate::catalogue::chains::BESIDE;
+use crate::catalogue::entries::BESIDE;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::index::{Error, Snapshot};
