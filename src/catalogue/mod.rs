@@ -4,7 +4,6 @@ pub mod agent_list;
 mod answered;
 pub mod changes;
 mod check;
-mod copier;
 mod counted;
 mod damage;
 pub mod entries;

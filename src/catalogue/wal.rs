@@ -8,7 +8,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::copier::Copier;
 use super::locks;
 use super::open::{Catalogue, Error};
 
@@ -45,8 +44,6 @@ impl Catalogue {
     /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to an older state.
     pub(super) fn empty_wal(&self) -> Result<bool, Error> {
         self.step("catalogue.checkpoint")?;
-        let copier = self.copier.borrow();
-        let _alone = copier.as_ref().map(Copier::wait);
         self.with(|c| {
             c.busy_timeout(PATIENCE)?;
             // 0: all of it was copied, and the file is empty.

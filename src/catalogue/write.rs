@@ -153,12 +153,7 @@ impl Catalogue {
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
         self.step("catalogue.begin")?;
-        self.execute("BEGIN IMMEDIATE", [])?;
-        // While this transaction is made, what the last one wrote is copied.
-        if let Some(copier) = &*self.copier.borrow() {
-            copier.wake();
-        }
-        Ok(())
+        self.execute("BEGIN IMMEDIATE", []).map(drop)
     }
 
     /// Commit it, with what follows from all that was written: which answers count, and what they come to.

@@ -156,10 +156,6 @@ pub fn sync_catalogue(
     if changed > 0 {
         catalogue.keep_more_pages()?;
     }
-    let fills = !catalogue.was_scanned()?;
-    if fills {
-        catalogue.checkpoint_beside(true)?;
-    }
     let result = (|| {
         catalogue.begin()?;
         let mut stale: Stale<'_> = BTreeMap::new();
@@ -224,12 +220,7 @@ pub fn sync_catalogue(
     if committed.is_err() {
         catalogue.rollback();
     }
-    let alone = match fills {
-        true => catalogue.checkpoint_beside(false),
-        false => Ok(()),
-    };
     committed?;
-    alone?;
     report.ms.catalogue += ms(started);
     Ok(())
 }
