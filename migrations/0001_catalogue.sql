@@ -115,7 +115,7 @@ CREATE TABLE _rows (
     hash INTEGER NOT NULL            -- of `json`, which a list copies to its reader unread
 ) STRICT;
 -- Which rows are on a page is told without reading any of them.
-CREATE INDEX _rows_in_order ON _rows (listed, modified_ms, file_ms, root, created_ms, length(json));
+CREATE INDEX _rows_in_order ON _rows (listed, modified_ms, file_ms, root, created_ms);
 
 CREATE TABLE _session_sources (
     session INTEGER NOT NULL REFERENCES _sessions,
