@@ -115,7 +115,7 @@ CREATE TABLE _rows (
     hash INTEGER NOT NULL            -- of `json`, which a list copies to its reader unread
 ) STRICT;
 -- Which rows are on a page is told without reading any of them.
-CREATE INDEX _rows_in_order ON _rows (listed, modified_ms, file_ms, root, created_ms, length(json));
+CREATE INDEX _rows_in_order ON _rows (listed, modified_ms, file_ms, root, created_ms);
 
 CREATE TABLE _session_sources (
     session INTEGER NOT NULL REFERENCES _sessions,
@@ -146,12 +146,8 @@ CREATE TABLE _entries (
     taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
 ) STRICT;
 
--- Runs of entries whose parent is the entry before: the way up a session goes through bytes there, not through rows. Not all
--- of them are kept; what stands in no run is asked row by row.
-CREATE TABLE _chains (
-    key INTEGER PRIMARY KEY,         -- of the first entry; the others' follow it
-    ids BLOB NOT NULL                -- six bytes an entry: a hash of its id, two of them of its beginning; zero = it has none
-) STRICT;
+-- Ids are looked for as they are typed, often by their beginnings.
+CREATE INDEX _entries_id ON _entries (id) WHERE id IS NOT NULL;
 
 -- What an entry calls, or answers. A call has what its answer says once that is there.
 CREATE TABLE _calls (

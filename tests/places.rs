@@ -1,4 +1,4 @@
-//! Is the place of a hit in its session's tree the same, whether it is told by runs of entries, by rows, or by the file?
+//! Is the place of a hit in its session's tree the same, by its rows as by the file?
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
@@ -7,7 +7,6 @@ use std::path::Path;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use sessionary::index::SearchScope;
 use sessionary::model::Place;
@@ -183,12 +182,10 @@ fn with_id(path: &Path, beginning: &str) -> usize {
 }
 
 #[test]
-fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
-    let mut runs = 0;
+fn places_and_ids_are_told_as_by_the_file() {
     for seed in 0..6 {
         let place = findable::Place::new();
         let config = place.config();
-        let catalogue = config.index_dir.join("v2/catalogue.sqlite");
         let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(seed));
         let count = writer.rng.random_range(1..500);
         let text = Writer::header() + &writer.lines(count);
@@ -199,51 +196,15 @@ fn places_are_told_by_runs_and_by_rows_as_by_the_file() {
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             clean(&index, &when);
             let expected = expected(&path);
-            assert_eq!(told(&index), expected, "{when}, by runs");
-            let beginnings = writer.beginnings();
-            let named = |index: &Index| beginnings.each_ref().map(|id| named(index, id));
-            let by_runs = named(&index);
-            for (id, told) in beginnings.iter().zip(&by_runs) {
+            assert_eq!(told(&index), expected, "{when}");
+            for id in &writer.beginnings() {
+                let told = named(&index, id);
                 let there = with_id(&path, id).min(10);
                 assert_eq!(told.len(), there, "{when}, {id}: {told:?}");
-            }
-            drop(index);
-            let connection = Connection::open(&catalogue).unwrap();
-            let take = "CREATE TEMP TABLE kept AS SELECT * FROM _chains";
-            connection.execute_batch(take).unwrap();
-            runs += connection.execute("DELETE FROM _chains", []).unwrap();
-            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-            assert_eq!(told(&index), expected, "{when}, by rows");
-            assert_eq!(named(&index), by_runs, "{when}, by rows");
-            if writer.rng.random_bool(0.7) {
-                let give_back = "INSERT INTO _chains SELECT * FROM kept";
-                connection.execute_batch(give_back).unwrap();
             }
             change(&mut writer, &path);
         }
     }
-    assert!(runs > 30, "{runs} runs");
-}
-
-#[test]
-fn a_session_that_grew_a_few_lines_at_a_time_has_runs() {
-    let place = findable::Place::new();
-    let config = place.config();
-    let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(1));
-    let path = place.write("--w--/s1.jsonl", Writer::header() + &writer.lines(3));
-    for _ in 0..35 {
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-        file.write_all(writer.lines(15).as_bytes()).unwrap();
-    }
-    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-    clean(&index, "after 35 pieces");
-    assert_eq!(told(&index), expected(&path));
-    let connection = Connection::open(config.index_dir.join("v2/catalogue.sqlite")).unwrap();
-    let covered = "SELECT sum(length(ids) / 6) FROM _chains";
-    let covered: i64 = connection.query_row(covered, [], |r| r.get(0)).unwrap();
-    assert!((300..=512).contains(&covered), "{covered} of 528 entries");
 }
 
 /// What may happen to a session between two looks.
@@ -272,83 +233,4 @@ fn change(writer: &mut Writer, path: &Path) {
             fs::write(path, text).unwrap();
         }
     }
-}
-
-/// What may be wrong with runs.
-const DAMAGES: [&str; 11] = [
-    "UPDATE _chains SET key = key + 1",
-    "UPDATE _chains SET key = key + 1000000",
-    "UPDATE _chains SET ids = substr(ids, 2)",
-    "UPDATE _chains SET ids = x'' WHERE key = (SELECT max(key) FROM _chains)",
-    "UPDATE _chains SET ids = CAST(ids || x'010203040506' AS BLOB) WHERE key = (SELECT min(key) FROM _chains)",
-    "UPDATE _entries SET parent = 'other' WHERE key = (SELECT max(key) + 2 FROM _chains)",
-    "INSERT INTO _chains SELECT key + (1 << 24), ids FROM _chains",
-    "INSERT INTO _chains VALUES (9223372036854775807, x'010203040506010203040506')",
-    "INSERT INTO _chains VALUES (-9223372036854775808, x'010203040506010203040506')",
-    "INSERT INTO _chains SELECT max(key) + 1, x'' FROM _entries",
-    "INSERT INTO _chains SELECT max(key) + 2, zeroblob(6000000) FROM _entries",
-];
-
-#[test]
-fn a_run_that_differs_from_its_entries_is_reported_and_stops_nothing() {
-    for damage in DAMAGES {
-        let place = findable::Place::new();
-        let config = place.config();
-        let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(3));
-        let path = place.write("--w--/s1.jsonl", Writer::header() + &writer.lines(400));
-        Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-        let connection = Connection::open(config.index_dir.join("v2/catalogue.sqlite")).unwrap();
-        assert!(connection.execute(damage, []).unwrap() > 0, "{damage}");
-        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-        let found = index.verify(&mut |_| {}).unwrap().differences;
-        let is_said = |what: &str| what.contains("runs of entries are not as the entries say");
-        assert!(found.iter().any(|one| is_said(&one.what)), "{damage}");
-        assert_eq!(told(&index).len(), expected(&path).len(), "{damage}");
-        // What has no run is found all the same.
-        assert_eq!(named(&index, "sha256").len(), 0, "{damage}");
-        drop(index);
-        for count in [40, 200] {
-            let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-            file.write_all(writer.lines(count).as_bytes()).unwrap();
-            Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-            let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-            assert_eq!(told(&index).len(), expected(&path).len(), "{damage}");
-        }
-        Indexer::open(&config)
-            .unwrap()
-            .rebuild(&mut |_| {})
-            .unwrap();
-        let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-        clean(&index, damage);
-        assert_eq!(told(&index), expected(&path), "{damage}");
-    }
-}
-
-#[test]
-fn where_runs_name_an_entry_that_is_not_there_the_file_is_asked() {
-    let place = findable::Place::new();
-    let config = place.config();
-    let mut writer = Writer::new(ChaCha8Rng::seed_from_u64(3));
-    let text = Writer::header() + &writer.lines(100);
-    let path = place.write("--w--/s1.jsonl", text.trim_end());
-    let sync = || Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
-    sync();
-    // The last line is forgotten and read again under another number: one is passed over.
-    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-    let next = json!({"type": "message", "id": "leaf", "parentId": "GONE", "timestamp": "2026-01-05T09:00:01.000Z",
-        "message": {"role": "user", "content": "piston last", "timestamp": 1}});
-    let connection = Connection::open(config.index_dir.join("v2/catalogue.sqlite")).unwrap();
-    let last =
-        "SELECT c.key, e.id FROM _chains c JOIN _entries e USING (key) ORDER BY key DESC LIMIT 1";
-    let (run, gone): (i64, String) = connection
-        .query_row(last, [], |r| Ok((r.get(0)?, r.get(1)?)))
-        .unwrap();
-    let next = next.to_string().replace("GONE", &gone);
-    file.write_all(format!("\n{next}\n").as_bytes()).unwrap();
-    sync();
-    let longer = "UPDATE _chains AS c SET ids = CAST(ids || substr(ids, 1, 6) AS BLOB)
-        WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM _entries e WHERE e.key = c.key + length(ids) / 6)";
-    assert_eq!(connection.execute(longer, [run]).unwrap(), 1);
-    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
-    assert_eq!(told(&index), expected(&path));
 }

@@ -25,8 +25,7 @@ pub struct AgentRow {
 impl Catalogue {
     /// Files and folders of a root that the last look could not read; `None` when that was the root itself.
     pub fn unread_in(&self, root: i64) -> Result<Option<Vec<PathBuf>>, Error> {
-        let run = || -> rusqlite::Result<Option<Vec<PathBuf>>> {
-            let c = &self.connection;
+        self.with(|c| {
             let (above, error): (String, Option<String>) = c
                 .prepare_cached("SELECT path, error FROM _roots WHERE root = ?1")?
                 .query_row([root], |r| Ok((r.get(0)?, r.get(1)?)))?;
@@ -41,37 +40,29 @@ impl Catalogue {
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
                 .map(Some)
-        };
-        self.told(run())
+        })
     }
 
     /// The sessions of a root that its agent would list, in no order.
     pub fn agent_list(&self, root: i64) -> Result<Vec<AgentRow>, Error> {
-        let run = || -> rusqlite::Result<Vec<AgentRow>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT session, max(f.mtime_ns), s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms,
-                        s.modified_ms, s.messages, s.first_message
-                     FROM _sessions s JOIN _session_sources USING (session) JOIN _sources f USING (source)
-                     WHERE s.root = ?1 AND s.hidden IS NULL GROUP BY session",
-                )?
-                .query_map([root], |r| {
-                    Ok(AgentRow {
-                        session: r.get(0)?,
-                        mtime_ns: r.get(1)?,
-                        path: PathBuf::from(r.get::<_, String>(2)?),
-                        id: r.get(3)?,
-                        cwd: r.get(4)?,
-                        name: r.get(5)?,
-                        parent_session: r.get(6)?,
-                        created_ms: r.get(7)?,
-                        modified_ms: r.get(8)?,
-                        messages: r.get::<_, i64>(9)? as u64,
-                        first_message: r.get(10)?,
-                    })
-                })?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT session, max(f.mtime_ns), s.path, s.id, s.cwd, s.name, s.parent_session, s.created_ms,
+               s.modified_ms, s.messages, s.first_message
+            FROM _sessions s JOIN _session_sources USING (session) JOIN _sources f USING (source)
+            WHERE s.root = ?1 AND s.hidden IS NULL GROUP BY session";
+        self.all(sql, [root], |r| {
+            Ok(AgentRow {
+                session: r.get(0)?,
+                mtime_ns: r.get(1)?,
+                path: PathBuf::from(r.get::<_, String>(2)?),
+                id: r.get(3)?,
+                cwd: r.get(4)?,
+                name: r.get(5)?,
+                parent_session: r.get(6)?,
+                created_ms: r.get(7)?,
+                modified_ms: r.get(8)?,
+                messages: r.get::<_, i64>(9)? as u64,
+                first_message: r.get(10)?,
+            })
+        })
     }
 }

@@ -80,19 +80,16 @@ impl Catalogue {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn wrongly_answered(&self) -> Result<u64, Error> {
-        let wrong = self.connection.query_row(
-            "SELECT count(*) FROM _calls c LEFT JOIN _calls a ON a.is_result AND (a.key, a.ordinal) = (
-               SELECT k.key, k.ordinal FROM _calls k
-               WHERE k.key BETWEEN c.key AND c.key + ?1 AND k.key >> 24 = c.key >> 24
-                 AND k.is_result AND k.call_id = c.call_id
-               ORDER BY k.key, k.ordinal LIMIT 1)
+        let sql = "SELECT count(*) FROM _calls c LEFT JOIN _calls a ON a.is_result AND (a.key, a.ordinal) = (
+                 SELECT k.key, k.ordinal FROM _calls k
+                 WHERE k.key BETWEEN c.key AND c.key + ?1 AND k.key >> 24 = c.key >> 24
+                   AND k.is_result AND k.call_id = c.call_id
+                 ORDER BY k.key, k.ordinal LIMIT 1)
              WHERE c.is_result AND c.answer IS NOT NULL
-               OR NOT c.is_result AND c.answer IS NULL AND c.is_error IS NULL AND a.key IS NOT NULL
-               OR NOT c.is_result AND c.answer IS NOT NULL AND (c.answer IS NOT a.key OR c.is_error IS NOT a.is_error
-                 OR a.duration_ms IS NOT NULL AND c.duration_ms IS NULL)",
-            [NEAR],
-            |r| r.get(0),
-        );
-        self.told(wrong).map(i64::cast_unsigned)
+                 OR NOT c.is_result AND c.answer IS NULL AND c.is_error IS NULL AND a.key IS NOT NULL
+                 OR NOT c.is_result AND c.answer IS NOT NULL AND (c.answer IS NOT a.key OR c.is_error IS NOT a.is_error
+                   OR a.duration_ms IS NOT NULL AND c.duration_ms IS NULL)";
+        let wrong = self.one(sql, [NEAR], |r| r.get(0))?;
+        Ok(i64::cast_unsigned(wrong))
     }
 }

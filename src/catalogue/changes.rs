@@ -23,48 +23,35 @@ impl Catalogue {
     /// Which numbers are kept.
     pub fn changes_kept(&self) -> Result<Kept, Error> {
         let kept = "SELECT index_id, coalesce((SELECT min(seq) FROM _changes), 1), coalesce((SELECT max(seq) FROM _changes), 0) FROM _store";
-        self.told(self.connection.prepare_cached(kept).and_then(|mut s| {
-            s.query_row([], |r| {
-                Ok(Kept {
-                    index_id: r.get(0)?,
-                    first: r.get(1)?,
-                    last: r.get(2)?,
-                })
+        self.one(kept, [], |r| {
+            Ok(Kept {
+                index_id: r.get(0)?,
+                first: r.get(1)?,
+                last: r.get(2)?,
             })
-        }))
+        })
     }
 
     /// At most `most` changes after number `seq`, in their order.
     pub fn changes_after(&self, seq: i64, most: usize) -> Result<Vec<Change>, Error> {
-        let run = || -> rusqlite::Result<Vec<Change>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT seq, session, what, id, path FROM _changes WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-                )?
-                .query_map(params![seq, most as i64], |r| {
-                    Ok(Change {
-                        seq: r.get(0)?,
-                        session: r.get(1)?,
-                        what: match r.get_ref(2)?.as_str()? {
-                            "gone" => ChangeKind::Gone,
-                            _ => ChangeKind::Changed,
-                        },
-                        id: r.get(3)?,
-                        path: r.get::<_, String>(4)?.into(),
-                    })
-                })?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT seq, session, what, id, path FROM _changes WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+        self.all(sql, params![seq, most as i64], |r| {
+            Ok(Change {
+                seq: r.get(0)?,
+                session: r.get(1)?,
+                what: match r.get_ref(2)?.as_str()? {
+                    "gone" => ChangeKind::Gone,
+                    _ => ChangeKind::Changed,
+                },
+                id: r.get(3)?,
+                path: r.get::<_, String>(4)?.into(),
+            })
+        })
     }
 
     /// A number that is another one when another connection has committed.
     pub fn data_version(&self) -> Result<i64, Error> {
-        self.told(
-            self.connection
-                .prepare_cached("PRAGMA data_version")
-                .and_then(|mut s| s.query_row([], |r| r.get(0))),
-        )
+        self.one("PRAGMA data_version", [], |r| r.get(0))
     }
 
     /// Forget changes that are too many to keep.

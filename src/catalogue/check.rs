@@ -67,11 +67,8 @@ impl Catalogue {
                 "place in its entry",
             ),
         ] {
-            let rows: i64 = self.told(self.connection.query_row(
-                &format!("SELECT count(*) FROM {table} WHERE NOT ({owner})"),
-                [],
-                |r| r.get(0),
-            ))?;
+            let sql = format!("SELECT count(*) FROM {table} WHERE NOT ({owner})");
+            let rows: i64 = self.one(&sql, [], |r| r.get(0))?;
             if rows > 0 {
                 found.push(format!("{rows} rows of {table} belong to no {what}"));
             }

@@ -252,8 +252,8 @@ impl Catalogue {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn wrongly_counted(&self) -> Result<u64, Error> {
-        let run = || -> rusqlite::Result<i64> {
-            let copies: i64 = self.connection.query_row(
+        self.with(|c| {
+            let copies: i64 = c.query_row(
                 &format!(
                     "SELECT count(*) FROM (
                        SELECT u.counted, row_number() OVER (PARTITION BY u.said, {SAME} ORDER BY {ORDER}) = 1 AS first
@@ -263,7 +263,7 @@ impl Catalogue {
                 [],
                 |r| r.get(0),
             )?;
-            let turns = self.connection.query_row(
+            let turns = c.query_row(
                 "SELECT count(*) FROM (SELECT entry AS key, cost FROM runs WHERE cost IS NOT NULL) r
                    FULL JOIN (SELECT key, cost_total, provider, model, response_id, input, output, cache_read, cache_write,
                                      reasoning, total, cost_input, cost_output, cost_cache_read, cost_cache_write, said, time_ms
@@ -275,7 +275,7 @@ impl Catalogue {
                 [],
                 |r| r.get::<_, i64>(0),
             )?;
-            let steps: i64 = self.connection.query_row(
+            let steps: i64 = c.query_row(
                 &format!(
                     "SELECT count(*) FROM ({COUNTING}) w JOIN _usage u USING (key) JOIN _sessions s ON s.session = u.key >> 24
                      WHERE s.path <> '' AND (u.counted IS NOT NULL) <> w.counts"
@@ -283,7 +283,7 @@ impl Catalogue {
                 [0, i64::MAX],
                 |r| r.get(0),
             )?;
-            let stepped: i64 = self.connection.query_row(
+            let stepped: i64 = c.query_row(
                 &format!(
                     "SELECT count(*) FROM (SELECT * FROM _stepped EXCEPT {STEPPED})
                      UNION ALL SELECT count(*) FROM ({STEPPED} EXCEPT SELECT * FROM _stepped)
@@ -294,8 +294,8 @@ impl Catalogue {
             )?;
             let steps = steps + stepped;
             Ok(copies + turns + steps)
-        };
-        self.told(run()).map(i64::cast_unsigned)
+        })
+        .map(i64::cast_unsigned)
     }
 }
 

@@ -1,17 +1,20 @@
 //! Which entries are there, and what hangs on each?
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
 use std::borrow::Cow;
 
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::chains::BESIDE;
 use super::counted::UsageRow;
 use super::open::{Catalogue, Error};
 use super::write::{EntryRow, key_range};
 use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
+
+/// Kinds of entries that are on no branch.
+pub const BESIDE: [&str; 2] = ["session", "meta"];
 
 macro_rules! searched {
     () => {
@@ -70,6 +73,16 @@ impl<'a> Placed<'a> {
     }
 }
 
+/// An entry on the way from its session's end to its beginning.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Ascended<'a> {
+    pub key: i64,
+    /// Nothing goes on from an entry that its agent does not see: it has none here.
+    pub id: Option<&'a [u8]>,
+    pub parent: Option<&'a [u8]>,
+}
+
 /// What hangs on an entry.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
@@ -110,40 +123,62 @@ impl Catalogue {
     /// Entries of a session in file order, source by source.
     pub fn entries(&self, session: i64) -> Result<Vec<StoredEntry>, Error> {
         let (low, high) = key_range(session);
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY source, start"
-                ))?
-                .query_map([low, high], stored_entry)?
-                .collect()
-        };
-        self.told(run())
+        let sql = format!(
+            "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 ORDER BY source, start"
+        );
+        self.all(&sql, [low, high], stored_entry)
     }
 
     /// The same, one after the other: what `take` does not keep takes no memory.
     pub fn each_placed(&self, session: i64, take: &mut dyn FnMut(Placed<'_>)) -> Result<(), Error> {
         let (low, high) = key_range(session);
-        let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(
-                "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
-                 ORDER BY source, start",
-            )?;
-            let mut rows = statement.query([low, high])?;
-            while let Some(row) = rows.next()? {
-                take(Placed {
-                    key: row.get(0)?,
-                    line: row.get::<_, i64>(1)? as u64,
-                    kind: row.get_ref(2)?.as_str()?,
-                    id: row.get_ref(3)?.as_str_or_null()?,
-                    parent: row.get_ref(4)?.as_str_or_null()?,
-                    time_ms: row.get(5)?,
-                    agent_sees: row.get(6)?,
-                });
-            }
+        let sql = "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
+                 ORDER BY source, start";
+        self.each(sql, [low, high], |row| {
+            take(Placed {
+                key: row.get(0)?,
+                line: row.get::<_, i64>(1)? as u64,
+                kind: row.get_ref(2)?.as_str()?,
+                id: row.get_ref(3)?.as_str_or_null()?,
+                parent: row.get_ref(4)?.as_str_or_null()?,
+                time_ms: row.get(5)?,
+                agent_sees: row.get(6)?,
+            });
             Ok(())
-        };
-        self.told(run())
+        })
+    }
+
+    /// The entries of a session with one source from the last to the first, but for those that are on no branch, until
+    /// `take` breaks off. `false`: the session has several sources, and none was shown.
+    pub fn each_upwards(
+        &self,
+        session: i64,
+        take: &mut dyn FnMut(Ascended<'_>) -> ControlFlow<()>,
+    ) -> Result<bool, Error> {
+        let (low, high) = key_range(session);
+        self.with(|c| {
+            let sources = "SELECT count(*) = 1 FROM _session_sources WHERE session = ?1";
+            let mut sources = c.prepare_cached(sources)?;
+            if !sources.query_row([session], |r| r.get(0))? {
+                return Ok(false);
+            }
+            let mut statement = c.prepare_cached(
+                "SELECT key, CASE WHEN agent_sees THEN id END, parent FROM _entries
+                 WHERE key BETWEEN ?1 AND ?2 AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC",
+            )?;
+            let mut rows = statement.query(params![low, high, BESIDE[0], BESIDE[1]])?;
+            while let Some(row) = rows.next()? {
+                let entry = Ascended {
+                    key: row.get(0)?,
+                    id: row.get_ref(1)?.as_bytes_or_null()?,
+                    parent: row.get_ref(2)?.as_bytes_or_null()?,
+                };
+                if take(entry).is_break() {
+                    break;
+                }
+            }
+            Ok(true)
+        })
     }
 
     /// The [leaf](crate::model::Leaf) of a session of which some entry has an id. Of a session with
@@ -151,33 +186,20 @@ impl Catalogue {
     /// again from the beginning.
     pub fn leaf(&self, session: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
-        let run = || {
-            self.connection
-                .prepare_cached(
-                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND id IS NOT NULL
-                       AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC LIMIT 1",
-                )?
-                .query_row(params![low, high, BESIDE[0], BESIDE[1]], |r| r.get(0))
-                .optional()
-        };
-        self.told(run())
+        let sql =
+            "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees AND id IS NOT NULL
+            AND kind <> ?3 AND kind <> ?4 ORDER BY key DESC LIMIT 1";
+        self.first(sql, params![low, high, BESIDE[0], BESIDE[1]], |r| r.get(0))
     }
 
     /// The entries of one source one after the other, in the order they were told in, which is that
     /// of the file.
     pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT session FROM _session_sources WHERE source = ?1 ORDER BY session DESC",
-                )?
-                .query_map([source], |r| r.get(0))?
-                .collect()
-        };
+        let sql = "SELECT session FROM _session_sources WHERE source = ?1 ORDER BY session DESC";
         Ok(EntriesOfSource {
             catalogue: self,
             source,
-            sessions: self.told(run())?,
+            sessions: self.all(sql, [source], |r| r.get(0))?,
             after: i64::MIN,
             page: Vec::new().into_iter(),
         })
@@ -185,8 +207,7 @@ impl Catalogue {
 
     /// The child rows of an entry.
     pub fn children(&self, key: i64) -> Result<Children, Error> {
-        let run = || -> rusqlite::Result<_> {
-            let c = &self.connection;
+        self.with(|c| {
             let calls = c
                 .prepare_cached(
                     "SELECT call_id, tool, is_result, CASE WHEN answer IS NULL THEN is_error END, subject,
@@ -285,8 +306,7 @@ impl Catalogue {
                 compaction,
                 run,
             })
-        };
-        self.told(run())
+        })
     }
 
     /// Entries of one source whose keys lie in `first..=last`, in file order.
@@ -296,57 +316,40 @@ impl Catalogue {
         first: i64,
         last: i64,
     ) -> Result<Vec<StoredEntry>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY start"
-                ))?
-                .query_map(params![first, last, source], stored_entry)?
-                .collect()
-        };
-        self.told(run())
+        let sql = format!(
+            "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY start"
+        );
+        self.all(&sql, params![first, last, source], stored_entry)
     }
 
     /// Entries that hold a system prompt or tool schemas, those of the newest sessions first.
     pub fn entries_with_prompts(&self) -> Result<Vec<StoredEntry>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT {ENTRY} FROM _entries WHERE flags & 64
-                     ORDER BY (SELECT s.modified_ms FROM _sessions s WHERE s.session = key >> 24) DESC, key DESC"
-                ))?
-                .query_map([], stored_entry)?
-                .collect()
-        };
-        self.told(run())
+        let sql = format!("SELECT {ENTRY} FROM _entries WHERE flags & 64
+            ORDER BY (SELECT s.modified_ms FROM _sessions s WHERE s.session = key >> 24) DESC, key DESC");
+        self.all(&sql, [], stored_entry)
     }
 
     /// One entry.
     pub fn entry(&self, key: i64) -> Result<Option<StoredEntry>, Error> {
-        self.told(
-            self.connection
-                .prepare_cached(&format!("SELECT {ENTRY} FROM _entries WHERE key = ?1"))
-                .and_then(|mut s| s.query_row([key], stored_entry).optional()),
+        self.first(
+            &format!("SELECT {ENTRY} FROM _entries WHERE key = ?1"),
+            [key],
+            stored_entry,
         )
     }
 
     /// Tools called or answered by an entry.
     pub fn tools(&self, key: i64) -> Result<Vec<String>, Error> {
-        let run = || -> rusqlite::Result<Vec<String>> {
-            self.connection
-                .prepare_cached("SELECT DISTINCT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal")?
-                .query_map([key], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        let sql =
+            "SELECT DISTINCT tool FROM _calls WHERE key = ?1 AND tool IS NOT NULL ORDER BY ordinal";
+        self.all(sql, [key], |r| r.get(0))
     }
 
     /// The same for a range of keys.
     pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
-        let run = || -> rusqlite::Result<HashMap<i64, Vec<String>>> {
+        self.with(|c| {
             let mut tools: HashMap<i64, Vec<String>> = HashMap::new();
-            let mut statement = self
-                .connection
+            let mut statement = c
                 .prepare_cached("SELECT key, tool FROM _calls WHERE key BETWEEN ?1 AND ?2 AND tool IS NOT NULL ORDER BY key, ordinal")?;
             let mut rows = statement.query([first, last])?;
             while let Some(row) = rows.next()? {
@@ -357,23 +360,15 @@ impl Catalogue {
                 }
             }
             Ok(tools)
-        };
-        self.told(run())
+        })
     }
 
     /// Labels of a session in file order: target and text.
     pub fn labels(&self, session: i64) -> Result<Vec<(String, Option<String>)>, Error> {
         let (low, high) = key_range(session);
-        let run = || -> rusqlite::Result<Vec<(String, Option<String>)>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT l.target, l.text FROM _labels l JOIN _entries e USING (key)
-                     WHERE l.key BETWEEN ?1 AND ?2 AND e.agent_sees ORDER BY e.source, e.start",
-                )?
-                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT l.target, l.text FROM _labels l JOIN _entries e USING (key)
+            WHERE l.key BETWEEN ?1 AND ?2 AND e.agent_sees ORDER BY e.source, e.start";
+        self.all(sql, [low, high], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 }
 
@@ -403,16 +398,11 @@ impl EntriesOfSource<'_> {
             };
             let (low, high) = key_range(*session);
             let from = low.max(self.after.saturating_add(1));
-            let run = || -> rusqlite::Result<Vec<StoredEntry>> {
-                self.catalogue
-                    .connection
-                    .prepare_cached(&format!(
-                        "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key LIMIT ?4"
-                    ))?
-                    .query_map(params![from, high, self.source, PAGE as i64], stored_entry)?
-                    .collect()
-            };
-            let page = self.catalogue.told(run())?;
+            let sql = format!(
+                "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key LIMIT ?4"
+            );
+            let bound = params![from, high, self.source, PAGE as i64];
+            let page: Vec<_> = self.catalogue.all(&sql, bound, stored_entry)?;
             if page.len() < PAGE {
                 self.sessions.pop();
             }

@@ -30,61 +30,51 @@ impl Catalogue {
     /// By which rules was left out: see [`Config::left_out_by`](crate::Config).
     pub fn excluded_by(&self) -> Result<Option<i64>, Error> {
         let by = "SELECT exclude FROM _store";
-        let cached = self.connection.prepare_cached(by);
-        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
+        self.one(by, [], |r| r.get(0))
     }
 
     /// From now on it is left out by these rules: whatever was left out is looked at anew.
     pub fn exclude_by(&self, fingerprint: Option<i64>) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            self.connection.execute_batch(
+        self.with(|c| {
+            c.execute_batch(
                 "DELETE FROM _excluded; DELETE FROM _folders; UPDATE _roots SET excluded = 0, full_scan_ms = NULL",
             )?;
-            self.connection
-                .execute("UPDATE _store SET exclude = ?1", [fingerprint])?;
+            c.execute("UPDATE _store SET exclude = ?1", [fingerprint])?;
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// Show every source with its session.
     pub fn sources_with_sessions(&self, mut each: impl FnMut(Stored)) -> Result<(), Error> {
-        let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare(
-                "SELECT f.source, f.root, r.format, r.path, f.relative, coalesce(s.cwd, ''), coalesce(s.place, ''),
+        let sql = "SELECT f.source, f.root, r.format, r.path, f.relative, coalesce(s.cwd, ''), coalesce(s.place, ''),
                         coalesce(p.part = 'main', 0), f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, s.session
                  FROM _sources f JOIN _roots r USING (root) LEFT JOIN _session_sources p USING (source)
-                   LEFT JOIN _sessions s USING (session)",
-            )?;
-            let mut rows = statement.query([])?;
-            while let Some(r) = rows.next()? {
-                each(Stored {
-                    source: r.get(0)?,
-                    session: r.get(13)?,
-                    root: r.get(1)?,
-                    format: r.get(2)?,
-                    path: Path::new(r.get_ref(3)?.as_str()?).join(r.get_ref(4)?.as_str()?),
-                    cwd: r.get(5)?,
-                    place: r.get(6)?,
-                    is_main: r.get(7)?,
-                    identity: Identity {
-                        device: r.get(8)?,
-                        inode: r.get(9)?,
-                        size: r.get::<_, i64>(10)? as u64,
-                        mtime_ns: r.get(11)?,
-                        ctime_ns: r.get(12)?,
-                    },
-                });
-            }
+                   LEFT JOIN _sessions s USING (session)";
+        self.each(sql, [], |r| {
+            each(Stored {
+                source: r.get(0)?,
+                session: r.get(13)?,
+                root: r.get(1)?,
+                format: r.get(2)?,
+                path: Path::new(r.get_ref(3)?.as_str()?).join(r.get_ref(4)?.as_str()?),
+                cwd: r.get(5)?,
+                place: r.get(6)?,
+                is_main: r.get(7)?,
+                identity: Identity {
+                    device: r.get(8)?,
+                    inode: r.get(9)?,
+                    size: r.get::<_, i64>(10)? as u64,
+                    mtime_ns: r.get(11)?,
+                    ctime_ns: r.get(12)?,
+                },
+            });
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// Forget files that are no source where `is_out` says so; how many there were.
     pub fn forget_strays(&self, is_out: impl Fn(&Path) -> bool) -> Result<u64, Error> {
-        let run = || -> rusqlite::Result<u64> {
-            let c = &self.connection;
+        self.with(|c| {
             let strays: Vec<(i64, String, String)> = c
                 .prepare("SELECT root, relative, path FROM _strays JOIN _roots USING (root)")?
                 .query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?
@@ -99,14 +89,12 @@ impl Catalogue {
                 }
             }
             Ok(forgotten)
-        };
-        self.told(run())
+        })
     }
 
     /// Those who poll are told that sessions went, but no longer which these were.
     pub fn forget_names(&self, is_out: impl Fn(i64, &Path) -> bool) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            let c = &self.connection;
+        self.with(|c| {
             let named: Vec<(i64, i64, String)> = c
                 .prepare("SELECT seq, session, path FROM _changes WHERE path <> ''")?
                 .query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?
@@ -118,49 +106,38 @@ impl Catalogue {
                 }
             }
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// Places of all sessions of a root.
     pub fn places(&self, root: i64) -> Result<HashSet<String>, Error> {
-        let run = || -> rusqlite::Result<HashSet<String>> {
-            self.connection
-                .prepare_cached("SELECT place FROM _sessions WHERE root = ?1")?
-                .query_map([root], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        self.all("SELECT place FROM _sessions WHERE root = ?1", [root], |r| {
+            r.get(0)
+        })
     }
 
     /// Whether there is a session of a root at this place.
     pub fn has_session(&self, root: i64, place: &str) -> Result<bool, Error> {
         let one = "SELECT 1 FROM _sessions WHERE root = ?1 AND place = ?2";
-        let run = || {
-            let mut one = self.connection.prepare_cached(one)?;
+        self.with(|c| {
+            let mut one = c.prepare_cached(one)?;
             one.exists(params![root, place])
-        };
-        self.told(run())
+        })
     }
 
     /// Sessions that were left out by their working directory: hash of the place, and the main source as it was.
     pub fn excluded(&self, root: i64) -> Result<BTreeMap<i64, Seal>, Error> {
-        let run = || -> rusqlite::Result<BTreeMap<i64, Seal>> {
-            self.connection
-                .prepare_cached("SELECT place, seal FROM _excluded WHERE root = ?1")?
-                .query_map([root], |r| Ok((r.get(0)?, Seal(r.get(1)?))))?
-                .collect()
-        };
-        self.told(run())
+        self.all(
+            "SELECT place, seal FROM _excluded WHERE root = ?1",
+            [root],
+            |r| Ok((r.get(0)?, Seal(r.get(1)?))),
+        )
     }
 
     /// How many files the last look left out.
     pub fn excluded_files(&self, root: i64) -> Result<u64, Error> {
         let files = "SELECT excluded FROM _roots WHERE root = ?1";
-        let files = self
-            .connection
-            .query_row(files, [root], |r| r.get::<_, i64>(0));
-        Ok(self.told(files)? as u64)
+        Ok(self.one(files, [root], |r| r.get::<_, i64>(0))? as u64)
     }
 
     /// Note what a look left out: the sessions, and how many files.
@@ -171,34 +148,32 @@ impl Catalogue {
         files: u64,
     ) -> Result<(), Error> {
         if self.excluded(root)? != *places {
-            let run = || -> rusqlite::Result<()> {
-                let c = &self.connection;
+            self.with(|c| {
                 c.execute("DELETE FROM _excluded WHERE root = ?1", [root])?;
                 let mut add = c.prepare_cached("INSERT INTO _excluded VALUES (?1, ?2, ?3)")?;
                 for (place, seal) in places {
                     add.execute(params![root, place, seal.0])?;
                 }
                 Ok(())
-            };
-            self.told(run())?;
+            })?;
         }
-        self.told(self.connection.execute(
+        self.execute(
             "UPDATE _roots SET excluded = ?2 WHERE root = ?1 AND excluded <> ?2",
             params![root, files as i64],
-        ))
+        )
         .map(drop)
     }
 
     /// What was removed is to be wiped from the disk.
     pub fn owe_wipe(&self) -> Result<(), Error> {
         let owe = "UPDATE _store SET wipe = 1";
-        self.told(self.connection.execute(owe, [])).map(drop)
+        self.execute(owe, []).map(drop)
     }
 
     /// Whether something is.
     pub fn owes_wipe(&self) -> Result<bool, Error> {
         let owes = "SELECT wipe FROM _store";
-        self.told(self.connection.query_row(owes, [], |r| r.get(0)))
+        self.one(owes, [], |r| r.get(0))
     }
 
     /// Leave nothing in the database and its log but what its rows say. `false`: a reader holds on to an older state,
@@ -208,22 +183,20 @@ impl Catalogue {
         if !self.empty_wal()? {
             return Ok(false);
         }
-        let run = || -> rusqlite::Result<()> {
-            let c = &self.connection;
+        self.with(|c| {
             c.flush_prepared_statement_cache();
             // Pages of removed rows are overwritten; those that changed rows left behind go with the old file.
             c.pragma_update(None, "secure_delete", "ON")?;
             step("catalogue.vacuum")?;
             c.execute_batch("VACUUM")
-        };
-        self.told(run())?;
+        })?;
         if !self.empty_wal()? {
             return Ok(false);
         }
         self.step("catalogue.wiped")?;
         // Only now, so that a wipe that was cut short is done again.
         let done = "UPDATE _store SET wipe = 0";
-        self.told(self.connection.execute(done, []))?;
+        self.execute(done, [])?;
         Ok(true)
     }
 }

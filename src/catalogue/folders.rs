@@ -15,47 +15,37 @@ const FULL_SCAN_MS: i64 = 3_600_000;
 impl Catalogue {
     /// The directories of a root as they were when its format had this revision; none when a full scan is due.
     pub fn folders(&self, root: i64, revision: u32, now_ms: i64) -> Result<Vec<Folder>, Error> {
-        let run = || -> rusqlite::Result<Vec<Folder>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT relative, seal, files FROM _folders
-                     WHERE root = ?1 AND (SELECT folders_revision IS ?2 AND abs(?3 - full_scan_ms) < ?4 FROM _roots WHERE root = ?1)",
-                )?
-                .query_map(params![root, revision, now_ms, FULL_SCAN_MS], |r| {
-                    Ok(Folder {
-                        relative: r.get(0)?,
-                        seal: r.get::<_, Option<i64>>(1)?.map(Seal),
-                        files: r.get::<_, i64>(2)? as u64,
-                    })
-                })?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT relative, seal, files FROM _folders
+            WHERE root = ?1 AND (SELECT folders_revision IS ?2 AND abs(?3 - full_scan_ms) < ?4 FROM _roots WHERE root = ?1)";
+        self.all(sql, params![root, revision, now_ms, FULL_SCAN_MS], |r| {
+            Ok(Folder {
+                relative: r.get(0)?,
+                seal: r.get::<_, Option<i64>>(1)?.map(Seal),
+                files: r.get::<_, i64>(2)? as u64,
+            })
+        })
     }
 
     /// The directories of a root, each with the number of sources directly in it.
     pub fn folder_files(&self, root: i64) -> Result<BTreeMap<String, u64>, Error> {
-        let run = || -> rusqlite::Result<BTreeMap<String, u64>> {
-            self.connection
-                .prepare_cached("SELECT relative, files FROM _folders WHERE root = ?1")?
-                .query_map([root], |r| Ok((r.get(0)?, r.get::<_, i64>(1)? as u64)))?
-                .collect()
-        };
-        self.told(run())
+        self.all(
+            "SELECT relative, files FROM _folders WHERE root = ?1",
+            [root],
+            |r| Ok((r.get(0)?, r.get::<_, i64>(1)? as u64)),
+        )
     }
 
     /// Compare what is in these directories again in any case.
     pub fn doubt_folders(&self, root: i64, folders: &[(String, Vec<String>)]) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            let mut doubt = self.connection.prepare_cached(
+        self.with(|c| {
+            let mut doubt = c.prepare_cached(
                 "UPDATE _folders SET seal = NULL WHERE root = ?1 AND relative = ?2",
             )?;
             for (relative, _) in folders {
                 doubt.execute(params![root, relative])?;
             }
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// Note the directories of a root: all of them anew after a full scan, else what changed.
@@ -66,8 +56,7 @@ impl Catalogue {
         changed: &[&Folder],
         gone: &[&str],
     ) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            let c = &self.connection;
+        self.with(|c| {
             if let Some((revision, now_ms)) = full_scan {
                 c.execute("DELETE FROM _folders WHERE root = ?1", [root])?;
                 c.execute(
@@ -89,8 +78,7 @@ impl Catalogue {
                     ])?;
             }
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// The sources that lie directly in these directories, or in directories that were in them and are no
@@ -100,8 +88,8 @@ impl Catalogue {
         root: i64,
         folders: &[(String, Vec<String>)],
     ) -> Result<Vec<Known>, Error> {
-        let run = || -> rusqlite::Result<Vec<Known>> {
-            let mut statement = self.connection.prepare_cached(&format!(
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&format!(
                 "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative >= ?2 AND relative < ?3"
             ))?;
             let mut all = Vec::new();
@@ -114,7 +102,6 @@ impl Catalogue {
             }
             all.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
             Ok(all)
-        };
-        self.told(run())
+        })
     }
 }

@@ -10,7 +10,6 @@ use rusqlite::Connection;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use super::answered::NEAR;
-use super::chains::{Chains, Link};
 use super::counted::UsageRow;
 use super::write::{Entries, EntryRow, flag};
 use crate::model::Call;
@@ -32,7 +31,6 @@ pub struct Inserts {
     labels: Table,
     compactions: Table,
     runs: Table,
-    chains: Chains,
     owed: Vec<Owed>,
     /// Calls without an answer so far, by their ids.
     unanswered: HashMap<String, Vec<Unanswered>>,
@@ -67,7 +65,6 @@ impl Default for Inserts {
             labels: Table::new("_labels", 3),
             compactions: Table::new("_compactions", 4),
             runs: Table::new("_runs", 4),
-            chains: Chains::default(),
             owed: Vec::new(),
             unanswered: HashMap::new(),
         }
@@ -79,7 +76,6 @@ impl Entries for Inserts {
         let at = self.count;
         self.count += 1;
         self.owe(at, &entry);
-        self.chains.add(at, Link::of(&entry));
         let f = &entry.facts;
         let row = self.entries.row(at);
         row.source();
@@ -149,8 +145,7 @@ impl Entries for Inserts {
     }
 
     fn bytes(&self) -> usize {
-        let rows: usize = self.tables().iter().map(|table| table.values.len()).sum();
-        rows + self.chains.bytes()
+        self.tables().iter().map(|table| table.values.len()).sum()
     }
 }
 
@@ -244,8 +239,7 @@ impl Inserts {
     pub(super) fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
         self.tables()
             .iter()
-            .try_for_each(|table| table.run(to, first, source))?;
-        self.chains.run(to, first)
+            .try_for_each(|table| table.run(to, first, source))
     }
 }
 

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::chains::BESIDE;
+use super::entries::BESIDE;
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, StoredSession, numbers, stored_session};
 use super::write::key_range;
@@ -58,7 +58,7 @@ impl Catalogue {
              FROM _sessions s JOIN _roots r USING (root) WHERE s.root IN ({})",
             numbers(roots)
         );
-        self.each(&query, |row| {
+        self.each(&query, [], |row| {
             each(Belonging {
                 session: row.get(0)?,
                 agent: row.get_ref(1)?.as_str()?,
@@ -78,7 +78,7 @@ impl Catalogue {
 
     /// Show every call and result, in the order of their entries.
     pub fn each_call(&self, mut each: impl FnMut(CallRow<'_>)) -> Result<(), Error> {
-        self.each("SELECT key, call_id, subject FROM _calls", |row| {
+        self.each("SELECT key, call_id, subject FROM _calls", [], |row| {
             each(CallRow {
                 key: row.get(0)?,
                 call_id: row.get_ref(1)?.as_str_or_null()?,
@@ -90,7 +90,7 @@ impl Catalogue {
 
     /// Show every file that an entry says was read or modified.
     pub fn each_file(&self, mut each: impl FnMut(i64, &str)) -> Result<(), Error> {
-        self.each("SELECT key, path FROM _files", |row| {
+        self.each("SELECT key, path FROM _files", [], |row| {
             each(row.get(0)?, row.get_ref(1)?.as_str()?);
             Ok(())
         })
@@ -99,7 +99,7 @@ impl Catalogue {
     /// Show why answers stopped and how runs ended, where that is recorded.
     pub fn each_stop(&self, mut each: impl FnMut(i64, &str)) -> Result<(), Error> {
         let query = "SELECT key, stop_reason FROM _entries WHERE stop_reason IS NOT NULL";
-        self.each(query, |row| {
+        self.each(query, [], |row| {
             each(row.get(0)?, row.get_ref(1)?.as_str()?);
             Ok(())
         })
@@ -110,7 +110,7 @@ impl Catalogue {
         let query =
             "SELECT DISTINCT key >> 24, coalesce(provider, ''), coalesce(model, '') FROM _usage
              WHERE what < 2";
-        self.each(query, |row| {
+        self.each(query, [], |row| {
             each(
                 row.get(0)?,
                 row.get_ref(1)?.as_str()?,
@@ -122,45 +122,32 @@ impl Catalogue {
 
     /// Sessions in which a label was ever set.
     pub fn labelled_sessions(&self) -> Result<Vec<i64>, Error> {
-        let mut sessions = Vec::new();
-        self.each("SELECT DISTINCT key >> 24 FROM _labels", |row| {
-            sessions.push(row.get(0)?);
-            Ok(())
-        })?;
-        Ok(sessions)
+        self.all("SELECT DISTINCT key >> 24 FROM _labels", [], |row| {
+            row.get(0)
+        })
     }
 
     /// Entries with one of these bits in their flags.
     pub fn flagged(&self, flags: i64) -> Result<Vec<i64>, Error> {
-        let mut keys = Vec::new();
         let query = format!("SELECT key FROM _entries WHERE flags & {flags}");
-        self.each(&query, |row| {
-            keys.push(row.get(0)?);
-            Ok(())
-        })?;
-        Ok(keys)
+        self.all(&query, [], |row| row.get(0))
     }
 
     /// The compactions of a session, and the id of the first entry that each kept.
     pub fn compactions(&self, session: i64) -> Result<Vec<(i64, Option<String>)>, Error> {
         let (low, high) = key_range(session);
-        let run = || -> rusqlite::Result<Vec<(i64, Option<String>)>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT key, first_kept FROM _compactions WHERE key BETWEEN ?1 AND ?2",
-                )?
-                .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect()
-        };
-        self.told(run())
+        self.all(
+            "SELECT key, first_kept FROM _compactions WHERE key BETWEEN ?1 AND ?2",
+            [low, high],
+            |r| Ok((r.get(0)?, r.get(1)?)),
+        )
     }
 
     /// The entry that a compaction of entries without ids kept first: the agent counts those that it reads, in file order.
     pub fn first_kept_by_index(&self, session: i64, compaction: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
-        let run = || -> rusqlite::Result<Option<i64>> {
-            let index: Option<i64> = self
-                .connection
+        self.with(|c| {
+            let index: Option<i64> = c
                 .prepare_cached("SELECT first_kept_index FROM _compactions WHERE key = ?1")?
                 .query_row([compaction], |r| r.get(0))
                 .optional()?
@@ -168,42 +155,53 @@ impl Catalogue {
             let Some(index) = index.filter(|index| *index > 0) else {
                 return Ok(None);
             };
-            self.connection
-                .prepare_cached(
-                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees
+            c.prepare_cached(
+                "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND agent_sees
                      ORDER BY source, start LIMIT 1 OFFSET ?3",
-                )?
-                .query_row([low, high, index], |r| r.get(0))
-                .optional()
-        };
-        self.told(run())
+            )?
+            .query_row([low, high, index], |r| r.get(0))
+            .optional()
+        })
     }
 
     /// The entry of that id in a session's tree; of several the last, as agents resolve them.
     pub fn key_of_id(&self, session: i64, id: &str) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
-        self.told(
-            self.connection
-                .prepare_cached(
-                    "SELECT key FROM _entries WHERE key BETWEEN ?1 AND ?2 AND id = ?3 AND kind <> ?4 AND kind <> ?5
-                     ORDER BY source DESC, start DESC LIMIT 1",
-                )
-                .and_then(|mut s| {
-                    let found = params![low, high, id, BESIDE[0], BESIDE[1]];
-                    s.query_row(found, |r| r.get(0)).optional()
-                }),
-        )
+        let sql = "SELECT key FROM _entries
+            WHERE key BETWEEN ?1 AND ?2 AND id = ?3 AND kind <> ?4 AND kind <> ?5
+            ORDER BY source DESC, start DESC LIMIT 1";
+        let bound = params![low, high, id, BESIDE[0], BESIDE[1]];
+        self.first(sql, bound, |r| r.get(0))
+    }
+
+    /// Entries of sessions of these roots with this id, or whose id begins so: `most` of them, the one with this very id
+    /// first, then the newest, and how many there are.
+    pub fn keys_of_id(
+        &self,
+        roots: &[i64],
+        id: &str,
+        most: usize,
+    ) -> Result<(Vec<i64>, u64), Error> {
+        let sql = format!(
+            "SELECT key, count(*) OVER () FROM _entries
+             WHERE id >= ?1 AND id < ?1 || char(1114111)
+               AND (SELECT root FROM _sessions WHERE session = key >> 24) IN ({})
+             ORDER BY id = ?1 DESC, time_ms DESC, key LIMIT ?2",
+            numbers(roots)
+        );
+        // More than SQLite can count are all of them.
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let row = |r: &Row<'_>| Ok((r.get(0)?, r.get::<_, i64>(1)?));
+        let found: Vec<(i64, i64)> = self.all(&sql, params![id, most], row)?;
+        let all = found.first().map_or(0, |(_, all)| all.cast_unsigned());
+        Ok((found.into_iter().map(|(key, _)| key).collect(), all))
     }
 
     /// The first entry of a session that stands on this line of its file.
     pub fn key_of_line(&self, session: i64, line: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
         let query = "SELECT min(key) FROM _entries WHERE key BETWEEN ?1 AND ?2 AND line = ?3";
-        let run = || -> rusqlite::Result<Option<i64>> {
-            let mut statement = self.connection.prepare_cached(query)?;
-            statement.query_row([low, high, line], |r| r.get(0))
-        };
-        self.told(run())
+        self.one(query, [low, high, line], |r| r.get(0))
     }
 
     /// Sessions of these roots whose id begins so, whatever its case; the newest first.
@@ -218,13 +216,7 @@ impl Catalogue {
              ORDER BY s.modified_ms DESC LIMIT ?2",
             numbers(roots)
         );
-        let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            self.connection
-                .prepare_cached(&query)?
-                .query_map(params![id, most as i64], stored_session)?
-                .collect()
-        };
-        self.told(run())
+        self.all(&query, params![id, most as i64], stored_session)
     }
 
     /// How many sessions of these roots have an id that begins so.
@@ -234,20 +226,16 @@ impl Catalogue {
                AND lower(substr(id, 1, length(?1))) = lower(?1)",
             numbers(roots)
         );
-        let run = || -> rusqlite::Result<i64> {
-            let mut statement = self.connection.prepare_cached(&query)?;
-            statement.query_row([id], |r| r.get(0))
-        };
-        Ok(self.told(run())?.cast_unsigned())
+        let count = self.one(&query, [id], |r| r.get::<_, i64>(0))?;
+        Ok(count.cast_unsigned())
     }
 
     /// Calls of this program in a session, and the entries that answer them.
     pub fn own_calls(&self, session: i64) -> Result<Vec<i64>, Error> {
         let (low, high) = key_range(session);
         // Hardly any session has such calls; only then their answers are looked for.
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            let calls: Vec<(i64, Option<String>)> = self
-                .connection
+        self.with(|c| {
+            let calls: Vec<(i64, Option<String>)> = c
                 .prepare_cached(
                     "SELECT key, call_id FROM _calls WHERE key BETWEEN ?1 AND ?2
                        AND (instr(tool, 'sessionary') OR instr(subject, 'sessionary search')
@@ -256,7 +244,7 @@ impl Catalogue {
                 .query_map([low, high], |r| Ok((r.get(0)?, r.get(1)?)))?
                 .collect::<Result<_, _>>()?;
             let mut keys: Vec<i64> = calls.iter().map(|(key, _)| *key).collect();
-            let mut answers = self.connection.prepare_cached(
+            let mut answers = c.prepare_cached(
                 "SELECT key FROM _calls WHERE key BETWEEN ?1 AND ?2 AND call_id = ?3 AND is_result",
             )?;
             for id in calls.iter().filter_map(|(_, id)| id.as_ref()) {
@@ -265,32 +253,15 @@ impl Catalogue {
                 }
             }
             Ok(keys)
-        };
-        self.told(run())
+        })
     }
 
     /// An entry's role, or its kind where it has none; `None` when there is no such entry.
     pub fn role(&self, key: i64) -> Result<Option<String>, Error> {
-        self.told(
-            self.connection
-                .prepare_cached("SELECT coalesce(role, kind) FROM _entries WHERE key = ?1")
-                .and_then(|mut s| s.query_row([key], |r| r.get(0)).optional()),
+        self.first(
+            "SELECT coalesce(role, kind) FROM _entries WHERE key = ?1",
+            [key],
+            |r| r.get(0),
         )
-    }
-
-    pub(super) fn each(
-        &self,
-        query: &str,
-        mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
-    ) -> Result<(), Error> {
-        let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(query)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                each(row)?;
-            }
-            Ok(())
-        };
-        self.told(run())
     }
 }

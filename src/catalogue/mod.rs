@@ -2,11 +2,8 @@
 
 pub mod agent_list;
 mod answered;
-mod beginnings;
-pub mod chains;
 pub mod changes;
 mod check;
-mod copier;
 mod counted;
 mod damage;
 pub mod entries;
@@ -30,7 +27,6 @@ mod scoped;
 mod session;
 mod sql;
 mod sums;
-pub mod upwards;
 pub mod values;
 mod wal;
 pub mod write;

@@ -32,10 +32,9 @@ impl Catalogue {
         sql: &str,
         start: &str,
     ) -> Result<Vec<StoredSession>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            let one = &self.connection;
-            let mut query = one.prepare_cached(sql)?;
-            let mut row_of = one.prepare_cached(&format!("{SESSION} WHERE s.session = ?1"))?;
+        self.with(|c| {
+            let mut query = c.prepare_cached(sql)?;
+            let mut row_of = c.prepare_cached(&format!("{SESSION} WHERE s.session = ?1"))?;
             let mut found = Vec::new();
             for root in in_order(roots) {
                 let mut rows = query.query(params![root, start])?;
@@ -47,8 +46,7 @@ impl Catalogue {
                 }
             }
             Ok(found)
-        };
-        self.told(run())
+        })
     }
 
     /// The ids and paths of all sessions of some roots, by root and id.
@@ -58,12 +56,8 @@ impl Catalogue {
             "SELECT root, id, session, path FROM _sessions NOT INDEXED WHERE root IN ({})",
             numbers(roots)
         );
-        let run = || -> rusqlite::Result<Vec<(i64, String, i64, String)>> {
-            let mut query = self.connection.prepare_cached(&sql)?;
-            let all = |r: &Row<'_>| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?));
-            query.query_map([], all)?.collect()
-        };
-        let mut all = self.told(run())?;
+        let row = |r: &Row<'_>| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?));
+        let mut all: Vec<(i64, String, i64, String)> = self.all(&sql, [], row)?;
         all.sort_unstable();
         let named = all.into_iter().map(|(_, id, _, path)| (id, path.into()));
         Ok(named.collect())

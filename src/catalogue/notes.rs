@@ -14,8 +14,7 @@ impl Catalogue {
     /// The row of a root, made or brought up to date.
     pub fn ensure_root(&self, root: &crate::source::root::RootSpec) -> Result<i64, Error> {
         let known = self.root_of(&root.agent, &root.path)?;
-        let c = &self.connection;
-        let run = || {
+        self.with(|c| {
             let Some(known) = known else {
                 return c
                     .prepare_cached(
@@ -39,8 +38,7 @@ impl Catalogue {
                 self.note_changed(known)?;
             }
             Ok(known)
-        };
-        self.told(run())
+        })
     }
 
     /// All sessions of a root are to be read again by who keeps a copy of the rows.
@@ -59,25 +57,20 @@ impl Catalogue {
         let named = serde_json::json!(named).to_string();
         let changed = "SELECT root FROM _roots
                        WHERE current <> (root IN (SELECT value FROM json_each(?1)))";
-        let changed = || -> rusqlite::Result<Vec<i64>> {
-            let mut changed = self.connection.prepare_cached(changed)?;
-            let roots = changed.query_map([&named], |r| r.get(0))?;
-            roots.collect()
-        };
-        let changed = self.told(changed())?;
+        let changed: Vec<i64> = self.all(changed, [&named], |r| r.get(0))?;
         if changed.is_empty() {
             return Ok(());
         }
         self.begin()?;
-        let name = || {
+        let named = self.with(|c| {
             for root in &changed {
                 let name = "UPDATE _roots SET current = 1 - current WHERE root = ?1";
-                self.connection.execute(name, [root])?;
+                c.execute(name, [root])?;
                 self.note_changed(*root)?;
             }
             Ok(())
-        };
-        let named = self.told(name()).and_then(|()| self.commit());
+        });
+        let named = named.and_then(|()| self.commit());
         if named.is_err() {
             self.rollback();
         }
@@ -86,46 +79,36 @@ impl Catalogue {
 
     /// Every root of the index, with the number of its sessions.
     pub fn stored_roots(&self) -> Result<Vec<(i64, StoredRoot)>, Error> {
-        let run = || -> rusqlite::Result<Vec<(i64, StoredRoot)>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT root, agent, label, path, current,
-                            (SELECT count(*) FROM _sessions s WHERE s.root = r.root AND s.path <> '')
-                     FROM _roots r ORDER BY agent, path",
-                )?
-                .query_map([], |r| {
-                    let path: String = r.get(3)?;
-                    let root = StoredRoot {
-                        agent: r.get(1)?,
-                        label: r.get(2)?,
-                        path: path.into(),
-                        current: r.get(4)?,
-                        sessions: r.get::<_, i64>(5)?.cast_unsigned(),
-                    };
-                    Ok((r.get(0)?, root))
-                })?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT root, agent, label, path, current,
+                   (SELECT count(*) FROM _sessions s WHERE s.root = r.root AND s.path <> '')
+            FROM _roots r ORDER BY agent, path";
+        self.all(sql, [], |r| {
+            let path: String = r.get(3)?;
+            let root = StoredRoot {
+                agent: r.get(1)?,
+                label: r.get(2)?,
+                path: path.into(),
+                current: r.get(4)?,
+                sessions: r.get::<_, i64>(5)?.cast_unsigned(),
+            };
+            Ok((r.get(0)?, root))
+        })
     }
 
     /// Forget a root and all that was read below it. Within the transaction. Who named it, as a watcher
     /// that is alive may, has to look at all of it again.
     pub fn forget_root(&self, root: i64) -> Result<(), Error> {
-        let sources: Vec<i64> = self.told(
-            self.connection
-                .prepare_cached("SELECT source FROM _sources WHERE root = ?1")
-                .and_then(|mut sources| sources.query_map([root], |r| r.get(0))?.collect()),
-        )?;
+        let of_root = "SELECT source FROM _sources WHERE root = ?1";
+        let sources: Vec<i64> = self.all(of_root, [root], |r| r.get(0))?;
         for source in sources {
             self.remove_source(source)?;
         }
         for table in ["_strays", "_folders", "_excluded", "_roots"] {
             let forget = format!("DELETE FROM {table} WHERE root = ?1");
-            self.told(self.connection.execute(&forget, [root]))?;
+            self.execute(&forget, [root])?;
         }
         let other = "UPDATE _store SET index_id = lower(hex(randomblob(8)))";
-        self.told(self.connection.execute(other, []).map(drop))
+        self.execute(other, []).map(drop)
     }
 
     /// A session is about to go: those who poll are told.
@@ -145,17 +128,12 @@ impl Catalogue {
         error: Option<&str>,
         strays: &[Stray],
     ) -> Result<(), Error> {
-        self.told(self.connection.execute(
-            "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END,
-                 inode = CASE WHEN ?2 IS NULL THEN ?4 ELSE inode END
-             WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND (device IS NOT ?3 OR inode IS NOT ?4)))",
-            params![root, error, folder.0, folder.1],
-        ))?;
+        let sql = "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END,
+                inode = CASE WHEN ?2 IS NULL THEN ?4 ELSE inode END
+            WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND (device IS NOT ?3 OR inode IS NOT ?4)))";
+        self.execute(sql, params![root, error, folder.0, folder.1])?;
         if error.is_none() && self.strays(root)? != strays {
-            self.told(
-                self.connection
-                    .execute("DELETE FROM _strays WHERE root = ?1", [root]),
-            )?;
+            self.execute("DELETE FROM _strays WHERE root = ?1", [root])?;
             for stray in strays {
                 self.note_stray(root, stray)?;
             }
@@ -165,36 +143,31 @@ impl Catalogue {
 
     /// A file below a root that is no source, or could not be read.
     pub fn note_stray(&self, root: i64, stray: &Stray) -> Result<(), Error> {
-        self.told(
-            self.connection
-                .prepare_cached("INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3, ?4)")
-                .and_then(|mut s| {
-                    s.execute(params![root, stray.relative, stray.reason, stray.unread])
-                }),
+        self.execute(
+            "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3, ?4)",
+            params![root, stray.relative, stray.reason, stray.unread],
         )
-        .map(|_| ())
+        .map(drop)
     }
 
     /// Whether a full scan ever ended.
     pub fn was_scanned(&self) -> Result<bool, Error> {
         let scanned = "SELECT last_scan_ms IS NOT NULL FROM _store";
-        let cached = self.connection.prepare_cached(scanned);
-        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
+        self.one(scanned, [], |r| r.get(0))
     }
 
     /// Whether any session is known.
     pub fn has_sessions(&self) -> Result<bool, Error> {
         let any = "SELECT EXISTS (SELECT 1 FROM _sessions)";
-        let cached = self.connection.prepare_cached(any);
-        self.told(cached.and_then(|mut s| s.query_row([], |r| r.get(0))))
+        self.one(any, [], |r| r.get(0))
     }
 
     /// Note that a full scan ended.
     ///
     /// A scan that changed nothing moves the time by whole hours only: a look must not cost a write, for which a disk is waited.
     pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            self.connection.execute(
+        self.with(|c| {
+            c.execute(
                 "UPDATE _store SET last_scan_ms = ?1 WHERE ?2 OR last_scan_ms IS NULL OR last_scan_ms < ?1 - ?3",
                 params![now_ms, changed, SCAN_NOTED_MS],
             )?;
@@ -202,39 +175,34 @@ impl Catalogue {
                 true => self.trim_changes(),
                 false => Ok(()),
             }
-        };
-        self.told(run())
+        })
     }
 
     /// Only the identity of an unchanged source moved (touched, or racy before).
     pub fn note_identity(&self, source: i64, identity: &Identity, racy: bool) -> Result<(), Error> {
-        self.told(
-            self.connection
-                .prepare_cached(
-                    "UPDATE _sources SET device = ?2, inode = ?3, size = ?4, mtime_ns = ?5, ctime_ns = ?6, racy = ?7,
-                     unread = NULL WHERE source = ?1",
-                )
-                .and_then(|mut s| {
-                    s.execute(params![
-                        source,
-                        identity.device,
-                        identity.inode,
-                        identity.size as i64,
-                        identity.mtime_ns,
-                        identity.ctime_ns,
-                        racy
-                    ])
-                }),
+        let sql = "UPDATE _sources SET device = ?2, inode = ?3, size = ?4, mtime_ns = ?5, ctime_ns = ?6, racy = ?7,
+            unread = NULL WHERE source = ?1";
+        self.execute(
+            sql,
+            params![
+                source,
+                identity.device,
+                identity.inode,
+                identity.size as i64,
+                identity.mtime_ns,
+                identity.ctime_ns,
+                racy
+            ],
         )
-        .map(|_| ())
+        .map(drop)
     }
 
     /// A known source that could not be read: its rows stay.
     pub fn note_unread(&self, source: i64, reason: &str) -> Result<(), Error> {
-        self.told(self.connection.execute(
+        self.execute(
             "UPDATE _sources SET unread = ?2 WHERE source = ?1",
             params![source, reason],
-        ))
-        .map(|_| ())
+        )
+        .map(drop)
     }
 }

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, FileControl, OpenFlags};
+use rusqlite::{Connection, FileControl, OpenFlags, OptionalExtension, Params, Row};
 
-use super::copier::Copier;
 use super::counted::Unsettled;
 use super::locks;
 use super::sums::Touched;
@@ -165,8 +164,6 @@ fn named(processes: &[String]) -> String {
 
 /// An open catalogue.
 pub struct Catalogue {
-    /// Only while an empty catalogue is filled. Before the connection, so that it never is the last one to close.
-    pub(super) copier: RefCell<Option<Copier>>,
     pub(super) connection: Connection,
     /// Answers of which is decided before the transaction ends which of their copies counts.
     pub(super) unsettled: RefCell<Unsettled>,
@@ -187,8 +184,6 @@ const WRITING_CACHE_KIB: i32 = 16_000;
 
 /// Pages in the WAL from which on each commit copies them into the database, and waits for the disk twice.
 const CHECKPOINT_PAGES: i32 = 2_000;
-/// The same while an empty catalogue is filled: some 50 MB, within [`WAL_BYTES`].
-const FILLING_CHECKPOINT_PAGES: i32 = 12_000;
 
 impl Catalogue {
     /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has left a WAL to be emptied.
@@ -206,23 +201,6 @@ impl Catalogue {
     pub fn keep_more_pages(&self) -> Result<(), Error> {
         let size = -WRITING_CACHE_KIB;
         self.told(self.connection.pragma_update(None, "cache_size", size))
-    }
-
-    /// While an empty catalogue is filled, a thread beside copies the WAL into the database, and commits do so seldom.
-    /// `false`: that is over.
-    pub fn checkpoint_beside(&self, beside: bool) -> Result<(), Error> {
-        let pages = match beside {
-            true => FILLING_CHECKPOINT_PAGES,
-            false => CHECKPOINT_PAGES,
-        };
-        // The last one is waited for.
-        self.copier.replace(None);
-        // What is in memory only has no WAL.
-        let is_file = self.connection.path().is_some_and(|path| !path.is_empty());
-        let copier = (beside && is_file).then(|| Copier::start(&self.path));
-        self.copier.replace(copier.flatten());
-        let pragma = "wal_autocheckpoint";
-        self.told(self.connection.pragma_update(None, pragma, pages))
     }
 
     /// Keep no more pages than who reads, and give back what is kept beyond that: for who stays open when the work is done.
@@ -289,7 +267,6 @@ impl Catalogue {
             connection,
             wal_bytes,
             patience,
-            copier: RefCell::default(),
             unsettled: RefCell::default(),
             touched: RefCell::default(),
             path: path.to_path_buf(),
@@ -378,7 +355,6 @@ impl Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
             patience: PATIENCE,
-            copier: RefCell::default(),
             unsettled: RefCell::default(),
             touched: RefCell::default(),
             path,
@@ -496,7 +472,6 @@ impl Catalogue {
             connection,
             wal_bytes: WAL_BYTES,
             patience: PATIENCE,
-            copier: RefCell::default(),
             unsettled: RefCell::default(),
             touched: RefCell::default(),
             path: path.to_path_buf(),
@@ -548,6 +523,66 @@ impl Catalogue {
     /// As if SQLite had met an error of the disk at that step: see [`failpoint`].
     pub(super) fn step(&self, name: &str) -> Result<(), Error> {
         self.told(step(name))
+    }
+
+    /// All rows of an answer, each as `make` makes it.
+    pub(super) fn all<T, All: FromIterator<T>>(
+        &self,
+        sql: &str,
+        bound: impl Params,
+        make: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<All, Error> {
+        self.with(|c| c.prepare_cached(sql)?.query_map(bound, make)?.collect())
+    }
+
+    /// The first row of an answer that may have none.
+    pub(super) fn first<T>(
+        &self,
+        sql: &str,
+        bound: impl Params,
+        make: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, Error> {
+        self.with(|c| c.prepare_cached(sql)?.query_row(bound, make).optional())
+    }
+
+    /// The first row of an answer that always has one.
+    pub(super) fn one<T>(
+        &self,
+        sql: &str,
+        bound: impl Params,
+        make: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        self.with(|c| c.prepare_cached(sql)?.query_row(bound, make))
+    }
+
+    /// Show each row of an answer without keeping it.
+    pub(super) fn each(
+        &self,
+        sql: &str,
+        bound: impl Params,
+        mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), Error> {
+        self.with(|c| {
+            let mut statement = c.prepare_cached(sql)?;
+            let mut rows = statement.query(bound)?;
+            while let Some(row) = rows.next()? {
+                show(row)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Run a statement that gives no rows; how many rows it changed.
+    pub(super) fn execute(&self, sql: &str, bound: impl Params) -> Result<usize, Error> {
+        self.with(|c| c.prepare_cached(sql)?.execute(bound))
+    }
+
+    /// Several statements that fail as one.
+    pub(super) fn with<T>(
+        &self,
+        run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        self.told(run(&self.connection))
     }
 
     /// Give SQLite's error its path. What is found to be damaged is marked.

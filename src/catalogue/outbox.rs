@@ -39,45 +39,37 @@ pub struct Dead {
 impl Catalogue {
     /// The catalogue's epoch and the highest batch it ever stamped.
     pub fn epoch(&self) -> Result<(String, i64), Error> {
-        self.told(
-            self.connection
-                .query_row("SELECT epoch, last_batch FROM _store", [], |r| {
-                    Ok((r.get(0)?, r.get(1)?))
-                }),
-        )
+        self.one("SELECT epoch, last_batch FROM _store", [], |r| {
+            Ok((r.get(0)?, r.get(1)?))
+        })
     }
 
     /// Before any words work: rows of batches up to `done` are in the words, later ones are to be done again.
     pub fn settle_batches(&self, done: i64) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
+        self.with(|c| {
             step("catalogue.trim")?;
             for table in ["_outbox", "_dead"] {
-                self.connection
-                    .execute(&format!("DELETE FROM {table} WHERE batch <= ?1"), [done])?;
-                self.connection.execute(
+                c.execute(&format!("DELETE FROM {table} WHERE batch <= ?1"), [done])?;
+                c.execute(
                     &format!("UPDATE {table} SET batch = NULL WHERE batch > ?1"),
                     [done],
                 )?;
             }
             step("catalogue.renumber")?;
             // The numbers of batches that never came into the words are given again.
-            self.connection.execute(
+            c.execute(
                 "UPDATE _store SET last_batch = ?1 WHERE last_batch > ?1",
                 [done],
             )?;
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// Whether a batch after `done` was settled, so that words that are done up to `done` only are older than the catalogue.
     pub fn has_settled_after(&self, done: i64) -> Result<bool, Error> {
-        self.told(self.connection.query_row(
-            "SELECT last_batch > ?1 AND NOT EXISTS (SELECT 1 FROM _outbox WHERE batch > ?1)
-                    AND NOT EXISTS (SELECT 1 FROM _dead WHERE batch > ?1) FROM _store",
-            [done],
-            |r| r.get(0),
-        ))
+        let sql = "SELECT last_batch > ?1 AND NOT EXISTS (SELECT 1 FROM _outbox WHERE batch > ?1)
+            AND NOT EXISTS (SELECT 1 FROM _dead WHERE batch > ?1) FROM _store";
+        self.one(sql, [done], |r| r.get(0))
     }
 
     /// The words are built anew: everything is owed again, under a new epoch.
@@ -108,8 +100,8 @@ impl Catalogue {
         bytes: u64,
         except: &std::collections::HashSet<i64>,
     ) -> Result<Vec<Item>, Error> {
-        let run = || -> rusqlite::Result<Vec<Item>> {
-            let mut statement = self.connection.prepare_cached(
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
                 "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL
                  ORDER BY answers, newest_ms DESC",
             )?;
@@ -138,66 +130,48 @@ impl Catalogue {
                 work.push(item);
             }
             Ok(work)
-        };
-        self.told(run())
+        })
     }
 
     /// All that the words at batch `done` lack.
     pub fn owed(&self, done: i64) -> Result<Vec<Item>, Error> {
-        let run = || -> rusqlite::Result<Vec<Item>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL OR batch > ?1
-                     ORDER BY answers, newest_ms DESC",
-                )?
-                .query_map([done], item_of)?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL OR batch > ?1
+            ORDER BY answers, newest_ms DESC";
+        self.all(sql, [done], item_of)
     }
 
     /// The entries that are lacking where there are no words to trust: all.
     pub fn outstanding_without_words(&self) -> Result<Lack, Error> {
         let all = "SELECT count(*), coalesce(sum(length), 0) FROM _entries WHERE flags & ?1 = 0";
-        self.told(self.connection.query_row(all, [flag::PROVISIONAL], lack_of))
+        self.one(all, [flag::PROVISIONAL], lack_of)
     }
 
     /// All that the words at batch `done` still hold though it is gone.
     pub fn dead(&self, done: i64) -> Result<Vec<Dead>, Error> {
-        let run = || -> rusqlite::Result<Vec<Dead>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT item, first, last FROM _dead WHERE batch IS NULL OR batch > ?1",
-                )?
-                .query_map([done], |r| {
-                    Ok(Dead {
-                        item: r.get(0)?,
-                        first: r.get(1)?,
-                        last: r.get(2)?,
-                    })
-                })?
-                .collect()
-        };
-        self.told(run())
+        self.all(
+            "SELECT item, first, last FROM _dead WHERE batch IS NULL OR batch > ?1",
+            [done],
+            |r| {
+                Ok(Dead {
+                    item: r.get(0)?,
+                    first: r.get(1)?,
+                    last: r.get(2)?,
+                })
+            },
+        )
     }
 
     /// Bytes of the entries that the words still lack something of.
     pub fn owed_bytes(&self) -> Result<u64, Error> {
         // An item is owed twice, for what is said and for what tools answered; both stand in the same bytes.
-        self.told(self.connection.query_row(
-            "SELECT coalesce(max(of), 0) FROM (SELECT sum(bytes) AS of FROM _outbox GROUP BY answers)",
-            [],
-            |r| Ok(r.get::<_, i64>(0)? as u64),
-        ))
+        let sql = "SELECT coalesce(max(of), 0) FROM (SELECT sum(bytes) AS of FROM _outbox GROUP BY answers)";
+        self.one(sql, [], |r| Ok(r.get::<_, i64>(0)? as u64))
     }
 
     /// Bytes of all sources.
     pub fn source_bytes(&self) -> Result<u64, Error> {
         let sum = "SELECT coalesce(sum(size), 0) FROM _sources";
-        self.told(
-            self.connection
-                .query_row(sum, [], |r| Ok(r.get::<_, i64>(0)? as u64)),
-        )
+        self.one(sum, [], |r| Ok(r.get::<_, i64>(0)? as u64))
     }
 
     /// The entries that the words at batch `done` lack. They are counted one by one, as an item does not say how many it
@@ -208,8 +182,8 @@ impl Catalogue {
         let is_pair = |a: &Item, b: &Item| {
             (a.source, a.first, a.last) == (b.source, b.first, b.last) && a.answers != b.answers
         };
-        let run = || -> rusqlite::Result<Lack> {
-            let mut of_item = self.connection.prepare_cached(
+        self.with(|c| {
+            let mut of_item = c.prepare_cached(
                 "SELECT count(*), coalesce(sum(length), 0) FROM _entries
                  WHERE key BETWEEN ?1 AND ?2 AND source = ?3 AND flags & ?4 = 0
                    AND (?5 IS NULL OR (flags & ?6 <> 0) = ?5)",
@@ -236,23 +210,20 @@ impl Catalogue {
                 lack.bytes += more.bytes;
             }
             Ok(lack)
-        };
-        self.told(run())
+        })
     }
 
     /// How much work is left at batch `done`: the bytes of its items, and their number.
     pub fn work_left(&self, done: i64) -> Result<(u64, u64), Error> {
-        self.told(self.connection.query_row(
-            "SELECT coalesce(sum(bytes), 0), count(*) FROM _outbox WHERE batch IS NULL OR batch > ?1",
-            [done],
-            |r| Ok((r.get::<_, i64>(0)? as u64, r.get::<_, i64>(1)? as u64)),
-        ))
+        let sql = "SELECT coalesce(sum(bytes), 0), count(*) FROM _outbox WHERE batch IS NULL OR batch > ?1";
+        self.one(sql, [done], |r| {
+            Ok((r.get::<_, i64>(0)? as u64, r.get::<_, i64>(1)? as u64))
+        })
     }
 
     /// Stamp the chosen rows with a new batch number, durably, before the words commit. Returns the batch.
     pub fn stamp(&self, work: &[Item], dead: &[Dead]) -> Result<i64, Error> {
-        let run = || -> rusqlite::Result<i64> {
-            let c = &self.connection;
+        self.with(|c| {
             // The words' commit is durable; the stamp it refers to must be durable before.
             c.pragma_update(None, "synchronous", "FULL")?;
             let stamped = (|| {
@@ -280,8 +251,7 @@ impl Catalogue {
             c.pragma_update(None, "synchronous", "NORMAL")?;
             step("catalogue.stamped")?;
             stamped
-        };
-        self.told(run())
+        })
     }
 }
 

@@ -51,36 +51,31 @@ impl Catalogue {
         last: i64,
         mut each: impl FnMut(OwedRow<'_>),
     ) -> Result<(), Error> {
-        let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(&format!(
-                "SELECT key, start, length, hash, {SEARCHED}, flags, kind, role, stop_reason IS NOT NULL FROM _entries
-                 WHERE key BETWEEN ?1 AND ?2 AND source = ?3",
-            ))?;
-            let mut rows = statement.query(params![first, last, source])?;
-            while let Some(row) = rows.next()? {
-                let kind = row.get_ref(6)?;
-                let role = row.get_ref(7)?;
-                each(OwedRow {
-                    key: row.get(0)?,
-                    start: in_file(row.get(1)?),
-                    length: in_file(row.get(2)?),
-                    hash: row.get::<_, i64>(3)? as u64,
-                    searched_ms: row.get(4)?,
-                    flags: row.get(5)?,
-                    kind: kind.as_str()?,
-                    role: role.as_str_or_null()?,
-                    ended: row.get(8)?,
-                });
-            }
+        let sql = format!(
+            "SELECT key, start, length, hash, {SEARCHED}, flags, kind, role, stop_reason IS NOT NULL
+             FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3"
+        );
+        self.each(&sql, params![first, last, source], |row| {
+            let kind = row.get_ref(6)?;
+            let role = row.get_ref(7)?;
+            each(OwedRow {
+                key: row.get(0)?,
+                start: in_file(row.get(1)?),
+                length: in_file(row.get(2)?),
+                hash: row.get::<_, i64>(3)? as u64,
+                searched_ms: row.get(4)?,
+                flags: row.get(5)?,
+                kind: kind.as_str()?,
+                role: role.as_str_or_null()?,
+                ended: row.get(8)?,
+            });
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// Entries that are provisional: they live in the overlay only.
     pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
-        let c = &self.connection;
-        let run = || -> rusqlite::Result<Vec<StoredEntry>> {
+        self.with(|c| {
             // They are of the last line of a source whose end is not consumed; one that grew while it was read is racy.
             let mut unfinished = c.prepare_cached(
                 "SELECT source, session FROM _sources CROSS JOIN _session_sources USING (source)
@@ -106,14 +101,13 @@ impl Catalogue {
                 }
             }
             Ok(provisional)
-        };
-        self.told(run())
+        })
     }
 
     /// Show everything: each session's part of each source, and of larger ones than `part` bytes stretches of about so many.
     pub fn stretches(&self, part: u64, mut each: impl FnMut(Stretch)) -> Result<(), Error> {
-        let mut run = || -> rusqlite::Result<()> {
-            let mut statement = self.connection.prepare_cached(
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
                 "SELECT source, session, next_arrival, r.path, s.relative, r.format,
                         s.racy OR s.unproven, s.device, s.inode, s.size, s.mtime_ns, s.ctime_ns
                  FROM _session_sources JOIN _sessions USING (session)
@@ -168,8 +162,7 @@ impl Catalogue {
                 }
             }
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// Within which bytes the entries of a source stand whose keys lie in `first..=last`, and how many there are.

@@ -25,15 +25,10 @@ impl Catalogue {
     /// Make the checkpoint of a source void, and have its directory looked into.
     fn void(&self, source: i64) -> Result<(), Error> {
         // Racy as well: no search takes the identity for a proof of the bytes meanwhile.
-        let run = || -> rusqlite::Result<Option<(i64, String)>> {
-            self.connection
-                .prepare_cached(
-                    "UPDATE _sources SET revision = ?2, racy = 1 WHERE source = ?1 RETURNING root, relative",
-                )?
-                .query_row(params![source, NO_REVISION], |r| Ok((r.get(0)?, r.get(1)?)))
-                .optional()
-        };
-        match self.told(run())? {
+        let sql = "UPDATE _sources SET revision = ?2, racy = 1 WHERE source = ?1 RETURNING root, relative";
+        match self.first(sql, params![source, NO_REVISION], |r| {
+            Ok((r.get(0)?, r.get(1)?))
+        })? {
             Some((root, relative)) => self.doubt_folders_at(root, &BTreeSet::from([relative])),
             None => Ok(()),
         }
@@ -51,32 +46,23 @@ impl Catalogue {
              WHERE unproven AND root IN ({}) AND (?1 IS NULL OR ctime_ns <= ?1)",
             numbers(roots)
         );
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            self.connection
-                .prepare_cached(&query)?
-                .query_map([unchanged_since], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        self.all(&query, [unchanged_since], |r| r.get(0))
     }
 
     /// What was stored of a source at its last reading.
     pub fn stored(&self, source: i64) -> Result<Option<Stored>, Error> {
         let query = format!("SELECT {KNOWN} FROM _sources WHERE source = ?1");
-        let run = || -> rusqlite::Result<Option<Stored>> {
-            let mut statement = self.connection.prepare_cached(&query)?;
+        self.with(|c| {
+            let mut statement = c.prepare_cached(&query)?;
             let stored = statement.query_row([source], |r| known(r).map(|known| known.stored));
             stored.optional()
-        };
-        self.told(run())
+        })
     }
 
     /// All blocks of a source are as they were when they were read. Within a transaction.
     pub fn note_proven(&self, source: i64) -> Result<(), Error> {
         let proven = "UPDATE _sources SET unproven = 0 WHERE source = ?1 AND unproven";
-        let cached = self.connection.prepare_cached(proven);
-        self.told(cached.and_then(|mut s| s.execute([source])))
-            .map(drop)
+        self.execute(proven, [source]).map(drop)
     }
 
     /// The same of these sources, each as it was in this state; of what somebody has read since nothing is noted. One

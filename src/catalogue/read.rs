@@ -114,26 +114,19 @@ impl ProblemsOfSource<'_> {
             let Some(from) = self.from.take() else {
                 return Ok(None);
             };
-            let run = || -> rusqlite::Result<Vec<(i64, StoredProblem)>> {
-                self.catalogue
-                    .connection
-                    .prepare_cached(
-                        "SELECT start, length, provisional, reason FROM _problems WHERE source = ?1 AND start >= ?2
-                         ORDER BY start LIMIT ?3",
-                    )?
-                    .query_map(params![self.source, from, PAGE as i64], |r| {
-                        let start = r.get(0)?;
-                        let problem = StoredProblem {
-                            start: in_file(start),
-                            length: in_file(r.get(1)?),
-                            provisional: r.get(2)?,
-                            reason: r.get(3)?,
-                        };
-                        Ok((start, problem))
-                    })?
-                    .collect()
-            };
-            let page = self.catalogue.told(run())?;
+            let sql = "SELECT start, length, provisional, reason FROM _problems WHERE source = ?1 AND start >= ?2
+                ORDER BY start LIMIT ?3";
+            let bound = params![self.source, from, PAGE as i64];
+            let page: Vec<_> = self.catalogue.all(sql, bound, |r| {
+                let start = r.get(0)?;
+                let problem = StoredProblem {
+                    start: in_file(start),
+                    length: in_file(r.get(1)?),
+                    provisional: r.get(2)?,
+                    reason: r.get(3)?,
+                };
+                Ok((start, problem))
+            })?;
             let last = page.last().filter(|_| page.len() == PAGE);
             self.from = last.and_then(|(start, _)| start.checked_add(1));
             let problems: Vec<_> = page.into_iter().map(|(_, problem)| problem).collect();
@@ -192,10 +185,9 @@ impl Catalogue {
 
     /// All sources of a root, sorted by path.
     pub fn known_sources(&self, root: i64) -> Result<Vec<Known>, Error> {
-        let run = || -> rusqlite::Result<Vec<Known>> {
+        self.with(|c| {
             // Along the table and sorted here: by the index on paths each row would be looked up for itself.
-            let mut known: Vec<Known> = self
-                .connection
+            let mut known: Vec<Known> = c
                 .prepare_cached(&format!(
                     "SELECT {KNOWN} FROM _sources NOT INDEXED WHERE root = ?1"
                 ))?
@@ -203,24 +195,20 @@ impl Catalogue {
                 .collect::<Result<_, _>>()?;
             known.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
             Ok(known)
-        };
-        self.told(run())
+        })
     }
 
     /// The checkpoint of a source.
     pub fn checkpoint(&self, source: i64) -> Result<Option<Checkpoint>, Error> {
-        self.told(
-            self.connection
-                .prepare_cached("SELECT proof, fold FROM _checkpoints WHERE source = ?1")
-                .and_then(|mut s| {
-                    s.query_row([source], |r| {
-                        Ok(Checkpoint {
-                            proof: Proof::from_bytes(r.get_ref(0)?.as_blob().unwrap_or_default()),
-                            fold: r.get(1)?,
-                        })
-                    })
-                    .optional()
-                }),
+        self.first(
+            "SELECT proof, fold FROM _checkpoints WHERE source = ?1",
+            [source],
+            |r| {
+                Ok(Checkpoint {
+                    proof: Proof::from_bytes(r.get_ref(0)?.as_blob().unwrap_or_default()),
+                    fold: r.get(1)?,
+                })
+            },
         )
     }
 
@@ -231,17 +219,13 @@ impl Catalogue {
                      FROM _session_sources ss WHERE ss.source = ?1";
         self.at_one_moment(|| {
             let query = format!("SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2");
-            let found = self.connection.prepare_cached(&query);
-            let found =
-                found.and_then(|mut s| s.query_row(params![root, relative], known).optional());
-            let Some(known) = self.told(found)? else {
+            let found = self.first(&query, params![root, relative], known)?;
+            let Some(known) = found else {
                 return Ok(None);
             };
-            let first = self.connection.prepare_cached(first);
-            let first = first.and_then(|mut s| s.query_row([known.source], |r| r.get(0)));
             Ok(Some(SourceState {
                 checkpoint: self.checkpoint(known.source)?,
-                first: self.told(first)?,
+                first: self.one(first, [known.source], |r| r.get(0))?,
                 known,
             }))
         })
@@ -249,50 +233,35 @@ impl Catalogue {
 
     /// Files below a root that are no source, and why; sorted by path.
     pub fn strays(&self, root: i64) -> Result<Vec<Stray>, Error> {
-        let run = || -> rusqlite::Result<Vec<Stray>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative",
-                )?
-                .query_map([root], |r| {
-                    Ok(Stray {
-                        relative: r.get(0)?,
-                        reason: r.get(1)?,
-                        unread: r.get(2)?,
-                    })
-                })?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative";
+        self.all(sql, [root], |r| {
+            Ok(Stray {
+                relative: r.get(0)?,
+                reason: r.get(1)?,
+                unread: r.get(2)?,
+            })
+        })
     }
 
     /// How many links below a root were not followed at the last look, for that reason.
     pub fn links_not_followed(&self, root: i64, reason: &str) -> Result<u64, Error> {
         let count = "SELECT count(*) FROM _strays WHERE root = ?1 AND reason = ?2";
-        self.told(
-            self.connection
-                .prepare_cached(count)
-                .and_then(|mut s| s.query_row(params![root, reason], |r| r.get::<_, i64>(0)))
-                .map(|count| count as u64),
-        )
+        let count = self.one(count, params![root, reason], |r| r.get::<_, i64>(0))?;
+        Ok(count as u64)
     }
 
     /// The format and label a root was last scanned with.
     pub fn root_is(&self, root: i64) -> Result<(String, Option<String>, bool), Error> {
         let is = "SELECT format, label, flat FROM _roots WHERE root = ?1";
-        self.told(
-            self.connection
-                .prepare_cached(is)
-                .and_then(|mut s| s.query_row([root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))),
-        )
+        self.one(is, [root], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))
     }
 
     /// Number of a root, if it was ever scanned, be it under another name: the one it was named by
     /// first stays, as long as it leads there.
     pub fn root_of(&self, agent: &str, path: &Path) -> Result<Option<i64>, Error> {
         let of = "SELECT root FROM _roots WHERE host = '' AND agent = ?1 AND path = ?2";
-        let run = || {
-            let mut of = self.connection.prepare_cached(of)?;
+        self.with(|c| {
+            let mut of = c.prepare_cached(of)?;
             let root = of.query_row(params![agent, path.to_string_lossy()], |r| r.get(0));
             if let Some(root) = root.optional()? {
                 return Ok(Some(root));
@@ -300,7 +269,7 @@ impl Catalogue {
             let Some(folder) = file_at(path) else {
                 return Ok(None);
             };
-            let mut same = self.connection.prepare_cached(
+            let mut same = c.prepare_cached(
                 "SELECT root, path FROM _roots
                  WHERE host = '' AND agent = ?1 AND device = ?2 AND inode = ?3 ORDER BY root",
             )?;
@@ -312,100 +281,58 @@ impl Catalogue {
                 }
             }
             Ok(None)
-        };
-        self.told(run())
+        })
     }
 
     /// Every working directory that a session names.
     pub fn working_directories(&self) -> Result<Vec<String>, Error> {
-        let run = || -> rusqlite::Result<Vec<String>> {
-            self.connection
-                .prepare_cached(
-                    // From one to the next along the index: there are far fewer than sessions.
-                    "WITH RECURSIVE here(cwd) AS (
-                         SELECT min(cwd) FROM _sessions WHERE cwd > ''
-                         UNION ALL
-                         SELECT (SELECT min(cwd) FROM _sessions WHERE cwd > here.cwd) FROM here WHERE cwd IS NOT NULL)
-                     SELECT cwd FROM here WHERE cwd IS NOT NULL",
-                )?
-                .query_map([], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        // From one to the next along the index: there are far fewer than sessions.
+        let sql = "WITH RECURSIVE here(cwd) AS (
+                SELECT min(cwd) FROM _sessions WHERE cwd > ''
+                UNION ALL
+                SELECT (SELECT min(cwd) FROM _sessions WHERE cwd > here.cwd) FROM here WHERE cwd IS NOT NULL)
+            SELECT cwd FROM here WHERE cwd IS NOT NULL";
+        self.all(sql, [], |r| r.get(0))
     }
 
     /// Numbers of all roots ever scanned.
     pub fn root_numbers(&self) -> Result<Vec<i64>, Error> {
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            self.connection
-                .prepare_cached("SELECT root FROM _roots")?
-                .query_map([], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        self.all("SELECT root FROM _roots", [], |r| r.get(0))
     }
 
     /// The device a root was on when it was last read.
     pub fn root_device(&self, root: i64) -> Result<Option<i64>, Error> {
         let device = "SELECT device FROM _roots WHERE root = ?1";
-        let cached = self.connection.prepare_cached(device);
-        self.told(cached.and_then(|mut s| s.query_row([root], |r| r.get(0))))
+        self.one(device, [root], |r| r.get(0))
     }
 
     /// All sessions of these roots, those the agent lists first; each agent's order.
     pub fn sessions(&self, roots: &[i64]) -> Result<Vec<StoredSession>, Error> {
         let list = numbers(roots);
         let query = format!("{SESSION} WHERE s.root IN ({list})");
-        let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            self.connection
-                .prepare_cached(&query)?
-                .query_map([], stored_session)?
-                .collect()
-        };
-        self.told(run())
+        self.all(&query, [], stored_session)
     }
 
     /// Sessions by number.
     pub fn sessions_by_number(&self, sessions: &[i64]) -> Result<Vec<StoredSession>, Error> {
         let query = format!("{SESSION} WHERE s.session IN ({})", numbers(sessions));
-        let run = || -> rusqlite::Result<Vec<StoredSession>> {
-            self.connection
-                .prepare(&query)?
-                .query_map([], stored_session)?
-                .collect()
-        };
-        self.told(run())
+        self.with(|c| c.prepare(&query)?.query_map([], stored_session)?.collect())
     }
 
     /// Path, format and file order of a source.
     pub fn source_place(&self, source: i64) -> Result<Option<(PathBuf, String)>, Error> {
-        self.told(
-            self.connection
-                .prepare_cached(
-                    "SELECT r.path, s.relative, r.format FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1",
-                )
-                .and_then(|mut s| {
-                    s.query_row([source], |r| {
-                        let root: String = r.get(0)?;
-                        let relative: String = r.get(1)?;
-                        Ok((PathBuf::from(root).join(relative), r.get(2)?))
-                    })
-                    .optional()
-                }),
-        )
+        let sql = "SELECT r.path, s.relative, r.format FROM _sources s JOIN _roots r USING (root) WHERE s.source = ?1";
+        self.first(sql, [source], |r| {
+            let root: String = r.get(0)?;
+            let relative: String = r.get(1)?;
+            Ok((PathBuf::from(root).join(relative), r.get(2)?))
+        })
     }
 
     /// Sources of a session.
     pub fn sources_of(&self, session: i64) -> Result<Vec<i64>, Error> {
-        let run = || -> rusqlite::Result<Vec<i64>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT source FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 ORDER BY relative",
-                )?
-                .query_map([session], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT source FROM _session_sources JOIN _sources USING (source) WHERE session = ?1 ORDER BY relative";
+        self.all(sql, [session], |r| r.get(0))
     }
 
     /// Problems of a source in file order.
@@ -420,120 +347,82 @@ impl Catalogue {
 
     /// Path of the session that a session of the same root names by its id.
     pub fn path_of_id(&self, id: &str, beside: i64) -> Result<Option<String>, Error> {
-        self.told(
-            self.connection
-                .prepare_cached(
-                    "SELECT path FROM _sessions WHERE id = ?1 AND root = (SELECT root FROM _sessions WHERE session = ?2)
-                     ORDER BY path",
-                )
-                .and_then(|mut s| s.query_row(params![id, beside], |r| r.get(0)).optional()),
-        )
+        let sql = "SELECT path FROM _sessions WHERE id = ?1 AND root = (SELECT root FROM _sessions WHERE session = ?2)
+            ORDER BY path";
+        self.first(sql, params![id, beside], |r| r.get(0))
     }
 
     /// Paths of sessions of the same root that name `session` as their parent by its id.
     pub fn children_of_id(&self, id: &str, session: i64) -> Result<Vec<String>, Error> {
-        let run = || -> rusqlite::Result<Vec<String>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT path FROM _sessions WHERE parent_session = ?1
-                       AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path",
-                )?
-                .query_map(params![id, session], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1
+            AND root = (SELECT root FROM _sessions WHERE session = ?2) ORDER BY created_ms, path";
+        self.all(sql, params![id, session], |r| r.get(0))
     }
 
     /// Paths of sessions whose header names `path` as their parent.
     pub fn forks_of(&self, path: &str) -> Result<Vec<String>, Error> {
-        let run = || -> rusqlite::Result<Vec<String>> {
-            self.connection
-                .prepare_cached("SELECT path FROM _sessions WHERE parent_session = ?1 ORDER BY created_ms, path")?
-                .query_map([path], |r| r.get(0))?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT path FROM _sessions WHERE parent_session = ?1 ORDER BY created_ms, path";
+        self.all(sql, [path], |r| r.get(0))
     }
 
     /// The parent a session's header names, by the session's path.
     pub fn parent_of(&self, path: &str) -> Result<Option<String>, Error> {
-        self.told(
-            self.connection
-                .query_row(
-                    "SELECT parent_session FROM _sessions WHERE path = ?1",
-                    [path],
-                    |r| r.get(0),
-                )
-                .optional(),
+        self.first(
+            "SELECT parent_session FROM _sessions WHERE path = ?1",
+            [path],
+            |r| r.get(0),
         )
         .map(Option::flatten)
     }
 
     /// All roots with their counts.
     pub fn roots(&self) -> Result<Vec<StoredRoot>, Error> {
-        let run = || -> rusqlite::Result<Vec<StoredRoot>> {
-            self.connection
-                .prepare_cached(
-                    "SELECT r.root, r.error,
-                            (SELECT count(*) FROM _sources s WHERE s.root = r.root),
-                            (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
-                            (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
-                            (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2))
-                     FROM _roots r ORDER BY r.root",
-                )?
-                .query_map([NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
-                    Ok(StoredRoot {
-                        root: r.get(0)?,
-                        error: r.get(1)?,
-                        files: r.get::<_, i64>(2)? as u64,
-                        sessions: r.get::<_, i64>(3)? as u64,
-                        newest_ms: r.get(4)?,
-                        excluded: r.get::<_, i64>(5)? as u64,
-                        links_not_followed: r.get::<_, i64>(6)? as u64,
-                    })
-                })?
-                .collect()
-        };
-        self.told(run())
+        let sql = "SELECT r.root, r.error,
+                   (SELECT count(*) FROM _sources s WHERE s.root = r.root),
+                   (SELECT count(*) FROM _sessions s WHERE s.root = r.root),
+                   (SELECT max(modified_ms) FROM _sessions s WHERE s.root = r.root), r.excluded,
+                   (SELECT count(*) FROM _strays s WHERE s.root = r.root AND s.reason IN (?1, ?2))
+            FROM _roots r ORDER BY r.root";
+        self.all(sql, [NOT_FOLLOWED, ABOVE_A_ROOT], |r| {
+            Ok(StoredRoot {
+                root: r.get(0)?,
+                error: r.get(1)?,
+                files: r.get::<_, i64>(2)? as u64,
+                sessions: r.get::<_, i64>(3)? as u64,
+                newest_ms: r.get(4)?,
+                excluded: r.get::<_, i64>(5)? as u64,
+                links_not_followed: r.get::<_, i64>(6)? as u64,
+            })
+        })
     }
 
     /// Whether the last look at a source could not read it.
     pub fn is_noted_unread(&self, source: i64) -> Result<bool, Error> {
-        self.told(self.connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM _sources WHERE source = ?1 AND unread IS NOT NULL)",
-            [source],
-            |r| r.get(0),
-        ))
+        let sql = "SELECT EXISTS (SELECT 1 FROM _sources WHERE source = ?1 AND unread IS NOT NULL)";
+        self.one(sql, [source], |r| r.get(0))
     }
 
     /// Sessions, entries, problems, bytes of all sources, last scan.
     pub fn totals(&self) -> Result<Totals, Error> {
-        self.told(self.connection.query_row(
-            "SELECT (SELECT count(*) FROM _sessions), (SELECT count(*) FROM _entries), (SELECT count(*) FROM problems),
-                    (SELECT count(*) FROM problems WHERE what IN ('unread', 'root')),
-                    (SELECT coalesce(sum(size), 0) FROM _sources), (SELECT last_scan_ms FROM _store)",
-            [],
-            |r| {
-                let count = |at| r.get::<_, i64>(at).map(|count| count as u64);
-                Ok(Totals {
-                    sessions: count(0)?,
-                    entries: count(1)?,
-                    problems: count(2)?,
-                    unread: count(3)?,
-                    source_bytes: count(4)?,
-                    last_scan_ms: r.get(5)?,
-                })
-            },
-        ))
+        let sql = "SELECT (SELECT count(*) FROM _sessions), (SELECT count(*) FROM _entries), (SELECT count(*) FROM problems),
+            (SELECT count(*) FROM problems WHERE what IN ('unread', 'root')),
+            (SELECT coalesce(sum(size), 0) FROM _sources), (SELECT last_scan_ms FROM _store)";
+        self.one(sql, [], |r| {
+            let count = |at| r.get::<_, i64>(at).map(|count| count as u64);
+            Ok(Totals {
+                sessions: count(0)?,
+                entries: count(1)?,
+                problems: count(2)?,
+                unread: count(3)?,
+                source_bytes: count(4)?,
+                last_scan_ms: r.get(5)?,
+            })
+        })
     }
 
     /// SQLite's own check of the file; `None` when all is well.
     pub fn integrity(&self) -> Result<Option<String>, Error> {
-        let said: String = self.told(self.connection.query_row(
-            "PRAGMA integrity_check(1)",
-            [],
-            |r| r.get(0),
-        ))?;
+        let said: String = self.one("PRAGMA integrity_check(1)", [], |r| r.get(0))?;
         Ok((said != "ok").then_some(said))
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use rusqlite::types::{Value, ValueRef};
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::types::Value;
+use rusqlite::{params, params_from_iter};
 
 use super::open::{Catalogue, Error};
 use super::read::{SESSION, stored_session};
@@ -31,8 +31,6 @@ pub struct PlacedRow {
     pub key: Option<f64>,
     /// Whether it is of the directory asked for.
     pub is_here: bool,
-    /// Characters of its JSON without its head: see [`head`].
-    pub length: u32,
 }
 
 /// Which rows are wanted, and with what to sort them by. The default is all of them.
@@ -61,7 +59,7 @@ impl Wanted {
     fn statement(&self) -> (String, Vec<Value>) {
         if *self == Wanted::default() {
             // In the agents' order, nearly: what is sorted already is sorted fast.
-            let all = "SELECT session, root, listed, modified_ms, file_ms, created_ms, length(json), NULL, 1
+            let all = "SELECT session, root, listed, modified_ms, file_ms, created_ms, NULL, 1
                        FROM _rows ORDER BY listed DESC, modified_ms DESC, file_ms DESC";
             return (all.to_owned(), Vec::new());
         }
@@ -109,7 +107,7 @@ impl Wanted {
             Sort::Errors => "s.errors",
         };
         let some = format!(
-            "SELECT r.session, r.root, r.listed, r.modified_ms, r.file_ms, r.created_ms, length(r.json),
+            "SELECT r.session, r.root, r.listed, r.modified_ms, r.file_ms, r.created_ms,
                     CAST({key} AS REAL), {here}
              FROM _rows r JOIN _sessions s USING (session) WHERE {}",
             asked.join(" AND ")
@@ -226,29 +224,9 @@ fn row_hash(session: i64, json: &str) -> i64 {
     (hash(json.as_bytes()) ^ session.cast_unsigned()).cast_signed()
 }
 
-/// The JSON of a row of session, JSON and hash.
-fn checked<'a>(row: &'a Row<'_>) -> rusqlite::Result<&'a str> {
-    let json = text(row, 1)?;
-    match row.get::<_, i64>(2)? == row_hash(row.get(0)?, json) {
-        true => Ok(json),
-        false => Err(not_as_written()),
-    }
-}
-
 /// A row's JSON is not what was written: the catalogue is damaged.
 fn not_as_written() -> rusqlite::Error {
     rusqlite::Error::InvalidColumnType(1, "json".to_owned(), rusqlite::types::Type::Text)
-}
-
-/// A column's text. A list has megabytes of it: rusqlite would find out more slowly that it is UTF-8.
-fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a str> {
-    let value = row.get_ref(column)?;
-    match value {
-        ValueRef::Text(bytes) => simdutf8::basic::from_utf8(bytes).ok(),
-        _ => None,
-    }
-    // It tells what is wrong, too.
-    .map_or_else(|| Ok(value.as_str()?), Ok)
 }
 
 impl Catalogue {
@@ -274,83 +252,39 @@ impl Catalogue {
         wanted: &Wanted,
         mut each: impl FnMut(PlacedRow),
     ) -> Result<(), Error> {
-        let mut run = || -> rusqlite::Result<()> {
-            let (sql, bound) = wanted.statement();
-            let mut statement = self.connection.prepare_cached(&sql)?;
-            let mut rows = statement.query(params_from_iter(bound))?;
-            while let Some(row) = rows.next()? {
-                each(PlacedRow {
-                    session: row.get(0)?,
-                    root: row.get(1)?,
-                    listed: row.get(2)?,
-                    modified_ms: row.get(3)?,
-                    file_ms: row.get(4)?,
-                    created_ms: row.get(5)?,
-                    length: row.get(6)?,
-                    key: row.get(7)?,
-                    is_here: row.get(8)?,
-                });
-            }
+        let (sql, bound) = wanted.statement();
+        self.each(&sql, params_from_iter(bound), |row| {
+            each(PlacedRow {
+                session: row.get(0)?,
+                root: row.get(1)?,
+                listed: row.get(2)?,
+                modified_ms: row.get(3)?,
+                file_ms: row.get(4)?,
+                created_ms: row.get(5)?,
+                key: row.get(6)?,
+                is_here: row.get(7)?,
+            });
             Ok(())
-        };
-        self.told(run())
+        })
     }
 
-    /// The JSON of some sessions' rows without their heads, and which of `sessions` each is of. One
-    /// that is gone is left out, as are all of them when the index that they were numbered in is. `sessions` ascend.
-    pub fn ready_json(
-        &self,
-        index_id: &str,
-        sessions: &[i64],
-        mut each: impl FnMut(usize, &str),
-    ) -> Result<(), Error> {
-        let (Some(first), Some(last)) = (sessions.first(), sessions.last()) else {
-            return Ok(());
-        };
-        let one = &self.connection;
-        let mut run = || -> rusqlite::Result<()> {
-            let is_there = "SELECT 1 FROM _store WHERE index_id = ?1";
-            if !one.prepare_cached(is_there)?.exists([index_id])? {
-                return Ok(());
+    /// The JSON of a session's row without its head; `None`: it is gone.
+    pub fn ready_json(&self, session: i64) -> Result<Option<String>, Error> {
+        let sql = "SELECT json, hash FROM _rows WHERE session = ?1";
+        self.first(sql, [session], |row| {
+            let json: String = row.get(0)?;
+            match row.get::<_, i64>(1)? == row_hash(session, &json) {
+                true => Ok(json),
+                false => Err(not_as_written()),
             }
-            let span = last
-                .checked_sub(*first)
-                .and_then(|s| usize::try_from(s).ok());
-            if span.is_some_and(|span| span < sessions.len() + sessions.len() / 8) {
-                // Nearly all that lie between: one after the other, not each looked up for itself. The others are read as well.
-                let between = "SELECT session, json, hash FROM _rows WHERE session BETWEEN ?1 AND ?2 ORDER BY session";
-                let mut between = one.prepare_cached(between)?;
-                let mut rows = between.query([first, last])?;
-                let mut wanted = sessions.iter().enumerate().peekable();
-                while let Some(row) = rows.next()? {
-                    let session: i64 = row.get(0)?;
-                    while wanted.next_if(|(_, wanted)| **wanted < session).is_some() {}
-                    if let Some((nth, _)) = wanted.next_if(|(_, wanted)| **wanted == session) {
-                        each(nth, checked(row)?);
-                    }
-                }
-                return Ok(());
-            }
-            let one_row = "SELECT session, json, hash FROM _rows WHERE session = ?1";
-            let mut row = one.prepare_cached(one_row)?;
-            for (nth, session) in sessions.iter().enumerate() {
-                if let Some(row) = row.query([session])?.next()? {
-                    each(nth, checked(row)?);
-                }
-            }
-            Ok(())
-        };
-        self.told(run())
+        })
     }
 
     /// The path in a session's row; empty when the session is gone.
     pub fn row_path(&self, session: i64) -> Result<PathBuf, Error> {
         let sql = "SELECT path FROM _sessions WHERE session = ?1";
-        let path = self
-            .connection
-            .prepare_cached(sql)
-            .and_then(|mut s| s.query_row([session], |r| r.get::<_, String>(0)).optional());
-        self.told(path).map(|path| path.unwrap_or_default().into())
+        let path: Option<String> = self.first(sql, [session], |r| r.get(0))?;
+        Ok(path.unwrap_or_default().into())
     }
 
     /// The row whose JSON this is.
@@ -360,39 +294,26 @@ impl Catalogue {
 
     /// Sessions of subagents, each with the sessions above it that are there: its parent, that one's parent, and so on.
     pub fn subagents(&self) -> Result<Vec<(i64, i64)>, Error> {
-        let run = || -> rusqlite::Result<Vec<(i64, i64)>> {
-            self.connection
-                .prepare_cached(
-                    "WITH RECURSIVE above(child, root, parent) AS (
-                        SELECT session, root, parent_session FROM _sessions WHERE subagent
-                        UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
-                              ON p.root = above.root AND p.id = above.parent AND p.subagent)
-                     SELECT DISTINCT child, p.session FROM above JOIN _sessions p
-                       ON p.root = above.root AND p.id = above.parent AND p.session <> child",
-                )?
-                .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect()
-        };
-        self.told(run())
+        let sql = "WITH RECURSIVE above(child, root, parent) AS (
+               SELECT session, root, parent_session FROM _sessions WHERE subagent
+               UNION SELECT child, p.root, p.parent_session FROM above JOIN _sessions p
+                     ON p.root = above.root AND p.id = above.parent AND p.subagent)
+            SELECT DISTINCT child, p.session FROM above JOIN _sessions p
+              ON p.root = above.root AND p.id = above.parent AND p.session <> child";
+        self.all(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
     /// Every folder that sessions are looked for by, and whether it is a project's.
     pub fn folders_of_sessions(&self) -> Result<Vec<(String, bool)>, Error> {
-        let run = || -> rusqlite::Result<Vec<(String, bool)>> {
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT DISTINCT {PROJECT}, (s.own ->> '$.projectRoot') IS NOT NULL FROM _sessions s"
-                ))?
-                .query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?
-                .collect()
-        };
-        self.told(run())
+        let sql = format!(
+            "SELECT DISTINCT {PROJECT}, (s.own ->> '$.projectRoot') IS NOT NULL FROM _sessions s"
+        );
+        self.all(&sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
     }
 
     /// Sessions whose ready row says something else than their columns.
     pub fn ready_rows_that_differ(&self) -> Result<u64, Error> {
-        let run = || -> rusqlite::Result<u64> {
-            let c = &self.connection;
+        self.with(|c| {
             let mut all = c.prepare(SESSION)?;
             let mut rows = all.query([])?;
             let mut same = c.prepare_cached(
@@ -415,8 +336,7 @@ impl Catalogue {
                 differ += u64::from(!equal);
             }
             Ok(differ)
-        };
-        self.told(run())
+        })
     }
 }
 

@@ -32,7 +32,7 @@ impl Catalogue {
         // SQLite fills a file that exists if it is empty; this one is private from the beginning.
         let file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         let name = file.path().to_string_lossy().into_owned();
-        self.told(self.connection.execute("VACUUM INTO ?1", [name]))?;
+        self.execute("VACUUM INTO ?1", [name])?;
         file.as_file().sync_all().map_err(failed)?;
         match file.persist_noclobber(to) {
             Ok(_) => Ok(()),

@@ -18,11 +18,11 @@ fn below(path: &str) -> (String, String) {
 impl Catalogue {
     /// The sources at these paths and below them; sorted by path.
     pub fn known_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<Vec<Known>, Error> {
-        let run = || -> rusqlite::Result<Vec<Known>> {
-            let mut one = self.connection.prepare_cached(&format!(
+        self.with(|c| {
+            let mut one = c.prepare_cached(&format!(
                 "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2"
             ))?;
-            let mut under = self.connection.prepare_cached(&format!(
+            let mut under = c.prepare_cached(&format!(
                 "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative >= ?2 AND relative < ?3"
             ))?;
             let mut all = Vec::new();
@@ -37,14 +37,13 @@ impl Catalogue {
             }
             all.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
             Ok(all)
-        };
-        self.told(run())
+        })
     }
 
     /// The files at these paths and below them that are no source; sorted by path.
     pub fn strays_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<Vec<Stray>, Error> {
-        let run = || -> rusqlite::Result<Vec<Stray>> {
-            let mut statement = self.connection.prepare_cached(
+        self.with(|c| {
+            let mut statement = c.prepare_cached(
                 "SELECT relative, reason, unread FROM _strays WHERE root = ?1 AND relative = ?2
                  UNION ALL
                  SELECT relative, reason, unread FROM _strays WHERE root = ?1 AND relative >= ?3 AND relative < ?4",
@@ -65,18 +64,14 @@ impl Catalogue {
             }
             all.sort();
             Ok(all)
-        };
-        self.told(run())
+        })
     }
 
     /// Instead of the files there that were no source: these.
     pub fn replace_strays(&self, root: i64, old: &[Stray], new: &[Stray]) -> Result<(), Error> {
         for stray in old {
-            let gone = self
-                .connection
-                .prepare_cached("DELETE FROM _strays WHERE root = ?1 AND relative = ?2")
-                .and_then(|mut s| s.execute(params![root, stray.relative]));
-            self.told(gone)?;
+            let gone = "DELETE FROM _strays WHERE root = ?1 AND relative = ?2";
+            self.execute(gone, params![root, stray.relative])?;
         }
         new.iter()
             .try_for_each(|stray| self.note_stray(root, stray))
@@ -84,11 +79,11 @@ impl Catalogue {
 
     /// Compare what is in the directories of these paths, and below them, again in any case.
     pub fn doubt_folders_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            let mut one = self.connection.prepare_cached(
+        self.with(|c| {
+            let mut one = c.prepare_cached(
                 "UPDATE _folders SET seal = NULL WHERE root = ?1 AND relative = ?2 AND seal IS NOT NULL",
             )?;
-            let mut under = self.connection.prepare_cached(
+            let mut under = c.prepare_cached(
                 "UPDATE _folders SET seal = NULL WHERE root = ?1 AND relative >= ?2 AND relative < ?3 AND seal IS NOT NULL",
             )?;
             for path in paths {
@@ -98,7 +93,6 @@ impl Catalogue {
                 under.execute(params![root, from, to])?;
             }
             Ok(())
-        };
-        self.told(run())
+        })
     }
 }

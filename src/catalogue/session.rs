@@ -209,8 +209,7 @@ impl Catalogue {
         format: &dyn Format,
         fresh: &Fold,
     ) -> Result<Option<String>, Error> {
-        let run = || -> rusqlite::Result<Option<String>> {
-            let c = &self.connection;
+        self.with(|c| {
             let sessions: Vec<i64> = c
                 .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
                 .query_map([source], |r| r.get(0))?
@@ -241,8 +240,7 @@ impl Catalogue {
                 }
             }
             Ok(None)
-        };
-        self.told(run())
+        })
     }
 
     /// Make a session's row from its sources.
@@ -257,9 +255,8 @@ impl Catalogue {
         format: &dyn Format,
         shown: Option<&Fold>,
     ) -> Result<(), Error> {
-        let run = || -> rusqlite::Result<()> {
-            let sessions: Vec<i64> = self
-                .connection
+        self.with(|c| {
+            let sessions: Vec<i64> = c
                 .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
                 .query_map([source], |r| r.get(0))?
                 .collect::<Result<_, _>>()?;
@@ -267,8 +264,7 @@ impl Catalogue {
                 self.refold(session, format, shown.map(|fold| (source, fold)))?;
             }
             Ok(())
-        };
-        self.told(run())
+        })
     }
 }
 

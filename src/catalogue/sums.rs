@@ -141,10 +141,10 @@ impl Catalogue {
     /// # Errors
     /// When the catalogue cannot be read.
     pub fn wrong_sums(&self) -> Result<u64, Error> {
-        let run = || -> rusqlite::Result<i64> {
+        self.with(|c| {
             let mut wrong = 0;
             for (table, sums) in [("_usage_sums", USAGE), ("_call_sums", CALLS)] {
-                wrong += self.connection.query_row(
+                wrong += c.query_row(
                     &format!(
                         "WITH wanted AS MATERIALIZED ({sums})
                          SELECT max((SELECT count(*) FROM (SELECT * FROM wanted EXCEPT SELECT * FROM {table})),
@@ -154,7 +154,7 @@ impl Catalogue {
                     |r| r.get::<_, i64>(0),
                 )?;
             }
-            let days: i64 = self.connection.query_row(
+            let days: i64 = c.query_row(
                 &format!(
                     "SELECT (SELECT count(*) FROM _usage_sums WHERE quarter_ms NOT IN (SELECT quarter_ms FROM _quarters)
                                AND strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch') IS NOT NULL)
@@ -167,8 +167,8 @@ impl Catalogue {
                 |r| r.get(0),
             )?;
             Ok(wrong + days)
-        };
-        self.told(run()).map(i64::cast_unsigned)
+        })
+        .map(i64::cast_unsigned)
     }
 }
 

@@ -30,11 +30,6 @@ impl Catalogue {
                AND key >> 24 IN (SELECT session FROM _sessions WHERE root IN ({}))",
             roots.join(", ")
         );
-        let mut values = Vec::new();
-        self.each(&query, |row| {
-            values.push(row.get(0)?);
-            Ok(())
-        })?;
-        Ok(values)
+        self.all(&query, [], |row| row.get(0))
     }
 }

@@ -8,7 +8,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::copier::Copier;
 use super::locks;
 use super::open::{Catalogue, Error};
 
@@ -45,10 +44,7 @@ impl Catalogue {
     /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to an older state.
     pub(super) fn empty_wal(&self) -> Result<bool, Error> {
         self.step("catalogue.checkpoint")?;
-        let copier = self.copier.borrow();
-        let _alone = copier.as_ref().map(Copier::wait);
-        let c = &self.connection;
-        let run = || -> rusqlite::Result<bool> {
+        self.with(|c| {
             c.busy_timeout(PATIENCE)?;
             // 0: all of it was copied, and the file is empty.
             let emptied = c.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |r| {
@@ -56,8 +52,7 @@ impl Catalogue {
             });
             c.busy_timeout(self.patience)?;
             Ok(emptied? == 0)
-        };
-        self.told(run())
+        })
     }
 }
 

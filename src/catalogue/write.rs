@@ -2,7 +2,6 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::chains;
 use super::counted::{self, Change};
 use super::entries::in_file;
 pub use super::insert::Inserts;
@@ -160,12 +159,7 @@ impl Catalogue {
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
         self.step("catalogue.begin")?;
-        self.told(self.run_cached("BEGIN IMMEDIATE"))?;
-        // While this transaction is made, what the last one wrote is copied.
-        if let Some(copier) = &*self.copier.borrow() {
-            copier.wake();
-        }
-        Ok(())
+        self.execute("BEGIN IMMEDIATE", []).map(drop)
     }
 
     /// Commit it, with what follows from all that was written: which answers count, and what they come to.
@@ -176,7 +170,7 @@ impl Catalogue {
         let run = || {
             self.step("catalogue.commit")?;
             self.told(self.settle().and_then(|()| self.sum_up()))?;
-            self.told(self.run_cached("COMMIT"))?;
+            self.execute("COMMIT", [])?;
             self.step("catalogue.committed")
         };
         let done = run();
@@ -184,11 +178,6 @@ impl Catalogue {
             self.rollback();
         }
         done
-    }
-
-    fn run_cached(&self, statement: &str) -> rusqlite::Result<()> {
-        let mut statement = self.connection.prepare_cached(statement)?;
-        statement.execute([]).map(drop)
     }
 
     /// Undo it, if there is one.
@@ -325,13 +314,6 @@ impl Catalogue {
         c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
             .execute(params![session, arrival + chunk.entries.count()])?;
         let of_many = format.shape() == Shape::Document;
-        if !of_many {
-            chains::catch_up(
-                c,
-                (session, source),
-                arrival..arrival + chunk.entries.count(),
-            )?;
-        }
         if chunk.last && !of_many {
             self.refold(session, format, Some((source, &chunk.shown)))?;
         }
@@ -431,7 +413,6 @@ impl Catalogue {
                     .execute(params![first, last])?;
             }
             self.forget_answers(session, first, last)?;
-            chains::forget(c, first, last)?;
             c.prepare_cached(
                 "DELETE FROM _outbox WHERE source = ?1 AND first >= ?2 AND last <= ?3",
             )?
@@ -450,8 +431,7 @@ impl Catalogue {
     /// A source is gone: its rows go, and its session when that was its last source. Whether one went, and the
     /// sessions that lost it and whose rows are to be made again by [`Catalogue::refold_session`].
     pub fn remove_source(&self, source: i64) -> Result<(bool, Vec<i64>), Error> {
-        let run = || -> rusqlite::Result<(bool, Vec<i64>)> {
-            let c = &self.connection;
+        self.with(|c| {
             let sessions: Vec<i64> = c
                 .prepare_cached("SELECT session FROM _session_sources WHERE source = ?1")?
                 .query_map([source], |r| r.get(0))?
@@ -481,8 +461,7 @@ impl Catalogue {
             c.execute("DELETE FROM _sources WHERE source = ?1", [source])?;
             c.execute("DELETE FROM _checkpoints WHERE source = ?1", [source])?;
             Ok((vanished, left_over))
-        };
-        self.told(run())
+        })
     }
 }
 

@@ -61,18 +61,7 @@ pub fn sync_catalogue(
     if work.changed() > 0 {
         catalogue.keep_more_pages()?;
     }
-    let fills = !catalogue.was_scanned()?;
-    if fills {
-        catalogue.checkpoint_beside(true)?;
-    }
-    let written =
-        catalogue.transaction(|| write(catalogue, config, &looked, work, now_ms, progress, report));
-    let alone = match fills {
-        true => catalogue.checkpoint_beside(false),
-        false => Ok(()),
-    };
-    written?;
-    alone?;
+    catalogue.transaction(|| write(catalogue, config, &looked, work, now_ms, progress, report))?;
     report.ms.catalogue += ms(started);
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::outline::Ask;
 use super::page::is_of_project;
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
-use crate::catalogue::chains::BESIDE;
+use crate::catalogue::entries::BESIDE;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::error::Error;

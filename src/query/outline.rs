@@ -4,8 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::catalogue;
-use crate::catalogue::chains::BESIDE;
-use crate::catalogue::entries::Placed;
+use crate::catalogue::entries::{BESIDE, Placed};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{Leaf, sort_siblings};

@@ -1,17 +1,14 @@
 //! Which rows are in the scope of a list, in which order, and which of them are on its page?
 
-mod window;
-
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-pub(super) use self::window::Row;
 use super::list::{ListScope, Places, Rank, Ranks, canonical};
 use crate::catalogue::Catalogue;
-use crate::catalogue::rows::{Wanted, head};
+use crate::catalogue::rows::{Wanted, head, said};
 use crate::error::Error;
 use crate::model::Sort;
 use crate::query::Snapshot;
@@ -49,8 +46,18 @@ struct Placed {
     session: i64,
     /// Which of the roots that are known.
     root: u32,
-    /// How long its JSON was when all were looked at.
-    length: u32,
+}
+
+/// A row of a list.
+pub(super) struct Row<'a> {
+    pub session: i64,
+    pub format: &'a str,
+    /// Its JSON begins so.
+    pub head: Cow<'a, str>,
+    /// And goes on so.
+    pub json: &'a str,
+    /// Whether something in it must be made unreadable.
+    pub is_masked: bool,
 }
 
 impl ListPage {
@@ -107,7 +114,6 @@ impl ListPage {
                 key: row.key,
                 session: row.session,
                 root,
-                length: row.length,
             });
         })?;
         page.total = page.rows.len() as u64;
@@ -115,6 +121,36 @@ impl ListPage {
         page.rows.drain(..scope.offset.min(page.rows.len()));
         page.rows.truncate(scope.most());
         Ok(page)
+    }
+
+    /// Its rows in order, one after the other, as they are in the catalogue's snapshot. One that is gone since the page was
+    /// made is left out, as all are when the index that it was made of is.
+    pub(super) fn each(
+        &self,
+        catalogue: &Catalogue,
+        mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if self.rows.is_empty() || catalogue.changes_kept()?.index_id != self.index_id {
+            return Ok(());
+        }
+        let mask = self.scope.mask;
+        for placed in &self.rows {
+            let Some(json) = catalogue.ready_json(placed.session)? else {
+                continue;
+            };
+            let is_masked = mask.is_some_and(|mask| {
+                let mut said = said(&json).into_iter().filter(|said| !said.is_empty());
+                said.any(|said| mask(&said).is_some())
+            });
+            tell(Row {
+                session: placed.session,
+                format: &self.root(placed).format,
+                head: self.head(placed)?,
+                json: &json,
+                is_masked,
+            })?;
+        }
+        Ok(())
     }
 
     fn root(&self, row: &Placed) -> &Root {

@@ -19,7 +19,6 @@ mod lock;
 mod matcher;
 mod merging;
 mod overlay;
-mod pages;
 mod passing;
 mod pattern;
 mod postings;

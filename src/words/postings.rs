@@ -1,15 +1,13 @@
 //! Which passages hold which terms, while a segment is being made?
 //!
 //! tantivy's own table looks up token after token, and each waits for the memory two or three
-//! times. Here the tokens of a text are looked up some hundred at once, so the waits overlap; and all tables lie in large
-//! pages (`Pages`), for to find out where a small page lies is one more wait.
+//! times. Here the tokens of a text are looked up some hundred at once, so the waits overlap.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::ops::Range;
 
 use super::hash::hash;
-use super::pages::Pages;
 use super::term::{Term, beginning, gather};
 use super::tokenizer::Segmenter;
 
@@ -17,6 +15,8 @@ use super::tokenizer::Segmenter;
 const BLOCK: usize = 256;
 /// Bytes of a slot of the table.
 const SLOT: usize = 8;
+/// Where more bytes than these are cleared, their memory is given back.
+const KEPT: usize = 64 << 20;
 /// Bytes of the table in the beginning.
 const FIRST_TABLE: usize = SLOT << 12;
 
@@ -25,13 +25,13 @@ pub(super) struct Postings {
     with_positions: bool,
     seed: u64,
     /// Slots of 8 bytes, each `hash << 32 | term + 1`, 0 = free. Open addressing; their number is a power of two.
-    table: Pages,
+    table: Vec<u8>,
     /// See [`Term`].
-    terms: Pages,
+    terms: Vec<u8>,
     /// Each term's length and bytes.
-    keys: Pages,
+    keys: Vec<u8>,
     /// The chunks of the terms' postings. Behind each chunk is the place of the term's next one.
-    chunks: Pages,
+    chunks: Vec<u8>,
     block: Block,
 }
 
@@ -53,10 +53,10 @@ impl Postings {
         Self {
             with_positions,
             seed: RandomState::new().hash_one(0u8),
-            table: Pages::zeros(FIRST_TABLE),
-            terms: Pages::new(),
-            keys: Pages::new(),
-            chunks: Pages::new(),
+            table: vec![0; FIRST_TABLE],
+            terms: Vec::new(),
+            keys: Vec::new(),
+            chunks: Vec::new(),
             block: Block {
                 text: Vec::new(),
                 tokens: Vec::with_capacity(BLOCK),
@@ -75,10 +75,13 @@ impl Postings {
 
     /// Forget all terms. Their memory is used again, but for the table: it counts from its first slot to its last.
     pub fn clear(&mut self) {
-        self.table = Pages::zeros(FIRST_TABLE);
-        self.terms.clear();
-        self.keys.clear();
-        self.chunks.clear();
+        self.table = vec![0; FIRST_TABLE];
+        for bytes in [&mut self.terms, &mut self.keys, &mut self.chunks] {
+            if bytes.len() > KEPT {
+                *bytes = Vec::new();
+            }
+            bytes.clear();
+        }
     }
 
     /// Add a document, which must be later than those before it. Returns the number of its tokens.
@@ -230,12 +233,12 @@ impl Postings {
             at = (at + 1) & mask;
         }
         let number = self.count() as u32;
-        self.terms.grow(Term::BYTES);
+        self.terms.resize(self.terms.len() + Term::BYTES, 0);
         let term = Term::new(self.keys.len() as u32);
         term.put(&mut self.terms, number);
         // No token is longer than `MAX_TOKEN`.
-        self.keys.extend(&[text.len() as u8]);
-        self.keys.extend(&self.block.text[text]);
+        self.keys.push(text.len() as u8);
+        self.keys.extend_from_slice(&self.block.text[text]);
         put_slot(
             &mut self.table,
             at,
@@ -245,7 +248,7 @@ impl Postings {
     }
 
     fn double(&mut self) {
-        let mut table = Pages::zeros(self.table.len() * 2);
+        let mut table = vec![0; self.table.len() * 2];
         let mask = table.len() / SLOT - 1;
         for slot in self.table.chunks_exact(SLOT).map(|slot| slot_at(slot, 0)) {
             if slot == 0 {

@@ -1,7 +1,5 @@
 //! In which documents does a term stand, and where in them? One byte after the other, in chunks that grow.
 
-use super::pages::Pages;
-
 /// Bytes of postings in the first chunk of a term, and in the largest.
 const CHUNK: (u16, u16) = (8, 1024);
 
@@ -73,7 +71,7 @@ impl Term {
     }
 
     #[inline]
-    pub fn note(&mut self, chunks: &mut Pages, document: u32) {
+    pub fn note(&mut self, chunks: &mut Vec<u8>, document: u32) {
         if self.current > 0 {
             if self.last == document {
                 return;
@@ -88,7 +86,7 @@ impl Term {
     }
 
     #[inline]
-    pub fn note_position(&mut self, chunks: &mut Pages, document: u32, position: u32) {
+    pub fn note_position(&mut self, chunks: &mut Vec<u8>, document: u32, position: u32) {
         if self.size == 0 || self.last != document {
             if self.size == 0 {
                 self.push(chunks, document);
@@ -104,7 +102,7 @@ impl Term {
     }
 
     #[inline]
-    fn push(&mut self, chunks: &mut Pages, mut value: u32) {
+    fn push(&mut self, chunks: &mut Vec<u8>, mut value: u32) {
         while value > 127 {
             self.push_byte(chunks, value as u8 | 128);
             value >>= 7;
@@ -113,7 +111,7 @@ impl Term {
     }
 
     #[inline(always)]
-    fn push_byte(&mut self, chunks: &mut Pages, byte: u8) {
+    fn push_byte(&mut self, chunks: &mut Vec<u8>, byte: u8) {
         if self.room == 0 {
             *self = self.with_room(chunks);
         }
@@ -125,7 +123,7 @@ impl Term {
     /// With a chunk more. By value: a term whose address is taken is kept in memory, and each byte would be a detour.
     #[cold]
     #[inline(never)]
-    fn with_room(mut self, chunks: &mut Pages) -> Term {
+    fn with_room(mut self, chunks: &mut Vec<u8>) -> Term {
         let start = chunks.len();
         let link = (start as u32).to_le_bytes();
         if self.size == 0 {
@@ -135,7 +133,7 @@ impl Term {
             chunks[cursor..cursor + link.len()].copy_from_slice(&link);
         }
         self.size = next_size(self.size);
-        chunks.grow(usize::from(self.size) + link.len());
+        chunks.resize(start + usize::from(self.size) + link.len(), 0);
         self.cursor = start as u32;
         self.room = self.size;
         self

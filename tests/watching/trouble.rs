@@ -75,7 +75,8 @@ fn a_catalogue_that_is_damaged_under_a_watcher_is_made_anew() {
             ..WatchOptions::default()
         },
     );
-    let messages = "SELECT count(*) FROM entries WHERE id LIKE 'e%'";
+    // The length stands in the rows alone: ids have an index.
+    let messages = "SELECT count(*) FROM entries WHERE id LIKE 'e%' AND length > 0";
     let entries = || {
         let index = Index::open(&config, Freshness::AsCommitted).ok()?;
         // Between two catalogues there is none, and no row.

@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::Search;
 use super::ascent::Ascent;
 use crate::catalogue::Catalogue;
-use crate::catalogue::chains::BESIDE;
-use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::entries::{BESIDE, StoredEntry};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{Neighbour, Place, iso};
@@ -45,7 +44,8 @@ pub(super) fn places(
         let compactions = catalogue.compactions(session.session)?;
         let keys = asked.iter().map(|entry| entry.key).collect();
         let mut ascent = Ascent::new(keys, leaf, compactions);
-        let is_in_order = catalogue.each_upwards(session.session, &mut |met| ascent.meet(met))?;
+        let is_in_order =
+            catalogue.each_upwards(session.session, &mut |entry| ascent.meet(entry))?;
         if is_in_order && let Some(places) = ascent.places() {
             return Ok(places);
         }
