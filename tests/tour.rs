@@ -1,4 +1,4 @@
-//! Is the tour of the README true? Each of its commands runs on the home in `fixtures/tour`; the output must be there.
+//! Is the tour of the README true? Each of its commands runs with `--demo`; the output must be there.
 
 use std::fs;
 use std::path::Path;
@@ -46,21 +46,6 @@ fn words(command: &str) -> Vec<String> {
 fn the_tour_of_the_readme_is_true() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let home = Sandbox::new();
-    let from = root.join("fixtures/tour");
-    for entry in walkdir::WalkDir::new(&from) {
-        let entry = entry.expect("a fixture");
-        if !entry.file_type().is_file() {
-            continue;
-        }
-        let below = entry.path().strip_prefix(&from).expect("below it");
-        let text = fs::read_to_string(entry.path()).expect("text");
-        let path = home.write(&below.display().to_string(), &text);
-        if below.starts_with("clido") {
-            home.touch(&path, 1_767_355_200); // 2026-01-02T12:00:00Z
-        }
-    }
-    let cwd = home.home.join("code/app");
-    fs::create_dir_all(&cwd).expect("its folder");
     let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
     let steps = tour(&readme);
     assert!(steps.len() >= 5, "{} commands", steps.len());
@@ -68,9 +53,12 @@ fn the_tour_of_the_readme_is_true() {
     for (command, _) in &steps {
         let words = words(command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let demo: &[&str] = match words.contains(&"--demo") {
+            true => &[],
+            false => &["--demo"],
+        };
         let output = home
-            .command(&words)
-            .current_dir(&cwd)
+            .command(&[demo, &words[..]].concat())
             .output()
             .expect("it runs");
         assert!(output.status.success(), "{command}: {output:?}");

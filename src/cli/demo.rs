@@ -3,8 +3,10 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
@@ -57,6 +59,9 @@ const NOW_MS: i64 = 1_767_614_400_000;
 /// The home folder of the demo, once one runs.
 static HOME: OnceLock<PathBuf> = OnceLock::new();
 
+/// Whether the process is about to end by a signal.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 /// A demo that runs; its folder, the index in it, goes with it.
 pub struct Demo {
     _folder: TempDir,
@@ -71,37 +76,53 @@ impl Demo {
                     .hint("leave out --index, --root, --no-default-roots and --follow-links"),
             );
         }
-        let folder = write().context("the demo needs a temporary folder")?;
-        let home = folder.path().canonicalize()?;
-        let to_remove = home.clone();
-        ctrlc::set_handler(move || {
-            // Whatever is still open, nobody waits for its answer.
-            let _ = fs::remove_dir_all(&to_remove);
-            std::process::exit(130);
-        })
-        .map_err(anyhow::Error::new)?;
-        HOME.get_or_init(|| home);
+        ctrlc::set_handler(interrupted).map_err(anyhow::Error::new)?;
+        let folder = tempfile::Builder::new()
+            .prefix("sessionary-demo-")
+            .tempdir()
+            .context("the demo needs a temporary folder")?;
+        // macOS reaches its temporary folder by a symbolic link, and sessions name where they were.
+        let home = match cfg!(windows) {
+            true => folder.path().to_path_buf(),
+            false => folder.path().canonicalize()?,
+        };
+        let home = HOME.get_or_init(|| home);
+        write(home).context("the demo cannot be written")?;
         if !global.json {
-            say(
-                "Demo: three made-up sessions; whatever is written to them is gone with this command.",
-            );
+            say("Demo: three made-up sessions. Every command takes --demo; each begins afresh.");
         }
         Ok(Self { _folder: folder })
     }
 }
 
-/// Writes the sessions into a folder that only this user can read.
-fn write() -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new()
-        .prefix("sessionary-demo-")
-        .tempdir()?;
-    let home = folder.path().canonicalize()?;
+impl Drop for Demo {
+    fn drop(&mut self) {
+        // What failed because its folder was taken away is not worth a word.
+        while INTERRUPTED.load(Ordering::Relaxed) {
+            thread::park();
+        }
+    }
+}
+
+/// Ctrl-C: the folder goes, then the process, whatever it was doing.
+fn interrupted() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+    if let Some(home) = HOME.get() {
+        // What is being written may stand in the way for a moment.
+        let is_gone = |_: &i32| fs::remove_dir_all(home).is_ok() || !home.exists();
+        (0..100).find(is_gone);
+    }
+    std::process::exit(130);
+}
+
+/// Writes the sessions.
+fn write(home: &Path) -> io::Result<()> {
     fs::create_dir_all(home.join(CWD))?;
     // As it stands within a string of JSON.
     let named = home.display().to_string().replace('\\', "\\\\");
     for made_up in &SESSIONS {
         let path = home.join(made_up.path);
-        fs::create_dir_all(path.parent().unwrap_or(&home))?;
+        fs::create_dir_all(path.parent().unwrap_or(home))?;
         fs::write(&path, made_up.text.replace('~', &named))?;
         let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(made_up.modified);
         File::options()
@@ -109,7 +130,7 @@ fn write() -> io::Result<TempDir> {
             .open(&path)?
             .set_modified(modified)?;
     }
-    Ok(folder)
+    Ok(())
 }
 
 /// Where a demo stands below its home folder.
