@@ -157,11 +157,13 @@ impl Row {
         median(self.costs.iter().filter_map(of).collect())
     }
 
-    fn wall_ms(&self) -> Option<f64> {
+    /// The median, where it is known.
+    pub fn wall_ms(&self) -> Option<f64> {
         self.column(|cost| Some(cost.wall.as_secs_f64() * 1e3))
     }
 
-    fn cpu_ms(&self) -> Option<f64> {
+    /// The median, where it is known.
+    pub fn cpu_ms(&self) -> Option<f64> {
         self.column(|cost| Some(cost.cpu.as_secs_f64() * 1e3))
             .filter(|cpu| *cpu > 0.0)
     }
@@ -170,7 +172,8 @@ impl Row {
         self.column(|cost| cost.read.map(|bytes| bytes as f64 / 1e6))
     }
 
-    fn rss_mb(&self) -> Option<f64> {
+    /// The median, where it is known.
+    pub fn rss_mb(&self) -> Option<f64> {
         self.column(|cost| Some(cost.peak_rss as f64 / 1e6))
             .filter(|rss| *rss > 0.0)
     }

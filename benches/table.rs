@@ -5,6 +5,7 @@
 mod corpus;
 mod documents;
 mod machine;
+mod peers;
 mod pipeline;
 mod process;
 mod relevance;
@@ -26,7 +27,7 @@ use serde_json::{Value, json};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const HELP: &str = "\
-cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--watch [--appends N]]
+cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] [--keep DIR] [--pi] [--json] [--only-corpus] [--documents N] [--relevance] [--session] [--peers] [--watch [--appends N]]
 
   --size SIZE      bytes of all sessions together: 10MB to 5GB (default 100MB)
   --files N        number of sessions (default: a mean of 557 KB each)
@@ -40,6 +41,7 @@ cargo bench -- [--size 100MB] [--files N] [--seed N] [--runs N] [--cold-runs N] 
   --documents N    sessions of many small files instead, as agentuse leaves them: N files, such as 100000
   --relevance      ask the judged queries instead: nDCG@10, MRR, and how far index and overlay agree
   --session        open, context, append and memory of single sessions, beside pi; --size is that of the large one (default 200MB)
+  --peers          ask other programs the same beside this one: fast-resume, claudex, pi and ripgrep, fetched in pinned versions
   --watch          measure a live watcher instead: write to row, write to hit, idleness, memory
   --appends N      lines appended for the figure of memory (default 20000)";
 
@@ -55,6 +57,7 @@ struct Options {
     only_corpus: bool,
     relevance: bool,
     session: bool,
+    peers: bool,
     /// Internal: this process opens that session, and is measured.
     session_in: Option<PathBuf>,
     documents: usize,
@@ -94,6 +97,7 @@ fn options() -> Result<Option<Options>> {
         only_corpus: false,
         relevance: false,
         session: false,
+        peers: false,
         session_in: None,
         documents: 0,
         watch: false,
@@ -122,6 +126,7 @@ fn options() -> Result<Option<Options>> {
             "--only-corpus" => options.only_corpus = true,
             "--documents" => options.documents = value()?.parse()?,
             "--relevance" => options.relevance = true,
+            "--peers" => options.peers = true,
             "--session" => options.session = true,
             "--session-in" => options.session_in = Some(value()?.into()),
             "--watch" => options.watch = true,
@@ -217,6 +222,15 @@ fn bench(options: &Options) -> Result<()> {
         return Ok(());
     }
     let work = tempfile::Builder::new().prefix("run-").tempdir_in(&home)?;
+    if options.peers {
+        return peers::table(
+            &home.join("peers"),
+            work.path(),
+            &corpus.join("agent"),
+            &written,
+            (options.runs, options.cold_runs),
+        );
+    }
     if options.watch {
         return watching::measure(
             env!("CARGO_BIN_EXE_sessionary").as_ref(),

@@ -92,6 +92,7 @@ fn overview_of_nothing() {
 
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
+    To see what it is like with made-up sessions: sessionary --demo list --all
     "#);
 }
 

@@ -171,6 +171,7 @@ fn nothing_found_says_where_and_what_to_do() {
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
+    To see what it is like with made-up sessions: sessionary --demo list --all
     --- exit Some(1)
     "#);
     let all = home.run(&["list", "--all"]);

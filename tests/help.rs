@@ -94,6 +94,9 @@ fn help_of_the_whole() {
           --follow-links
               Follow symbolic links that lead out of the folders of sessions, this time
 
+          --demo
+              Answer from made-up sessions in a temporary folder; nothing of yours is read or written
+
           --json
               Print JSON
 

@@ -10,6 +10,7 @@
 //! - `crates`: which crate knows which
 //! - `crowd`: twenty readers and four writers on one index
 //! - `damaged`: noise in any page of the catalogue
+//! - `demo`: made-up sessions to try the command on, of which nothing is left
 //! - `dialects`: each agent's way to read the same lines, against its own package
 //! - `excluded`: nothing of what is excluded is on the disk
 //! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
@@ -70,6 +71,8 @@ mod crates;
 mod crowd;
 #[cfg(unix)]
 mod damaged;
+#[cfg(unix)]
+mod demo;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod dialects;
 #[cfg(unix)]

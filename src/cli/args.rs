@@ -55,6 +55,9 @@ pub struct Global {
     /// Follow symbolic links that lead out of the folders of sessions, this time
     #[arg(long, global = true)]
     pub follow_links: bool,
+    /// Answer from made-up sessions in a temporary folder; nothing of yours is read or written
+    #[arg(long, global = true)]
+    pub demo: bool,
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,

@@ -12,6 +12,7 @@ use sessionary::Config;
 use sessionary::format::{AGENTS, Agent};
 
 use crate::args::Global;
+use crate::places;
 
 /// What it is called, in files and in commands.
 const UNIT: &str = "sessionary-watch.service";
@@ -28,13 +29,15 @@ pub struct Autostart {
 
 /// Where the file is, or would be; `None` on systems that have none.
 pub fn path() -> Option<PathBuf> {
+    let around = places::surroundings();
     match env::consts::OS {
         "macos" => Some(
-            dirs::home_dir()?
+            around
+                .home?
                 .join("Library/LaunchAgents")
                 .join(format!("{AGENT}.plist")),
         ),
-        "linux" => Some(dirs::config_dir()?.join("systemd/user").join(UNIT)),
+        "linux" => Some(around.config_dir()?.join("systemd/user").join(UNIT)),
         _ => None,
     }
 }

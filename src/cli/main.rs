@@ -8,6 +8,7 @@ mod agents;
 mod args;
 mod autostart;
 mod command;
+mod demo;
 mod failure;
 mod output;
 mod places;
@@ -16,7 +17,9 @@ mod worktrees;
 
 use std::process::ExitCode;
 
-use failure::Failure;
+use args::Cli;
+use demo::Demo;
+use failure::{Failure, Outcome};
 use output::Screen;
 
 fn main() -> ExitCode {
@@ -27,13 +30,20 @@ fn main() -> ExitCode {
         Err(error) => return failure::usage(&error),
     };
     let json = cli.global.json;
-    let outcome = Screen::new(&cli.global)
-        .map_err(Failure::from)
-        .and_then(|screen| command::run(cli, &screen));
-    match outcome {
+    match run(cli) {
         Ok(outcome) => outcome.into(),
         Err(failure) => failure.report(json),
     }
+}
+
+fn run(cli: Cli) -> Result<Outcome, Failure> {
+    // To its end: then its folder goes.
+    let _demo = match cli.global.demo {
+        true => Some(Demo::begin(&cli.global)?),
+        false => None,
+    };
+    let screen = Screen::new(&cli.global)?;
+    command::run(cli, &screen)
 }
 
 /// Whoever writes beyond the limit on the length of files is to be told so, as of a full disk; by default that ends the process.

@@ -7,15 +7,16 @@ use sessionary::Config;
 use sessionary::settings::{Flags, Settings, Surroundings};
 
 use crate::args::Global;
+use crate::demo;
 use crate::failure::Failure;
 
-/// What this process finds around it.
+/// What this process finds around it, or what its demo does.
 pub fn surroundings() -> Surroundings {
-    Surroundings {
+    demo::surroundings().unwrap_or_else(|| Surroundings {
         variables: env::vars_os().collect(),
         home: dirs::home_dir(),
         cwd: env::current_dir().unwrap_or_default(),
-    }
+    })
 }
 
 /// What flags, variables and the configuration file say.

@@ -117,7 +117,9 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
 
 /// Copies of sessions are sessions: they are for their owner to remove.
 fn say_backups(screen: &Screen) {
-    let backups = dirs::data_dir().map(|data| data.join("sessionary/backups"));
+    let backups = places::surroundings()
+        .data_dir()
+        .map(|data| data.join("sessionary/backups"));
     if let Some(backups) = backups.filter(|backups| backups.is_dir()) {
         screen.say(&format!(
             "{} stays: it holds session files as they were before `migrate`.",

@@ -12,10 +12,12 @@ use sessionary::session::agentuse;
 use sessionary::{Config, Index};
 
 use super::writing::catalogued;
+use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::text::plain_line;
 use crate::output::time::{bytes, count};
+use crate::places;
 
 /// Move sessions to the system's trash
 #[derive(Debug, Args)]
@@ -107,6 +109,12 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             }
         }
         screen.say_redacted();
+    }
+    if !dry_run {
+        demo::refuse(
+            "the trash is the system's own",
+            "--dry-run says what would be moved",
+        )?;
     }
     if let Some(used) = doomed
         .iter()
@@ -287,7 +295,9 @@ fn trash_of(path: &Path) -> String {
     if cfg!(target_os = "macos") {
         return "the Trash".to_owned();
     }
-    let home = dirs::data_dir().filter(|data| disk(data).is_some() && disk(data) == disk(path));
+    let home = places::surroundings()
+        .data_dir()
+        .filter(|data| disk(data).is_some() && disk(data) == disk(path));
     match home {
         Some(data) => data.join("Trash").to_string_lossy().into_owned(),
         None => "the trash of its disk".to_owned(),

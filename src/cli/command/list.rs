@@ -143,7 +143,7 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     screen.say_redacted();
     say_scope(&scope, &list, &index, screen)?;
     afterwards(&mut index, screen);
-    index.leave();
+    super::leave(index);
     Ok(Outcome::found(list.sessions > 0))
 }
 

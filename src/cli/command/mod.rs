@@ -37,6 +37,7 @@ use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::args::{Cli, Command, Global};
+use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::style::Tone;
@@ -176,9 +177,10 @@ fn session_beside(
     config: &Config,
     screen: &Screen,
 ) -> Result<(SessionRow, Option<Index>), Failure> {
-    let cwd = std::env::current_dir().unwrap_or_default();
+    let cwd = places::surroundings().cwd;
     match index.resolve(name, &cwd) {
-        Err(Error::NotFound { .. }) if cwd.join(name).is_file() => {
+        // A demo knows no other files than its own.
+        Err(Error::NotFound { .. }) if cwd.join(name).is_file() && !demo::runs() => {
             let beside = Index::of_file(config, &cwd.join(name))?;
             Ok((beside.only()?, Some(beside)))
         }
@@ -332,8 +334,20 @@ fn declined(
     }
 }
 
+/// Ends with an index at the end of the process.
+fn leave(index: Index) {
+    match demo::runs() {
+        // Open files would keep its folder from being removed on Windows.
+        true => drop(index),
+        false => index.leave(),
+    }
+}
+
 /// The current directory.
 fn here() -> Result<PathBuf, Failure> {
+    if let Some(demo) = demo::surroundings() {
+        return Ok(demo.cwd);
+    }
     std::env::current_dir().map_err(|error| {
         Failure::from(anyhow::Error::new(error).context("the current directory cannot be found"))
             .hint("--all needs none")

@@ -10,6 +10,7 @@ use sessionary::Config;
 use sessionary::model::{Resume, SCHEMA_VERSION, SessionRow};
 
 use super::Reply;
+use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::quote;
@@ -116,6 +117,10 @@ fn for_the_shell(resume: &Resume) -> String {
 }
 
 fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
+    demo::refuse(
+        "no agent knows a made-up session",
+        "--print prints the command that would be run",
+    )?;
     let [program, arguments @ ..] = resume.argv.as_slice() else {
         return Err(Failure::usage("there is no command to run"));
     };

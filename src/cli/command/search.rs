@@ -163,7 +163,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     if !found && !index.has_sessions()? {
         super::status::say_nothing(&index, screen)?;
     }
-    index.leave();
+    super::leave(index);
     Ok(Outcome::found(found))
 }
 

@@ -84,7 +84,8 @@ fn say_links(roots: &[RootStatus], config: &Config, screen: &Screen) {
 
 /// What helps when no session was found.
 pub const WHAT_TO_DO: &str = "No sessions were found in any of these places. If yours are elsewhere, name the folder:\n\
-    once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = [\"pi:DIR\"]";
+    once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = [\"pi:DIR\"]\n\
+    To see what it is like with made-up sessions: sessionary --demo list --all";
 
 /// Where sessions were looked for in vain, on stderr; nothing where nobody could look.
 pub fn say_nothing(index: &Index, screen: &Screen) -> Result<(), Failure> {

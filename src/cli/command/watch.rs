@@ -12,6 +12,7 @@ use sessionary::{Config, Error, Indexer};
 
 use crate::args::Global;
 use crate::autostart::{self, Autostart};
+use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::printer::Printer;
@@ -75,6 +76,10 @@ pub fn run(
     config: &Config,
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
+    demo::refuse(
+        "no agent writes made-up sessions, so there is nothing to watch",
+        "without --demo it watches yours",
+    )?;
     if args.install {
         return install(args, global, config, screen);
     }

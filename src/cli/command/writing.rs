@@ -20,6 +20,7 @@ use super::clido;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::text::plain_lines;
+use crate::places;
 
 /// What helps where an entry is not found.
 const NAMES_ENTRIES: &str = "`sessionary tree SESSION --filter all --json` names every entry";
@@ -81,7 +82,9 @@ fn unwritable(agent: &str) -> Failure {
 
 /// Where a file of an old version is kept before it is rewritten.
 fn backups() -> Option<PathBuf> {
-    dirs::data_dir().map(|dir| dir.join("sessionary/backups"))
+    places::surroundings()
+        .data_dir()
+        .map(|dir| dir.join("sessionary/backups"))
 }
 
 /// The folder with a folder for each working directory, above a session's own; or, where that is not so, the one folder.

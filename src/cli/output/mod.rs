@@ -28,6 +28,8 @@ use sessionary::model::Mask;
 use sessionary::settings::Redact;
 
 use crate::args::{Color, Global};
+use crate::demo;
+use crate::places;
 use crate::redact;
 use spool::Spool;
 use style::Style;
@@ -69,14 +71,17 @@ impl Screen {
             Color::Never => false,
             Color::Auto => terminal && !set("NO_COLOR") && !dumb,
         };
-        let now = global.now.unwrap_or_else(jiff::Timestamp::now);
+        let now_ms = match (global.now, demo::now_ms()) {
+            (None, Some(demo)) => demo,
+            (named, _) => named.unwrap_or_else(jiff::Timestamp::now).as_millisecond(),
+        };
         Ok(Self {
             json: global.json,
             style: Style::new(colours),
             width,
-            now_ms: now.as_millisecond(),
+            now_ms,
             again: global.again(),
-            home: dirs::home_dir(),
+            home: places::surroundings().home,
             // Until the settings are read.
             redact: Cell::new(Redact::Always),
             left_out: Cell::new(0),
