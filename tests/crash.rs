@@ -8,8 +8,8 @@
 //! ```
 //!
 //! where one batch is what is promised: [`catalogue_batch`], [`words_batch`] or, in every other
-//! round, [`SMALL_WORDS_BATCH`], by which the words are made when time is short (unit tests of `ingest` hold the code to these
-//! numbers). No batch is larger than what there is: a
+//! round, [`SMALL_WORDS_BATCH`], by which the words are made when time is short (unit tests of
+//! `ingest` hold the code to these numbers). No batch is larger than what there is: a
 //! words batch holds conversation or answers of tools, never both. Every process also reads the index itself; what a sync
 //! reads that has nothing to do is granted to each.
 //!
