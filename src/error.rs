@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalogue::{self, Cause};
+use crate::catalogue::{self, RefusalCause};
 use crate::model::SessionRow;
 use crate::words::WordsError;
 
@@ -218,13 +218,13 @@ impl Error {
 
     /// Why the system refuses to read or write the index; `None` where it is not the system that
     /// does.
-    pub fn cause(&self) -> Option<Cause> {
+    pub fn cause(&self) -> Option<RefusalCause> {
         match self {
             Error::Store { error, .. } => match error.downcast_ref::<catalogue::Error>() {
                 Some(error) => error.cause(),
-                None => self.of_words()?.is_full().then_some(Cause::Full),
+                None => self.of_words()?.is_full().then_some(RefusalCause::Full),
             },
-            Error::Unwritable { error, .. } => Some(Cause::of(error)),
+            Error::Unwritable { error, .. } => Some(RefusalCause::of(error)),
             _ => None,
         }
     }

@@ -26,14 +26,14 @@ pub(crate) mod turns;
 mod watch;
 mod wipe;
 
-pub use self::asking::Streamed;
-pub use self::debt::Debt;
-pub use self::feed::{Feed, News};
+pub use self::asking::StreamOutcome;
+pub use self::debt::BacklogSize;
+pub use self::feed::{Feed, FeedEvent};
 pub use self::indexer::Indexer;
-pub use self::listed::Listed;
+pub use self::listed::ListEvent;
 pub(crate) use self::watch::is_file_of_watcher;
-pub use self::watch::{Ended, WatchOptions, Watched, caught_up};
-pub use crate::catalogue::{Cause, Rows, SqlPart};
+pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
+pub use crate::catalogue::{RefusalCause, Rows, SqlPart};
 pub use crate::config::{Config, ProjectRoots, Rules};
 pub use crate::error::{Error, StoreFault};
 pub use crate::model::{Cancel, Event};
@@ -243,11 +243,11 @@ impl Index {
     ///
     /// # Errors
     /// When the catalogue or the words cannot be read, or a session file not be read again.
-    pub fn pay(&mut self, budget: Duration) -> Result<Debt, Error> {
+    pub fn pay(&mut self, budget: Duration) -> Result<BacklogSize, Error> {
         let owed = self.words_debt()?;
         // A watcher does it when nothing has changed for a while.
         // Who could not write before the answer cannot after it.
-        if self.obstacle.is_some() || self.is_watched() || owed == Debt::Little {
+        if self.obstacle.is_some() || self.is_watched() || owed == BacklogSize::Little {
             return Ok(owed);
         }
         // Nobody wants an index again that was removed, and what is owed here is not owed by another one.
@@ -292,12 +292,12 @@ impl Index {
         query: &str,
         mask: Option<Mask>,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
-    ) -> Result<Streamed, Error> {
+    ) -> Result<StreamOutcome, Error> {
         let preview = preview(self.stores.config.formats.clone(), mask);
         let ended = self.made()?.sql(query, preview, each)?;
         let ended = ended.map_err(|error| Error::io("the output".as_ref(), error))?;
         let is_refilled = self.stores.is_refilled(ended.was_scanned);
-        Ok(Streamed {
+        Ok(StreamOutcome {
             complete: self.stores.complete && ended.changed.is_empty() && !is_refilled,
             healed: !ended.changed.is_empty() && self.heal(ended.changed.keys()),
             changed_files: ended.changed.into_values().collect(),

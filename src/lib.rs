@@ -78,7 +78,7 @@ mod words;
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};
 pub use config::{Config, Rules};
 pub use error::Error;
-pub use index::{Freshness, Index, Indexer, Listed};
+pub use index::{Freshness, Index, Indexer, ListEvent};
 pub use model::{Cancel, Event};
 #[doc(inline)]
 pub use sessionary_formats as format;

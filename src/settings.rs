@@ -118,7 +118,7 @@ impl Settings {
     pub fn read(surroundings: &Surroundings, flags: &Flags) -> Result<Settings, BadSetting> {
         let settled = match path(surroundings) {
             Some(path) => file::read(&path)?,
-            None => file::Settled::default(),
+            None => file::ConfigFile::default(),
         };
         Ok(Settings {
             index: index(surroundings, flags, settled.index)?,

@@ -29,7 +29,7 @@ use alternatives::{Filter, Tree, alternatives};
 #[cfg(test)]
 use field::FIELDS;
 pub(crate) use field::distance;
-use lex::{Lexeme, Piece, lex};
+use lex::{Lexeme, TokenKind, lex};
 pub use time::Now;
 use word::word;
 
@@ -39,14 +39,14 @@ pub struct Query {
     /// At least one. There are several only where filters stand beside an OR.
     pub alternatives: Vec<Alternative>,
     /// The values of filters, as they were typed.
-    pub typed: Vec<Typed>,
+    pub typed: Vec<FilterValue>,
     /// What may have been meant otherwise.
     pub notes: Vec<String>,
 }
 
 /// A value of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Typed {
+pub struct FilterValue {
     /// Where the value begins, in characters from 1.
     pub column: usize,
     /// The name of the filter.
@@ -175,7 +175,7 @@ impl Filters {
     }
 
     /// Whether this value, of a filter by names, is one of those that are wanted.
-    pub(super) fn wants(&self, typed: &Typed) -> bool {
+    pub(super) fn wants(&self, typed: &FilterValue) -> bool {
         let names = match typed.field.as_str() {
             "agent" => &self.agent,
             "project" => &self.project,
@@ -265,7 +265,7 @@ struct Parser<'a> {
     lexemes: &'a [Lexeme],
     at: usize,
     now: Now,
-    typed: Vec<Typed>,
+    typed: Vec<FilterValue>,
     notes: Vec<String>,
 }
 
@@ -278,7 +278,7 @@ impl<'a> Parser<'a> {
     fn either(&mut self, depth: usize) -> Result<Option<Tree>, SyntaxError> {
         let mut first = self.all(depth)?;
         let mut members = Vec::new();
-        while let Some(lexeme) = self.peek().filter(|lexeme| lexeme.piece == Piece::Or) {
+        while let Some(lexeme) = self.peek().filter(|lexeme| lexeme.piece == TokenKind::Or) {
             self.at += 1;
             let next = self.all(depth)?;
             if first.is_none() && members.is_empty() || next.is_none() {
@@ -305,8 +305,8 @@ impl<'a> Parser<'a> {
         let mut not_at: Option<(usize, bool)> = None;
         while let Some(lexeme) = self.peek() {
             let member = match &lexeme.piece {
-                Piece::Or | Piece::Close => break,
-                Piece::And => {
+                TokenKind::Or | TokenKind::Close => break,
+                TokenKind::And => {
                     self.at += 1;
                     if is_first || not_at.is_some() || !self.begins_member() {
                         let hint = "to search for the word itself, write \"and\"".to_owned();
@@ -318,7 +318,7 @@ impl<'a> Parser<'a> {
                     }
                     continue;
                 }
-                Piece::Not => {
+                TokenKind::Not => {
                     not_at = Some((lexeme.column, !is_negated(not_at)));
                     self.at += 1;
                     if !self.begins_member() {
@@ -326,7 +326,7 @@ impl<'a> Parser<'a> {
                     }
                     continue;
                 }
-                Piece::Open => {
+                TokenKind::Open => {
                     self.at += 1;
                     if depth == MAX_DEPTH {
                         return Err(SyntaxError::new(lexeme.column, "fewer nested groups", None));
@@ -334,7 +334,7 @@ impl<'a> Parser<'a> {
                     let inner = self.either(depth + 1)?;
                     if self
                         .peek()
-                        .is_none_or(|lexeme| lexeme.piece != Piece::Close)
+                        .is_none_or(|lexeme| lexeme.piece != TokenKind::Close)
                     {
                         let hint = "to search for `(` as text, put it in quotes".to_owned();
                         return Err(SyntaxError::new(
@@ -345,12 +345,12 @@ impl<'a> Parser<'a> {
                     }
                     inner
                 }
-                Piece::Phrase(text) => {
+                TokenKind::Phrase(text) => {
                     let phrase = searchable(text).then(|| Expr::Phrase(text.clone()));
                     self.text(lexeme, text, phrase)
                 }
-                Piece::Word(text) => self.text(lexeme, text, word(text)),
-                Piece::Regex {
+                TokenKind::Word(text) => self.text(lexeme, text, word(text)),
+                TokenKind::Regex {
                     pattern,
                     column,
                     added,
@@ -367,8 +367,8 @@ impl<'a> Parser<'a> {
                     }
                     Some(Tree::Text(Expr::Regex(pattern.clone())))
                 }
-                Piece::Filter { name, values } => {
-                    self.typed.extend(values.iter().map(|value| Typed {
+                TokenKind::Filter { name, values } => {
+                    self.typed.extend(values.iter().map(|value| FilterValue {
                         column: value.column,
                         field: name.clone(),
                         value: value.text.clone(),
@@ -425,8 +425,12 @@ impl<'a> Parser<'a> {
 
     /// Whether a word, group or filter comes next.
     fn begins_member(&self) -> bool {
-        self.peek()
-            .is_some_and(|next| !matches!(next.piece, Piece::Or | Piece::And | Piece::Close))
+        self.peek().is_some_and(|next| {
+            !matches!(
+                next.piece,
+                TokenKind::Or | TokenKind::And | TokenKind::Close
+            )
+        })
     }
 }
 
@@ -452,7 +456,7 @@ fn add_filter(members: &mut Vec<Tree>, filter: Filter) {
 /// What could be looked for as a part of the text.
 fn written(lexeme: &Lexeme) -> Option<&str> {
     match &lexeme.piece {
-        Piece::Word(text) | Piece::Phrase(text) => Some(text.trim()),
+        TokenKind::Word(text) | TokenKind::Phrase(text) => Some(text.trim()),
         _ => None,
     }
     .filter(|text| !text.is_empty() && !text.contains('*') && !text.contains(char::is_whitespace))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::catalogue::APPLICATION_ID;
 use crate::config::is_file_of_rules;
 use crate::error::Error;
-use crate::index::turns::{self, Patience};
+use crate::index::turns::{self, WaitPolicy};
 use crate::index::{CACHE_TAG, is_file_of_watcher};
 use crate::words;
 
@@ -23,7 +23,7 @@ const FILES: [&str; 5] = [
 
 /// What lies in an index directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Traces {
+pub struct IndexFiles {
     /// Everything of ours: files, and directories that hold nothing else. What is in a directory comes before it.
     pub ours: Vec<PathBuf>,
     /// Length of all these files in bytes.
@@ -43,10 +43,10 @@ const TRIES: u32 = 3;
 ///
 /// # Errors
 /// [`Error::Io`] when it cannot be read.
-pub fn traces(index_dir: &Path) -> Result<Traces, Error> {
-    let mut traces = Traces {
+pub fn traces(index_dir: &Path) -> Result<IndexFiles, Error> {
+    let mut traces = IndexFiles {
         index_dir: index_dir.to_path_buf(),
-        ..Traces::default()
+        ..IndexFiles::default()
     };
     let entries = match fs::read_dir(index_dir) {
         Ok(entries) => entries,
@@ -83,7 +83,7 @@ pub fn traces(index_dir: &Path) -> Result<Traces, Error> {
     Ok(traces)
 }
 
-impl Traces {
+impl IndexFiles {
     /// Remove what is ours. A process that writes an index is waited for: a minute, or as long as it gets on.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Traces {
         self.remove_within(turns::AT_ONCE)
     }
 
-    fn remove_within(&self, patience: Patience) -> Result<(), Error> {
+    fn remove_within(&self, patience: WaitPolicy) -> Result<(), Error> {
         let mut tried = 0;
         loop {
             let held = self.lock(patience)?;
@@ -127,7 +127,7 @@ impl Traces {
     }
 
     /// Keep all who write from doing so.
-    fn lock(&self, patience: Patience) -> Result<Vec<File>, Error> {
+    fn lock(&self, patience: WaitPolicy) -> Result<Vec<File>, Error> {
         let mut held = Vec::new();
         for path in &self.locks {
             // Where there is none, or the directory cannot be written, nobody writes; removing will tell.

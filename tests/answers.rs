@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sessionary::index::SearchScope;
-use sessionary::model::{Hit, Place, SearchAnswer};
+use sessionary::model::{BranchPlace, Hit, SearchAnswer};
 use sessionary::{Freshness, Index, Indexer};
 
 use crate::findable;
@@ -332,12 +332,12 @@ fn a_hit_tells_its_place_and_what_is_beside_it() {
         assert_eq!(
             ["r", "a", "b", "c", "d", "e"].map(place),
             [
-                Place::Compacted,
-                Place::Abandoned,
-                Place::Abandoned,
-                Place::Compacted,
-                Place::Active,
-                Place::Active
+                BranchPlace::Compacted,
+                BranchPlace::Abandoned,
+                BranchPlace::Abandoned,
+                BranchPlace::Compacted,
+                BranchPlace::Active,
+                BranchPlace::Active
             ]
             .map(Some)
         );

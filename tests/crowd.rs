@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rustix::process::{Pid, Signal, kill_process};
-use sessionary::index::{ListScope, SearchScope, WatchOptions, Watched, caught_up};
+use sessionary::index::{ListScope, SearchScope, WatchEvent, WatchOptions, caught_up};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::{clean, root};
@@ -133,9 +133,9 @@ fn write(place: &Path, number: usize) -> String {
 fn watch(place: &Path) -> String {
     let config = config(place);
     let (mut looks, cancel) = (0, config.cancel.clone());
-    let mut note = |watched: Watched<'_>| match watched {
-        Watched::Synced(_) => looks += 1,
-        Watched::Delayed(error) => panic!("watcher: {error}"),
+    let mut note = |watched: WatchEvent<'_>| match watched {
+        WatchEvent::Synced(_) => looks += 1,
+        WatchEvent::Delayed(error) => panic!("watcher: {error}"),
         _ => {}
     };
     std::thread::scope(|scope| {

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use sessionary::index::{Debt, Event, ListScope, SearchScope, Snapshot};
+use sessionary::index::{BacklogSize, Event, ListScope, SearchScope, Snapshot};
 use sessionary::{Cancel, Config, Error, Freshness, Index, Indexer, RootSpec};
 
 use crate::histories::dump::{clean, root};
@@ -42,7 +42,7 @@ fn a_search_says_what_is_owed_and_only_paying_pays_it() {
     let first = search(&index);
     assert_eq!(first.outstanding, 10_100);
     assert!(
-        matches!(index.words_debt().unwrap(), Debt::Sync(bytes) if bytes >= first.outstanding_bytes)
+        matches!(index.words_debt().unwrap(), BacklogSize::Sync(bytes) if bytes >= first.outstanding_bytes)
     );
     // To search again, or to open again, pays nothing.
     assert_eq!(search(&index).outstanding, first.outstanding);
@@ -50,7 +50,7 @@ fn a_search_says_what_is_owed_and_only_paying_pays_it() {
     assert_eq!(search(&other).outstanding, 10_100);
     // Little by little; what is left is told.
     let mut left = first.outstanding;
-    while index.pay(Duration::from_millis(200)).unwrap() != Debt::Little {
+    while index.pay(Duration::from_millis(200)).unwrap() != BacklogSize::Little {
         let now = search(&index);
         assert!(now.outstanding <= left, "{} of {left}", now.outstanding);
         assert_eq!((now.total, now.complete), (first.total, true));
@@ -303,7 +303,7 @@ fn an_index_that_is_gone_is_not_made_again_to_be_paid() {
     let config = config(place.path(), 20);
     let mut index = Index::open(&config, Freshness::Check).unwrap();
     let owed = index.words_debt().unwrap();
-    assert_ne!(owed, Debt::Little);
+    assert_ne!(owed, BacklogSize::Little);
     fs::remove_dir_all(&config.index_dir).unwrap();
     assert_eq!(index.pay(Duration::ZERO).unwrap(), owed);
     assert!(!config.index_dir.exists());
@@ -316,10 +316,10 @@ fn an_index_of_one_file_pays_for_no_other() {
     let config = config(place.path(), 20);
     let index = Index::open(&config, Freshness::Check).unwrap();
     let owed = index.words_debt().unwrap();
-    assert_ne!(owed, Debt::Little);
+    assert_ne!(owed, BacklogSize::Little);
     let file = place.path().join("pi/--a--/0.jsonl");
     let mut beside = Index::of_file(&config, &file).unwrap();
-    assert_eq!(beside.pay(Duration::ZERO).unwrap(), Debt::Little);
+    assert_eq!(beside.pay(Duration::ZERO).unwrap(), BacklogSize::Little);
     assert_eq!(index.words_debt().unwrap(), owed);
     let found = beside.search("walrus", &SearchScope::default()).unwrap();
     assert_eq!((found.total, found.complete), (99, true));

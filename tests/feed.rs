@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use sessionary::index::{Feed, News};
+use sessionary::index::{Feed, FeedEvent};
 use sessionary::{Config, Index, Indexer};
 
 use crate::histories::dump::root;
@@ -24,8 +24,8 @@ fn sync(config: &Config) {
 
 /// Nothing that was read before holds, and what is there now follows.
 fn begins_anew(feed: &mut Feed) {
-    assert_eq!(feed.poll().unwrap(), Some(News::Missed));
-    let Some(News::Changes(changes)) = feed.poll().unwrap() else {
+    assert_eq!(feed.poll().unwrap(), Some(FeedEvent::Missed));
+    let Some(FeedEvent::Changes(changes)) = feed.poll().unwrap() else {
         panic!("what is kept follows");
     };
     assert!(changes[0].path.ends_with("one.jsonl"), "{changes:?}");
@@ -38,7 +38,10 @@ fn a_feed_goes_on_in_the_catalogue_that_takes_anothers_place() {
     let config = config(place.path());
     let mut feeds = [None, Some(0)].map(|since| Index::subscribe(&config, since).unwrap());
     assert_eq!(feeds[0].poll().unwrap(), None);
-    assert!(matches!(feeds[1].poll().unwrap(), Some(News::Changes(_))));
+    assert!(matches!(
+        feeds[1].poll().unwrap(),
+        Some(FeedEvent::Changes(_))
+    ));
     for file in [
         "catalogue.sqlite",
         "catalogue.sqlite-wal",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use sessionary::format::json::{PieceKind, split};
 use sessionary::format::{FORMATS, Format, Shape, SourceFacts};
-use sessionary::model::{Class, Facts, Fold, Part, Passage, Placement};
+use sessionary::model::{Class, Facts, Fold, Passage, Placement, SourcePart};
 
 /// The modification time every fixture is said to have.
 const MTIME: i64 = 1_767_700_000_123;
@@ -324,8 +324,8 @@ fn places() {
         Placement::Source { part, unlisted, .. } => (Some(part), unlisted.is_none()),
         Placement::Ignore(_) => (None, false),
     };
-    let listed = (Some(Part::Main), true);
-    let unlisted = (Some(Part::Main), false);
+    let listed = (Some(SourcePart::Main), true);
+    let unlisted = (Some(SourcePart::Main), false);
     for (format, path, flat, expected) in [
         ("pi", "--home--/a.jsonl", false, listed),
         ("pi", "a.jsonl", false, unlisted),
@@ -333,12 +333,17 @@ fn places() {
         ("pi", "a.jsonl", true, listed),
         ("pi", "x/a.jsonl", true, unlisted),
         ("pi", "x/a.JSONL", false, unlisted),
-        ("pi", "x/a.jsonl.bak-1-2", false, (Some(Part::Copy), false)),
+        (
+            "pi",
+            "x/a.jsonl.bak-1-2",
+            false,
+            (Some(SourcePart::Copy), false),
+        ),
         (
             "pi",
             "x/a.jsonl.reset.2026",
             false,
-            (Some(Part::Copy), false),
+            (Some(SourcePart::Copy), false),
         ),
         // Names that mean something to OpenClaw, and nothing to pi.
         ("pi", "x/a.trajectory.jsonl", false, listed),

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::index::{SearchScope, ShowScope, TreeFilter};
-use sessionary::model::Place;
+use sessionary::model::BranchPlace;
 use sessionary::session::{Profile, SessionManager, Setup};
 use sessionary::{Config, Freshness, Index};
 
@@ -104,10 +104,10 @@ fn compare(text: &[u8], what: &str) -> bool {
     };
     let answer = index.search("kind:message", &scope).unwrap();
     let hits = answer.sessions.iter().flat_map(|group| &group.hits);
-    let places: BTreeMap<&String, Option<Place>> =
+    let places: BTreeMap<&String, Option<BranchPlace>> =
         hits.map(|hit| (&hit.entry, hit.place)).collect();
     for (id, place) in places {
-        let is_on_branch = matches!(place, Some(Place::Active | Place::Compacted));
+        let is_on_branch = matches!(place, Some(BranchPlace::Active | BranchPlace::Compacted));
         assert_eq!(is_on_branch, branch.contains(id), "{id}: {place:?}: {what}");
     }
     true

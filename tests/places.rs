@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use sessionary::index::SearchScope;
-use sessionary::model::Place;
+use sessionary::model::BranchPlace;
 use sessionary::{Freshness, Index, Indexer};
 
 use crate::findable;
@@ -102,7 +102,7 @@ impl Writer {
 }
 
 /// Where every entry of the file stands, by its text: ids mean the last line that has them.
-fn expected(path: &Path) -> HashMap<String, Place> {
+fn expected(path: &Path) -> HashMap<String, BranchPlace> {
     let text = fs::read_to_string(path).unwrap();
     let mut lines: Vec<Value> = text
         .lines()
@@ -135,9 +135,9 @@ fn expected(path: &Path) -> HashMap<String, Place> {
         None => HashSet::new(),
     };
     let place = |at: usize| match on_branch.contains_key(&at) {
-        false => Place::Abandoned,
-        true if compacted.contains(&at) => Place::Compacted,
-        true => Place::Active,
+        false => BranchPlace::Abandoned,
+        true if compacted.contains(&at) => BranchPlace::Compacted,
+        true => BranchPlace::Active,
     };
     let text = |line: &Value| match &line["summary"] {
         Value::String(summary) => summary.clone(),
@@ -150,7 +150,7 @@ fn expected(path: &Path) -> HashMap<String, Place> {
 }
 
 /// Where every entry stands by a search.
-fn told(index: &Index) -> HashMap<String, Place> {
+fn told(index: &Index) -> HashMap<String, BranchPlace> {
     let scope = SearchScope {
         limit: 0,
         flat: true,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use sessionary::index::ListScope;
-use sessionary::{Config, Error, Event, Freshness, Index, Indexer, Listed, RootSpec};
+use sessionary::{Config, Error, Event, Freshness, Index, Indexer, ListEvent, RootSpec};
 
 const FILES: u64 = 400;
 
@@ -54,8 +54,8 @@ fn pages_come_newest_first_and_say_that_they_are_not_all() {
     let (mut pages, mut reports) = (Vec::new(), Vec::new());
     let index = Index::open_listing(&config, &scope, &mut |listed| {
         match listed {
-            Listed::Page(page) => pages.push(page),
-            Listed::Loaded { loaded, total } => reports.push((loaded, total)),
+            ListEvent::Page(page) => pages.push(page),
+            ListEvent::Loaded { loaded, total } => reports.push((loaded, total)),
             other => panic!("{other:?}"),
         }
         ControlFlow::Continue(())
@@ -75,7 +75,7 @@ fn pages_come_newest_first_and_say_that_they_are_not_all() {
     assert!(all.complete && all.total == FILES);
     // Nothing to be read: nothing to be told.
     let again = Index::open_listing(&config, &scope, &mut |listed| {
-        assert!(matches!(listed, Listed::Loaded { .. }), "{listed:?}");
+        assert!(matches!(listed, ListEvent::Loaded { .. }), "{listed:?}");
         ControlFlow::Continue(())
     });
     assert_eq!(again.unwrap().list(&scope).unwrap(), all);
@@ -92,7 +92,7 @@ fn what_was_read_before_it_was_called_off_is_kept() {
     };
     let mut seen = 0;
     let result = Index::open_listing(&called_off, &scope, &mut |listed| match listed {
-        Listed::Page(page) => {
+        ListEvent::Page(page) => {
             seen = page.total;
             ControlFlow::Break(())
         }

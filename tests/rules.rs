@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sessionary::index::{Debt, Ended, SearchScope, caught_up};
+use sessionary::index::{BacklogSize, SearchScope, WatchEnd, caught_up};
 use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::excluded::files_with;
@@ -71,7 +71,7 @@ impl Place {
         assert_eq!((found.total, found.complete), (0, true), "{when}");
         let status = index.status().unwrap();
         assert_eq!((status.sessions, status.roots[0].excluded), (1, 1));
-        assert_eq!(index.words_debt().unwrap(), Debt::Little, "{when}");
+        assert_eq!(index.words_debt().unwrap(), BacklogSize::Little, "{when}");
         clean(&index, when);
         for text in ["quetzalcoatl", "secret.jsonl"] {
             assert_eq!(files_with(&self.index_dir(), text), 0, "{when}: {text}");
@@ -133,7 +133,7 @@ fn a_program_that_watches_brings_nothing_back() {
     place.home.write(".config/sessionary/config.toml", "");
     assert_eq!(place.by_command(), 2);
     append(&open, &message(3, "yet more"));
-    assert_eq!(watcher.ended(), Ended::Reconfigured);
+    assert_eq!(watcher.ended(), WatchEnd::Reconfigured);
     let index = Index::open(&config, Freshness::Check).unwrap();
     let found = index.search("quetzalcoatl", &SearchScope::default());
     assert_eq!(found.unwrap().total, 3);

@@ -17,7 +17,7 @@ use std::time::Duration;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;
-use sessionary::model::{Verdict, Verification};
+use sessionary::model::{FileState, Verification};
 use sessionary::{Config, Error, Event, Freshness, Index, Indexer};
 
 use crate::histories::damage::forget_passages;
@@ -73,7 +73,7 @@ impl Place {
     }
 
     /// The verdict on a file.
-    fn verdict(&self, verified: &Verification, session: &str) -> Verdict {
+    fn verdict(&self, verified: &Verification, session: &str) -> FileState {
         let path = self.path(session);
         let file = verified.files.iter().find(|file| file.path == path);
         file.unwrap_or_else(|| panic!("{session}: {:#?}", verified.files))
@@ -223,7 +223,8 @@ fn verify_beside_writers_tells_no_difference() {
             );
             assert_eq!(verified.unread, [], "verify {verify}");
             behind += verified.behind.len();
-            let is_equal = |file: &&sessionary::model::FileVerdict| file.verdict == Verdict::Equal;
+            let is_equal =
+                |file: &&sessionary::model::FileVerdict| file.verdict == FileState::Equal;
             equal += verified.files.iter().filter(is_equal).count();
         }
     });
@@ -280,8 +281,8 @@ fn real_differences_are_found_beside_writers() {
                 .files
                 .iter()
                 .filter(|file| Some(&file.path) == path.as_ref());
-            let verdicts: Vec<Verdict> = of_path.map(|file| file.verdict).collect();
-            assert_eq!(verdicts, [Verdict::Differs], "one line a file");
+            let verdicts: Vec<FileState> = of_path.map(|file| file.verdict).collect();
+            assert_eq!(verdicts, [FileState::Differs], "one line a file");
         }
     };
     check();
@@ -324,7 +325,7 @@ fn what_was_written_since_it_was_catalogued_is_behind() {
         verified
             .files
             .iter()
-            .all(|file| file.verdict == Verdict::Equal)
+            .all(|file| file.verdict == FileState::Equal)
     );
     assert_eq!(verified.files.len(), SESSIONS.len());
 
@@ -354,14 +355,14 @@ fn what_was_written_since_it_was_catalogued_is_behind() {
     ] {
         assert_eq!(
             place.verdict(&verified, session),
-            Verdict::Behind,
+            FileState::Behind,
             "{session}"
         );
     }
     for session in ["rests.jsonl", "rewritten.jsonl"] {
         assert_eq!(
             place.verdict(&verified, session),
-            Verdict::Equal,
+            FileState::Equal,
             "{session}"
         );
     }
@@ -411,7 +412,7 @@ fn a_file_that_is_read_in_parts_is_behind() {
     let is_behind = |verified: &Verification| {
         let long = place.path("long.jsonl");
         let file = verified.files.iter().find(|file| file.path == long);
-        file.is_some_and(|file| file.verdict == Verdict::Behind)
+        file.is_some_and(|file| file.verdict == FileState::Behind)
     };
     assert!(
         told.len() > 1 && told.iter().all(is_behind),

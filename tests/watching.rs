@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use sessionary::index::{Ended, News, SearchScope, WatchOptions, caught_up};
+use sessionary::index::{FeedEvent, SearchScope, WatchEnd, WatchOptions, caught_up};
 use sessionary::model::{Change, ChangeKind};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
@@ -98,7 +98,7 @@ fn an_append_is_found_before_and_after_its_words_are_indexed() {
     let owed = "SELECT count(*) FROM _outbox";
     until("its words are indexed", || number(&config, owed) == 0);
     assert_eq!(found("walrus7"), 1);
-    assert_eq!(watcher.stop(), Ended::Cancelled);
+    assert_eq!(watcher.stop(), WatchEnd::Cancelled);
     equals_fresh(&config, place.path());
 }
 
@@ -441,7 +441,7 @@ fn the_feed_leads_to_what_is_there() {
         .collect();
     there.sort();
     until("the feed is at its end", || {
-        if let Some(News::Changes(changes)) = feed.wait(Duration::from_millis(5)).unwrap() {
+        if let Some(FeedEvent::Changes(changes)) = feed.wait(Duration::from_millis(5)).unwrap() {
             told.extend(changes);
         }
         sessions(&told) == there
@@ -458,9 +458,9 @@ fn the_feed_leads_to_what_is_there() {
         .unwrap();
     assert_eq!(
         feed.wait(Duration::from_secs(60)).unwrap(),
-        Some(News::Missed)
+        Some(FeedEvent::Missed)
     );
-    let Some(News::Changes(again)) = feed.poll().unwrap() else {
+    let Some(FeedEvent::Changes(again)) = feed.poll().unwrap() else {
         panic!("what is kept follows");
     };
     assert_eq!(sessions(&again), there);
@@ -514,10 +514,10 @@ fn a_watcher_ends_with_its_program_and_its_index() {
     let new = place.path().join("program.new");
     fs::write(&new, "newer").unwrap();
     fs::rename(&new, &program).unwrap();
-    assert_eq!(watcher.ended(), Ended::Replaced);
+    assert_eq!(watcher.ended(), WatchEnd::Replaced);
     let watcher = Watcher::start_with(&config, options);
     fs::remove_dir_all(&config.index_dir).unwrap();
-    assert_eq!(watcher.ended(), Ended::Removed);
+    assert_eq!(watcher.ended(), WatchEnd::Removed);
     assert!(!config.index_dir.exists());
 }
 

@@ -10,7 +10,7 @@ const CHANGES_KEPT: i64 = 100_000;
 
 /// Which numbers of the feed there are, and of which filling of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct FeedRange {
     /// Another one after a rebuild: its numbers are others.
     pub index_id: String,
     /// The first number that is kept; 1 before there is any.
@@ -21,10 +21,10 @@ pub struct Kept {
 
 impl Catalogue {
     /// Which numbers are kept.
-    pub fn changes_kept(&self) -> Result<Kept, Error> {
+    pub fn changes_kept(&self) -> Result<FeedRange, Error> {
         let kept = "SELECT index_id, coalesce((SELECT min(seq) FROM _changes), 1), coalesce((SELECT max(seq) FROM _changes), 0) FROM _store";
         self.one(kept, [], |r| {
-            Ok(Kept {
+            Ok(FeedRange {
                 index_id: r.get(0)?,
                 first: r.get(1)?,
                 last: r.get(2)?,

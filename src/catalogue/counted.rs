@@ -43,7 +43,7 @@ pub(super) enum Change {
 
 /// What is to be decided before the transaction ends: what was [`said`], and whether all copies are
 /// compared, or those alone that count.
-pub(super) type Unsettled = BTreeMap<i64, bool>;
+pub(super) type PendingCounts = BTreeMap<i64, bool>;
 
 /// What `_usage.what` says.
 mod what {
@@ -159,7 +159,7 @@ impl Catalogue {
 
     /// Decide which of the rows count of which that is to be decided.
     pub(super) fn settle(&self) -> rusqlite::Result<()> {
-        let (all, counting): (Unsettled, Unsettled) =
+        let (all, counting): (PendingCounts, PendingCounts) =
             self.unsettled.take().into_iter().partition(|(_, all)| *all);
         for (said, which) in [(all, "IS NOT NULL"), (counting, "= 1")] {
             if said.is_empty() {
@@ -305,9 +305,9 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::catalogue::write::{Chunk, Entries, EntryRow, Inserts};
+    use crate::catalogue::write::{Chunk, Entries, EntryRow, EntryRows};
     use crate::format::pi::Dialect;
-    use crate::model::{Fold, Header, Part, Usage};
+    use crate::model::{Fold, Header, SourcePart, Usage};
     use crate::source::checkpoint::Proof;
     use crate::source::identity::Identity;
     use crate::source::root::RootSpec;
@@ -346,7 +346,7 @@ mod tests {
         created_ms: i64,
         answers: impl IntoIterator<Item = Facts>,
     ) -> i64 {
-        let mut entries = Inserts::default();
+        let mut entries = EntryRows::default();
         for (at, facts) in answers.into_iter().enumerate() {
             entries.add(EntryRow {
                 start: at as u64 * 100,
@@ -369,7 +369,7 @@ mod tests {
             root,
             relative: name.to_owned(),
             place: name.to_owned(),
-            part: Part::Main,
+            part: SourcePart::Main,
             unlisted: None,
             forget_from: None,
             entries,

@@ -48,7 +48,7 @@ pub struct StoredEntry {
 /// An entry as far as its place among the others depends on it.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
-pub struct Placed<'a> {
+pub struct EntryPosition<'a> {
     pub key: i64,
     pub line: u64,
     pub kind: &'a str,
@@ -58,10 +58,10 @@ pub struct Placed<'a> {
     pub agent_sees: bool,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> EntryPosition<'a> {
     /// Of an entry.
-    pub fn of(entry: &'a StoredEntry) -> Placed<'a> {
-        Placed {
+    pub fn of(entry: &'a StoredEntry) -> EntryPosition<'a> {
+        EntryPosition {
             key: entry.key,
             line: entry.line,
             kind: &entry.kind,
@@ -130,12 +130,16 @@ impl Catalogue {
     }
 
     /// The same, one after the other: what `take` does not keep takes no memory.
-    pub fn each_placed(&self, session: i64, take: &mut dyn FnMut(Placed<'_>)) -> Result<(), Error> {
+    pub fn each_placed(
+        &self,
+        session: i64,
+        take: &mut dyn FnMut(EntryPosition<'_>),
+    ) -> Result<(), Error> {
         let (low, high) = key_range(session);
         let sql = "SELECT key, line, kind, id, parent, time_ms, agent_sees FROM _entries WHERE key BETWEEN ?1 AND ?2
                  ORDER BY source, start";
         self.each(sql, [low, high], |row| {
-            take(Placed {
+            take(EntryPosition {
                 key: row.get(0)?,
                 line: row.get::<_, i64>(1)? as u64,
                 kind: row.get_ref(2)?.as_str()?,

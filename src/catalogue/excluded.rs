@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use rusqlite::params;
 
 use super::open::{Catalogue, Error, step};
-use crate::source::folders::Seal;
+use crate::source::folders::DirectoryFingerprint;
 use crate::source::identity::Identity;
 
 /// A stored source with what excludes it.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
-pub struct Stored {
+pub struct ExcludedSource {
     pub source: i64,
     pub session: Option<i64>,
     pub root: i64,
@@ -45,13 +45,13 @@ impl Catalogue {
     }
 
     /// Show every source with its session.
-    pub fn sources_with_sessions(&self, mut each: impl FnMut(Stored)) -> Result<(), Error> {
+    pub fn sources_with_sessions(&self, mut each: impl FnMut(ExcludedSource)) -> Result<(), Error> {
         let sql = "SELECT f.source, f.root, r.format, r.path, f.relative, coalesce(s.cwd, ''), coalesce(s.place, ''),
                         coalesce(p.part = 'main', 0), f.device, f.inode, f.size, f.mtime_ns, f.ctime_ns, s.session
                  FROM _sources f JOIN _roots r USING (root) LEFT JOIN _session_sources p USING (source)
                    LEFT JOIN _sessions s USING (session)";
         self.each(sql, [], |r| {
-            each(Stored {
+            each(ExcludedSource {
                 source: r.get(0)?,
                 session: r.get(13)?,
                 root: r.get(1)?,
@@ -126,11 +126,11 @@ impl Catalogue {
     }
 
     /// Sessions that were left out by their working directory: hash of the place, and the main source as it was.
-    pub fn excluded(&self, root: i64) -> Result<BTreeMap<i64, Seal>, Error> {
+    pub fn excluded(&self, root: i64) -> Result<BTreeMap<i64, DirectoryFingerprint>, Error> {
         self.all(
             "SELECT place, seal FROM _excluded WHERE root = ?1",
             [root],
-            |r| Ok((r.get(0)?, Seal(r.get(1)?))),
+            |r| Ok((r.get(0)?, DirectoryFingerprint(r.get(1)?))),
         )
     }
 
@@ -144,7 +144,7 @@ impl Catalogue {
     pub fn note_excluded(
         &self,
         root: i64,
-        places: &BTreeMap<i64, Seal>,
+        places: &BTreeMap<i64, DirectoryFingerprint>,
         files: u64,
     ) -> Result<(), Error> {
         if self.excluded(root)? != *places {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::open::{Catalogue, Error};
-use super::read::{KNOWN, Known, known};
-use crate::source::folders::{Folder, Seal, ranges_of_files};
+use super::read::{KNOWN, StoredSource, known};
+use crate::source::folders::{DirectoryFingerprint, Folder, ranges_of_files};
 
 /// Every so often every file is compared with what is stored, whatever the seals say: where directories vouch for
 /// their files, someone may have written in place.
@@ -20,7 +20,7 @@ impl Catalogue {
         self.all(sql, params![root, revision, now_ms, FULL_SCAN_MS], |r| {
             Ok(Folder {
                 relative: r.get(0)?,
-                seal: r.get::<_, Option<i64>>(1)?.map(Seal),
+                seal: r.get::<_, Option<i64>>(1)?.map(DirectoryFingerprint),
                 files: r.get::<_, i64>(2)? as u64,
             })
         })
@@ -87,7 +87,7 @@ impl Catalogue {
         &self,
         root: i64,
         folders: &[(String, Vec<String>)],
-    ) -> Result<Vec<Known>, Error> {
+    ) -> Result<Vec<StoredSource>, Error> {
         self.with(|c| {
             let mut statement = c.prepare_cached(&format!(
                 "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative >= ?2 AND relative < ?3"

@@ -22,7 +22,7 @@ const ROWS_A_STATEMENT: usize = 16;
 const OUTBOX_BYTES: i64 = 2 << 20;
 
 /// The rows of some entries of one source.
-pub struct Inserts {
+pub struct EntryRows {
     count: i64,
     entries: Table,
     calls: Table,
@@ -31,13 +31,13 @@ pub struct Inserts {
     labels: Table,
     compactions: Table,
     runs: Table,
-    owed: Vec<Owed>,
+    owed: Vec<OutboxSpan>,
     /// Calls without an answer so far, by their ids.
-    unanswered: HashMap<String, Vec<Unanswered>>,
+    unanswered: HashMap<String, Vec<OpenCall>>,
 }
 
 /// A call without an answer so far.
-struct Unanswered {
+struct OpenCall {
     /// Place of its entry in the chunk.
     at: i64,
     /// Where these values of its row stand.
@@ -48,15 +48,15 @@ struct Unanswered {
 }
 
 /// What one outbox row stands for: first and last entry by their place in the chunk, and their bytes.
-pub(super) struct Owed {
+pub(super) struct OutboxSpan {
     pub(super) first: i64,
     pub(super) last: i64,
     pub(super) bytes: i64,
 }
 
-impl Default for Inserts {
-    fn default() -> Inserts {
-        Inserts {
+impl Default for EntryRows {
+    fn default() -> EntryRows {
+        EntryRows {
             count: 0,
             entries: Table::new("_entries", 15),
             calls: Table::new("_calls", 9),
@@ -71,7 +71,7 @@ impl Default for Inserts {
     }
 }
 
-impl Entries for Inserts {
+impl Entries for EntryRows {
     fn add(&mut self, entry: EntryRow) {
         let at = self.count;
         self.count += 1;
@@ -149,7 +149,7 @@ impl Entries for Inserts {
     }
 }
 
-impl Inserts {
+impl EntryRows {
     /// How many entries there are.
     pub fn count(&self) -> i64 {
         self.count
@@ -169,7 +169,7 @@ impl Inserts {
         let answer = row.next();
         row.integer(None);
         if let (Some(id), false, None) = (&call.call_id, call.is_result, call.is_error) {
-            let unanswered = Unanswered {
+            let unanswered = OpenCall {
                 at,
                 is_error,
                 duration_ms,
@@ -201,7 +201,7 @@ impl Inserts {
     }
 
     /// What the words are owed. A provisional entry stays out of them.
-    pub(super) fn owed(&self) -> &[Owed] {
+    pub(super) fn owed(&self) -> &[OutboxSpan] {
         &self.owed
     }
 
@@ -227,7 +227,7 @@ impl Inserts {
                 run.last = at;
                 run.bytes += bytes;
             }
-            _ => self.owed.push(Owed {
+            _ => self.owed.push(OutboxSpan {
                 first: at,
                 last: at,
                 bytes,

@@ -22,7 +22,7 @@ pub struct CallRow<'a> {
 /// A session, as far as filters and counts are concerned.
 #[derive(Debug)]
 #[allow(missing_docs)]
-pub struct Belonging<'a> {
+pub struct SessionFilterRow<'a> {
     pub session: i64,
     pub agent: &'a str,
     /// Of its root.
@@ -38,7 +38,7 @@ pub struct Belonging<'a> {
     own: Option<&'a str>,
 }
 
-impl Belonging<'_> {
+impl SessionFilterRow<'_> {
     /// A text that only its agent records, by the agent's own name for it.
     pub fn own(&self, name: &str) -> Option<String> {
         let own: serde_json::Map<String, Value> = serde_json::from_str(self.own?).ok()?;
@@ -51,7 +51,7 @@ impl Catalogue {
     pub fn each_session(
         &self,
         roots: &[i64],
-        mut each: impl FnMut(Belonging<'_>),
+        mut each: impl FnMut(SessionFilterRow<'_>),
     ) -> Result<(), Error> {
         let query = format!(
             "SELECT s.session, r.agent, r.label, s.path, s.id, s.cwd, s.name, s.provider, s.model, s.own
@@ -59,7 +59,7 @@ impl Catalogue {
             numbers(roots)
         );
         self.each(&query, [], |row| {
-            each(Belonging {
+            each(SessionFilterRow {
                 session: row.get(0)?,
                 agent: row.get_ref(1)?.as_str()?,
                 label: row.get_ref(2)?.as_str_or_null()?,

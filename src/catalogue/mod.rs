@@ -34,6 +34,6 @@ pub mod write;
 pub use damage::files;
 pub use open::{APPLICATION_ID, CONTRACT_VERSION, Catalogue, Error, GENERATION, PATIENCE};
 pub use raw::Preview;
-pub use refusal::Cause;
+pub use refusal::RefusalCause;
 pub use sql::{Rows, SqlPart};
 pub use wal::WAL_BYTES;

@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::open::{Catalogue, Error};
 use crate::model::StoredRoot;
-use crate::source::discover::Stray;
+use crate::source::discover::ForeignFile;
 use crate::source::identity::{FileId, Identity};
 
 /// How old the time of the last scan becomes before a scan that changed nothing moves it, in ms.
@@ -126,7 +126,7 @@ impl Catalogue {
         root: i64,
         folder: FileId,
         error: Option<&str>,
-        strays: &[Stray],
+        strays: &[ForeignFile],
     ) -> Result<(), Error> {
         let sql = "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END,
                 inode = CASE WHEN ?2 IS NULL THEN ?4 ELSE inode END
@@ -142,7 +142,7 @@ impl Catalogue {
     }
 
     /// A file below a root that is no source, or could not be read.
-    pub fn note_stray(&self, root: i64, stray: &Stray) -> Result<(), Error> {
+    pub fn note_stray(&self, root: i64, stray: &ForeignFile) -> Result<(), Error> {
         self.execute(
             "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3, ?4)",
             params![root, stray.relative, stray.reason, stray.unread],

@@ -7,9 +7,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags, OptionalExtension, Params, Row};
 
-use super::counted::Unsettled;
+use super::counted::PendingCounts;
 use super::locks;
-use super::sums::Touched;
+use super::sums::DirtyBlocks;
 use super::wal::WAL_BYTES;
 use crate::failpoint;
 #[cfg(unix)]
@@ -166,9 +166,9 @@ fn named(processes: &[String]) -> String {
 pub struct Catalogue {
     pub(super) connection: Connection,
     /// Answers of which is decided before the transaction ends which of their copies counts.
-    pub(super) unsettled: RefCell<Unsettled>,
+    pub(super) unsettled: RefCell<PendingCounts>,
     /// Blocks whose sums are made anew before it ends.
-    pub(super) touched: RefCell<Touched>,
+    pub(super) touched: RefCell<DirtyBlocks>,
     /// How long the WAL may become while somebody reads.
     pub(super) wal_bytes: u64,
     /// How long a statement waits for somebody else's lock.

@@ -9,7 +9,7 @@ use super::write::flag;
 /// tool answers (`answers` output), or all others (prose). So each entry is read once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Item {
+pub struct OutboxItem {
     pub item: i64,
     pub source: i64,
     pub first: i64,
@@ -22,7 +22,7 @@ pub struct Item {
 /// Entries that the words lack something of, each once, and the bytes of their lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Lack {
+pub struct Backlog {
     pub entries: u64,
     pub bytes: u64,
 }
@@ -30,7 +30,7 @@ pub struct Lack {
 /// Keys the words must drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Dead {
+pub struct StaleKeys {
     pub item: i64,
     pub first: i64,
     pub last: i64,
@@ -99,14 +99,14 @@ impl Catalogue {
         &self,
         bytes: u64,
         except: &std::collections::HashSet<i64>,
-    ) -> Result<Vec<Item>, Error> {
+    ) -> Result<Vec<OutboxItem>, Error> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL
                  ORDER BY answers, newest_ms DESC",
             )?;
             let mut rows = statement.query([])?;
-            let mut work: Vec<Item> = Vec::new();
+            let mut work: Vec<OutboxItem> = Vec::new();
             let (mut sum, mut enough) = (0, None);
             while let Some(row) = rows.next()? {
                 let item = item_of(row)?;
@@ -134,25 +134,25 @@ impl Catalogue {
     }
 
     /// All that the words at batch `done` lack.
-    pub fn owed(&self, done: i64) -> Result<Vec<Item>, Error> {
+    pub fn owed(&self, done: i64) -> Result<Vec<OutboxItem>, Error> {
         let sql = "SELECT item, source, first, last, answers, bytes FROM _outbox WHERE batch IS NULL OR batch > ?1
             ORDER BY answers, newest_ms DESC";
         self.all(sql, [done], item_of)
     }
 
     /// The entries that are lacking where there are no words to trust: all.
-    pub fn outstanding_without_words(&self) -> Result<Lack, Error> {
+    pub fn outstanding_without_words(&self) -> Result<Backlog, Error> {
         let all = "SELECT count(*), coalesce(sum(length), 0) FROM _entries WHERE flags & ?1 = 0";
         self.one(all, [flag::PROVISIONAL], lack_of)
     }
 
     /// All that the words at batch `done` still hold though it is gone.
-    pub fn dead(&self, done: i64) -> Result<Vec<Dead>, Error> {
+    pub fn dead(&self, done: i64) -> Result<Vec<StaleKeys>, Error> {
         self.all(
             "SELECT item, first, last FROM _dead WHERE batch IS NULL OR batch > ?1",
             [done],
             |r| {
-                Ok(Dead {
+                Ok(StaleKeys {
                     item: r.get(0)?,
                     first: r.get(1)?,
                     last: r.get(2)?,
@@ -176,10 +176,10 @@ impl Catalogue {
 
     /// The entries that the words at batch `done` lack. They are counted one by one, as an item does not say how many it
     /// stands for: an entry is of the item of its source and class alone, so it counts once.
-    pub fn outstanding(&self, done: i64) -> Result<Lack, Error> {
+    pub fn outstanding(&self, done: i64) -> Result<Backlog, Error> {
         let mut items = self.owed(done)?;
         items.sort_unstable_by_key(|item| (item.source, item.first, item.last));
-        let is_pair = |a: &Item, b: &Item| {
+        let is_pair = |a: &OutboxItem, b: &OutboxItem| {
             (a.source, a.first, a.last) == (b.source, b.first, b.last) && a.answers != b.answers
         };
         self.with(|c| {
@@ -188,7 +188,7 @@ impl Catalogue {
                  WHERE key BETWEEN ?1 AND ?2 AND source = ?3 AND flags & ?4 = 0
                    AND (?5 IS NULL OR (flags & ?6 <> 0) = ?5)",
             )?;
-            let mut lack = Lack::default();
+            let mut lack = Backlog::default();
             for items in items.chunk_by(is_pair) {
                 // Both classes are all entries.
                 let (item, class) = match items {
@@ -222,7 +222,7 @@ impl Catalogue {
     }
 
     /// Stamp the chosen rows with a new batch number, durably, before the words commit. Returns the batch.
-    pub fn stamp(&self, work: &[Item], dead: &[Dead]) -> Result<i64, Error> {
+    pub fn stamp(&self, work: &[OutboxItem], dead: &[StaleKeys]) -> Result<i64, Error> {
         self.with(|c| {
             // The words' commit is durable; the stamp it refers to must be durable before.
             c.pragma_update(None, "synchronous", "FULL")?;
@@ -255,15 +255,15 @@ impl Catalogue {
     }
 }
 
-fn lack_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Lack> {
-    Ok(Lack {
+fn lack_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Backlog> {
+    Ok(Backlog {
         entries: row.get::<_, i64>(0)?.cast_unsigned(),
         bytes: row.get::<_, i64>(1)?.cast_unsigned(),
     })
 }
 
-fn item_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<Item> {
-    Ok(Item {
+fn item_of(row: &rusqlite::Row<'_>) -> rusqlite::Result<OutboxItem> {
+    Ok(OutboxItem {
         item: row.get(0)?,
         source: row.get(1)?,
         first: row.get(2)?,

@@ -14,7 +14,7 @@ use crate::source::identity::Identity;
 /// Entries of one session in one source that lie near each other, keys `first..=last`, all within the bytes `start..end`.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
-pub struct Stretch {
+pub struct BacklogRange {
     pub source: i64,
     pub first: i64,
     pub last: i64,
@@ -29,7 +29,7 @@ pub struct Stretch {
 /// An entry's place in its source, and the facts that searches filter by.
 #[derive(Debug)]
 #[allow(missing_docs)]
-pub struct OwedRow<'a> {
+pub struct BacklogRow<'a> {
     pub key: i64,
     pub start: u64,
     pub length: u64,
@@ -49,7 +49,7 @@ impl Catalogue {
         source: i64,
         first: i64,
         last: i64,
-        mut each: impl FnMut(OwedRow<'_>),
+        mut each: impl FnMut(BacklogRow<'_>),
     ) -> Result<(), Error> {
         let sql = format!(
             "SELECT key, start, length, hash, {SEARCHED}, flags, kind, role, stop_reason IS NOT NULL
@@ -58,7 +58,7 @@ impl Catalogue {
         self.each(&sql, params![first, last, source], |row| {
             let kind = row.get_ref(6)?;
             let role = row.get_ref(7)?;
-            each(OwedRow {
+            each(BacklogRow {
                 key: row.get(0)?,
                 start: in_file(row.get(1)?),
                 length: in_file(row.get(2)?),
@@ -105,7 +105,7 @@ impl Catalogue {
     }
 
     /// Show everything: each session's part of each source, and of larger ones than `part` bytes stretches of about so many.
-    pub fn stretches(&self, part: u64, mut each: impl FnMut(Stretch)) -> Result<(), Error> {
+    pub fn stretches(&self, part: u64, mut each: impl FnMut(BacklogRange)) -> Result<(), Error> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 "SELECT source, session, next_arrival, r.path, s.relative, r.format,
@@ -126,7 +126,7 @@ impl Catalogue {
                 };
                 let (path, format) = (PathBuf::from(root).join(relative), row.get(5)?);
                 let known = (!row.get::<_, bool>(6)?).then_some(identity);
-                let stretch = |keys: RangeInclusive<i64>, bytes: Range<u64>| Stretch {
+                let stretch = |keys: RangeInclusive<i64>, bytes: Range<u64>| BacklogRange {
                     source,
                     first: *keys.start(),
                     last: *keys.end(),
@@ -223,7 +223,7 @@ mod tests {
         let mut entries = 0;
         for one in &stretches {
             let mut within = 0;
-            let show = |row: super::OwedRow<'_>| {
+            let show = |row: super::BacklogRow<'_>| {
                 assert!(one.start <= row.start && row.start + row.length <= one.end);
                 within += 1;
             };

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::open::{Catalogue, Error};
 use super::read::{KNOWN, known, numbers};
-use crate::source::checkpoint::{NO_REVISION, Stored};
+use crate::source::checkpoint::{NO_REVISION, ReadState};
 use crate::source::identity::Identity;
 
 impl Catalogue {
@@ -50,7 +50,7 @@ impl Catalogue {
     }
 
     /// What was stored of a source at its last reading.
-    pub fn stored(&self, source: i64) -> Result<Option<Stored>, Error> {
+    pub fn stored(&self, source: i64) -> Result<Option<ReadState>, Error> {
         let query = format!("SELECT {KNOWN} FROM _sources WHERE source = ?1");
         self.with(|c| {
             let mut statement = c.prepare_cached(&query)?;

@@ -20,7 +20,7 @@ const TRIES: usize = 5;
 pub type Preview = Box<dyn Fn(&Path, &str, &[u8]) -> Option<String> + Send>;
 
 /// What reads entries for one statement.
-pub(super) struct Reader {
+pub(super) struct EntryReader {
     preview: Preview,
     /// To look entries up in.
     catalogue: Catalogue,
@@ -31,7 +31,7 @@ pub(super) struct Reader {
 }
 
 /// A [`Reader`] that SQLite holds, too.
-pub(super) struct Raw(Arc<Mutex<Reader>>);
+pub(super) struct SharedEntryReader(Arc<Mutex<EntryReader>>);
 
 /// Take a snapshot of both, and say whether nobody has committed in between.
 fn snapshots_of_one_state(catalogue: &Catalogue, to: &Catalogue) -> Result<bool, Error> {
@@ -52,14 +52,14 @@ fn snapshots_of_one_state(catalogue: &Catalogue, to: &Catalogue) -> Result<bool,
     Ok(is_one)
 }
 
-impl Raw {
+impl SharedEntryReader {
     /// Let statements of `to`, which holds no snapshot yet, call `raw(entry)`, the entry's record as
     /// text, and `preview(entry)`; NULL for a number that is no entry, and for an entry whose bytes are
     /// no longer what was catalogued. Both hold a snapshot of one state afterwards.
     ///
     /// # Errors
     /// [`Error::Replaced`] when the catalogue is another one by now, or is written again and again.
-    pub(super) fn register(to: &Catalogue, preview: Preview) -> Result<Raw, Error> {
+    pub(super) fn register(to: &Catalogue, preview: Preview) -> Result<SharedEntryReader, Error> {
         let replaced = || Error::Replaced {
             path: to.path().to_path_buf(),
         };
@@ -73,23 +73,23 @@ impl Raw {
                 return Err(replaced());
             }
         }
-        let reader = Arc::new(Mutex::new(Reader {
+        let reader = Arc::new(Mutex::new(EntryReader {
             preview,
             catalogue,
             open: None,
             changed: BTreeMap::new(),
         }));
         for (name, says) in [
-            ("raw", Reader::text as Says),
-            ("preview", Reader::preview as Says),
+            ("raw", EntryReader::text as EntryFunction),
+            ("preview", EntryReader::preview as EntryFunction),
         ] {
-            to.told(Raw(Arc::clone(&reader)).function(to, name, says))?;
+            to.told(SharedEntryReader(Arc::clone(&reader)).function(to, name, says))?;
         }
-        Ok(Raw(reader))
+        Ok(SharedEntryReader(reader))
     }
 
     /// Makes a function of an entry's number.
-    fn function(self, to: &Catalogue, name: &str, says: Says) -> rusqlite::Result<()> {
+    fn function(self, to: &Catalogue, name: &str, says: EntryFunction) -> rusqlite::Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DIRECTONLY;
         let of_entry = move |context: &Context<'_>| {
             let Some(entry) = context.get::<Option<i64>>(0)? else {
@@ -109,7 +109,7 @@ impl Raw {
             .create_scalar_function(name, 1, flags, of_entry)
     }
 
-    fn reader(&self) -> MutexGuard<'_, Reader> {
+    fn reader(&self) -> MutexGuard<'_, EntryReader> {
         let reader = self.0.lock();
         reader.unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -121,9 +121,9 @@ impl Raw {
 }
 
 /// What one of the functions says of an entry.
-type Says = fn(&mut Reader, i64) -> Result<Option<String>, Error>;
+type EntryFunction = fn(&mut EntryReader, i64) -> Result<Option<String>, Error>;
 
-impl Reader {
+impl EntryReader {
     fn text(&mut self, key: i64) -> Result<Option<String>, Error> {
         let read = self.record(key)?;
         Ok(read.map(|(record, ..)| String::from_utf8_lossy(&record).into_owned()))

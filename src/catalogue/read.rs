@@ -9,18 +9,18 @@ use super::entries::in_file;
 use super::open::{Catalogue, Error};
 use crate::format::resume;
 use crate::model::SessionRow;
-use crate::source::checkpoint::{Proof, Stored};
-use crate::source::discover::Stray;
+use crate::source::checkpoint::{Proof, ReadState};
+use crate::source::discover::ForeignFile;
 use crate::source::identity::{Identity, file_at};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 
 /// A source as stored.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
-pub struct Known {
+pub struct StoredSource {
     pub source: i64,
     pub relative: String,
-    pub stored: Stored,
+    pub stored: ReadState,
     pub unlisted: Option<String>,
     pub unread: bool,
 }
@@ -38,7 +38,7 @@ pub struct Checkpoint {
 #[derive(Debug, Clone)]
 pub struct SourceState {
     /// What is known of it.
-    pub known: Known,
+    pub known: StoredSource,
     /// From where it is read on.
     pub checkpoint: Option<Checkpoint>,
     /// Key of its first entry: another one when its rows were made anew, for no key is given twice.
@@ -184,10 +184,10 @@ impl Catalogue {
     }
 
     /// All sources of a root, sorted by path.
-    pub fn known_sources(&self, root: i64) -> Result<Vec<Known>, Error> {
+    pub fn known_sources(&self, root: i64) -> Result<Vec<StoredSource>, Error> {
         self.with(|c| {
             // Along the table and sorted here: by the index on paths each row would be looked up for itself.
-            let mut known: Vec<Known> = c
+            let mut known: Vec<StoredSource> = c
                 .prepare_cached(&format!(
                     "SELECT {KNOWN} FROM _sources NOT INDEXED WHERE root = ?1"
                 ))?
@@ -232,10 +232,10 @@ impl Catalogue {
     }
 
     /// Files below a root that are no source, and why; sorted by path.
-    pub fn strays(&self, root: i64) -> Result<Vec<Stray>, Error> {
+    pub fn strays(&self, root: i64) -> Result<Vec<ForeignFile>, Error> {
         let sql = "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative";
         self.all(sql, [root], |r| {
-            Ok(Stray {
+            Ok(ForeignFile {
                 relative: r.get(0)?,
                 reason: r.get(1)?,
                 unread: r.get(2)?,
@@ -491,11 +491,11 @@ pub(super) const KNOWN: &str =
     "source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
     unlisted, unread IS NOT NULL";
 
-pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<Known> {
-    Ok(Known {
+pub(super) fn known(r: &Row<'_>) -> rusqlite::Result<StoredSource> {
+    Ok(StoredSource {
         source: r.get(0)?,
         relative: r.get(1)?,
-        stored: Stored {
+        stored: ReadState {
             identity: Identity {
                 device: r.get(2)?,
                 inode: r.get(3)?,

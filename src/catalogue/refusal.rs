@@ -10,7 +10,7 @@ use super::open::Error;
 /// Why the system refuses to read or write the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Cause {
+pub enum RefusalCause {
     /// The disk is full, or a limit on what may be written is met.
     Full,
     /// The user lacks the rights.
@@ -25,9 +25,9 @@ pub enum Cause {
     Other,
 }
 
-impl Cause {
+impl RefusalCause {
     /// What the error of a system call stands for.
-    pub fn of(error: &io::Error) -> Cause {
+    pub fn of(error: &io::Error) -> RefusalCause {
         use io::ErrorKind::{
             FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
         };
@@ -37,13 +37,15 @@ impl Cause {
             false => 23..=24,
         };
         match error.kind() {
-            FileTooLarge | QuotaExceeded | StorageFull => Cause::Full,
-            PermissionDenied => Cause::Rights,
-            ReadOnlyFilesystem => Cause::ReadOnly,
-            _ if error.raw_os_error().is_some_and(|n| too_many.contains(&n)) => Cause::OpenFiles,
+            FileTooLarge | QuotaExceeded | StorageFull => RefusalCause::Full,
+            PermissionDenied => RefusalCause::Rights,
+            ReadOnlyFilesystem => RefusalCause::ReadOnly,
+            _ if error.raw_os_error().is_some_and(|n| too_many.contains(&n)) => {
+                RefusalCause::OpenFiles
+            }
             // EIO.
-            _ if cfg!(unix) && error.raw_os_error() == Some(5) => Cause::Disk,
-            _ => Cause::Other,
+            _ if cfg!(unix) && error.raw_os_error() == Some(5) => RefusalCause::Disk,
+            _ => RefusalCause::Other,
         }
     }
 }
@@ -51,9 +53,9 @@ impl Cause {
 impl Error {
     /// Why the system refuses; `None` where it is not the system that does. SQLite tells the kind of a refusal, not the cause:
     /// the system is asked once more, by a file beside the database that has no name.
-    pub fn cause(&self) -> Option<Cause> {
+    pub fn cause(&self) -> Option<RefusalCause> {
         let (path, failure) = match self {
-            Error::Io { error, .. } => return Some(Cause::of(error)),
+            Error::Io { error, .. } => return Some(RefusalCause::of(error)),
             Error::Sqlite {
                 path,
                 error: rusqlite::Error::SqliteFailure(failure, _),
@@ -66,13 +68,15 @@ impl Error {
             ffi::SQLITE_IOERR_SHMSIZE,
         ];
         let otherwise = match failure.code {
-            ErrorCode::DiskFull => return Some(Cause::Full),
+            ErrorCode::DiskFull => return Some(RefusalCause::Full),
             // What was open has been closed since.
-            ErrorCode::CannotOpen => Cause::OpenFiles,
-            ErrorCode::PermissionDenied | ErrorCode::ReadOnly => Cause::Rights,
+            ErrorCode::CannotOpen => RefusalCause::OpenFiles,
+            ErrorCode::PermissionDenied | ErrorCode::ReadOnly => RefusalCause::Rights,
             // Of a quota and of a limit the first bytes know nothing.
-            ErrorCode::SystemIoFailure if grows.contains(&failure.extended_code) => Cause::Full,
-            ErrorCode::SystemIoFailure => Cause::Disk,
+            ErrorCode::SystemIoFailure if grows.contains(&failure.extended_code) => {
+                RefusalCause::Full
+            }
+            ErrorCode::SystemIoFailure => RefusalCause::Disk,
             _ => return None,
         };
         let refusal = refusal_beside(path).or_else(|| refusal_of(path));
@@ -81,23 +85,23 @@ impl Error {
 }
 
 /// Why no file can be made beside this one; `None` if one can.
-fn refusal_beside(path: &Path) -> Option<Cause> {
+fn refusal_beside(path: &Path) -> Option<RefusalCause> {
     let folder = path.parent()?;
     let made = tempfile::tempfile_in(folder).and_then(|mut file| file.write_all(&[0; 4096]));
-    made.err().map(|error| Cause::of(&error))
+    made.err().map(|error| RefusalCause::of(&error))
 }
 
 /// Why this file may not be read and written. It is not opened for that: to close it again would give up all locks of this
 /// process on it (POSIX).
-fn refusal_of(path: &Path) -> Option<Cause> {
+fn refusal_of(path: &Path) -> Option<RefusalCause> {
     #[cfg(unix)]
     {
         use rustix::fs::{Access, access};
         if let Err(error) = access(path, Access::READ_OK | Access::WRITE_OK) {
-            return Some(Cause::of(&error.into()));
+            return Some(RefusalCause::of(&error.into()));
         }
     }
-    (!path.is_file()).then_some(Cause::Other)
+    (!path.is_file()).then_some(RefusalCause::Other)
 }
 
 #[cfg(test)]
@@ -108,19 +112,19 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn what_an_error_number_stands_for() {
         for (number, cause) in [
-            (28, Cause::Full),
-            (122, Cause::Full),
-            (27, Cause::Full),
-            (13, Cause::Rights),
-            (1, Cause::Rights),
-            (30, Cause::ReadOnly),
-            (24, Cause::OpenFiles),
-            (23, Cause::OpenFiles),
-            (5, Cause::Disk),
-            (20, Cause::Other),
+            (28, RefusalCause::Full),
+            (122, RefusalCause::Full),
+            (27, RefusalCause::Full),
+            (13, RefusalCause::Rights),
+            (1, RefusalCause::Rights),
+            (30, RefusalCause::ReadOnly),
+            (24, RefusalCause::OpenFiles),
+            (23, RefusalCause::OpenFiles),
+            (5, RefusalCause::Disk),
+            (20, RefusalCause::Other),
         ] {
             let error = io::Error::from_raw_os_error(number);
-            assert_eq!(Cause::of(&error), cause, "{error}");
+            assert_eq!(RefusalCause::of(&error), cause, "{error}");
         }
     }
 
@@ -134,11 +138,11 @@ mod tests {
         let here = folder.path().join("catalogue.sqlite");
         std::fs::write(&here, "").unwrap();
         for (code, cause) in [
-            (ffi::SQLITE_FULL, Some(Cause::Full)),
-            (ffi::SQLITE_IOERR_WRITE, Some(Cause::Full)),
-            (ffi::SQLITE_IOERR_READ, Some(Cause::Disk)),
-            (ffi::SQLITE_CANTOPEN, Some(Cause::OpenFiles)),
-            (ffi::SQLITE_READONLY, Some(Cause::Rights)),
+            (ffi::SQLITE_FULL, Some(RefusalCause::Full)),
+            (ffi::SQLITE_IOERR_WRITE, Some(RefusalCause::Full)),
+            (ffi::SQLITE_IOERR_READ, Some(RefusalCause::Disk)),
+            (ffi::SQLITE_CANTOPEN, Some(RefusalCause::OpenFiles)),
+            (ffi::SQLITE_READONLY, Some(RefusalCause::Rights)),
             (ffi::SQLITE_CORRUPT, None),
         ] {
             assert_eq!(failed(code, &here).cause(), cause, "{code}");
@@ -146,6 +150,6 @@ mod tests {
         // A folder that is gone is no matter of rights.
         let gone = folder.path().join("gone/catalogue.sqlite");
         let cause = failed(ffi::SQLITE_CANTOPEN, &gone).cause();
-        assert_eq!(cause, Some(Cause::Other));
+        assert_eq!(cause, Some(RefusalCause::Other));
     }
 }

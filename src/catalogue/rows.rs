@@ -20,7 +20,7 @@ const HEAD: &str = r#"{"agent":"","label":null,"subagents":0,"#;
 /// What places a session's row in a list.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
-pub struct PlacedRow {
+pub struct SortKeyRow {
     pub session: i64,
     pub root: i64,
     pub listed: bool,
@@ -36,7 +36,7 @@ pub struct PlacedRow {
 /// Which rows are wanted, and with what to sort them by. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs)]
-pub struct Wanted {
+pub struct RowSelection {
     pub sort: Sort,
     /// Only those with a name.
     pub named: bool,
@@ -54,10 +54,10 @@ pub struct Wanted {
     pub here: Option<Vec<String>>,
 }
 
-impl Wanted {
+impl RowSelection {
     /// The statement, and what is bound to it.
     fn statement(&self) -> (String, Vec<Value>) {
-        if *self == Wanted::default() {
+        if *self == RowSelection::default() {
             // In the agents' order, nearly: what is sorted already is sorted fast.
             let all = "SELECT session, root, listed, modified_ms, file_ms, created_ms, NULL, 1
                        FROM _rows ORDER BY listed DESC, modified_ms DESC, file_ms DESC";
@@ -249,12 +249,12 @@ impl Catalogue {
     /// The rows that are wanted, in no order that could be relied on.
     pub fn placed_rows(
         &self,
-        wanted: &Wanted,
-        mut each: impl FnMut(PlacedRow),
+        wanted: &RowSelection,
+        mut each: impl FnMut(SortKeyRow),
     ) -> Result<(), Error> {
         let (sql, bound) = wanted.statement();
         self.each(&sql, params_from_iter(bound), |row| {
-            each(PlacedRow {
+            each(SortKeyRow {
                 session: row.get(0)?,
                 root: row.get(1)?,
                 listed: row.get(2)?,

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rusqlite::params;
 
 use super::open::{Catalogue, Error};
-use super::read::{KNOWN, Known, known};
-use crate::source::discover::Stray;
+use super::read::{KNOWN, StoredSource, known};
+use crate::source::discover::ForeignFile;
 use crate::source::folders::parent;
 
 /// The paths below a directory: from the first of these on, before the second.
@@ -17,7 +17,11 @@ fn below(path: &str) -> (String, String) {
 
 impl Catalogue {
     /// The sources at these paths and below them; sorted by path.
-    pub fn known_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<Vec<Known>, Error> {
+    pub fn known_at(
+        &self,
+        root: i64,
+        paths: &BTreeSet<String>,
+    ) -> Result<Vec<StoredSource>, Error> {
         self.with(|c| {
             let mut one = c.prepare_cached(&format!(
                 "SELECT {KNOWN} FROM _sources WHERE root = ?1 AND relative = ?2"
@@ -41,7 +45,11 @@ impl Catalogue {
     }
 
     /// The files at these paths and below them that are no source; sorted by path.
-    pub fn strays_at(&self, root: i64, paths: &BTreeSet<String>) -> Result<Vec<Stray>, Error> {
+    pub fn strays_at(
+        &self,
+        root: i64,
+        paths: &BTreeSet<String>,
+    ) -> Result<Vec<ForeignFile>, Error> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
                 "SELECT relative, reason, unread FROM _strays WHERE root = ?1 AND relative = ?2
@@ -52,7 +60,7 @@ impl Catalogue {
             for path in paths {
                 let (from, to) = below(path);
                 let rows = statement.query_map(params![root, path, from, to], |r| {
-                    Ok(Stray {
+                    Ok(ForeignFile {
                         relative: r.get(0)?,
                         reason: r.get(1)?,
                         unread: r.get(2)?,
@@ -68,7 +76,12 @@ impl Catalogue {
     }
 
     /// Instead of the files there that were no source: these.
-    pub fn replace_strays(&self, root: i64, old: &[Stray], new: &[Stray]) -> Result<(), Error> {
+    pub fn replace_strays(
+        &self,
+        root: i64,
+        old: &[ForeignFile],
+        new: &[ForeignFile],
+    ) -> Result<(), Error> {
         for stray in old {
             let gone = "DELETE FROM _strays WHERE root = ?1 AND relative = ?2";
             self.execute(gone, params![root, stray.relative])?;

@@ -10,7 +10,7 @@ use super::open::{Catalogue, Error};
 use super::write::{flag, key_range};
 use crate::format::json::Collation;
 use crate::format::{Format, ListOrder, Shape, SourceFacts};
-use crate::model::{Fold, Part, SessionFacts};
+use crate::model::{Fold, SessionFacts, SourcePart};
 use crate::source::identity::nearest_ms;
 
 impl Catalogue {
@@ -130,13 +130,13 @@ impl Catalogue {
         session: i64,
         format: &dyn Format,
         fresh: Option<(i64, &Fold)>,
-    ) -> rusqlite::Result<Option<Made>> {
+    ) -> rusqlite::Result<Option<SessionRecord>> {
         struct Row {
             relative: String,
             mtime_ns: i64,
             size: i64,
             fold: Fold,
-            part: Part,
+            part: SourcePart,
             unlisted: Option<String>,
             problems: u64,
             reason: Option<String>,
@@ -171,7 +171,11 @@ impl Catalogue {
                 })
             })?
             .collect::<Result<_, _>>()?;
-        let Some(main) = rows.iter().find(|r| r.part == Part::Main).or(rows.first()) else {
+        let Some(main) = rows
+            .iter()
+            .find(|r| r.part == SourcePart::Main)
+            .or(rows.first())
+        else {
             return Ok(None);
         };
         let facts: Vec<SourceFacts<'_>> = rows
@@ -192,7 +196,7 @@ impl Catalogue {
             .map(|r| r.mtime_ns.div_euclid(1_000_000))
             .max()
             .unwrap_or_default();
-        Ok(Some(Made {
+        Ok(Some(SessionRecord {
             list_order: list_order(format.list_order(), &facts, &path, file_ms),
             facts,
             path: path.to_string_lossy().into_owned(),
@@ -269,7 +273,7 @@ impl Catalogue {
 }
 
 /// A session's row as its sources make it.
-struct Made {
+struct SessionRecord {
     facts: SessionFacts,
     path: String,
     list_order: String,
@@ -278,7 +282,7 @@ struct Made {
     bytes: i64,
 }
 
-impl Made {
+impl SessionRecord {
     /// The columns of the row, from its number on, in the order in which both statements name them.
     fn with_columns<R>(&self, session: i64, with: impl FnOnce(&[&dyn ToSql]) -> R) -> R {
         let s = &self.facts;
@@ -341,11 +345,11 @@ fn list_order(order: ListOrder, facts: &SessionFacts, path: &Path, file_ms: i64)
     )
 }
 
-fn part_of(name: &str) -> Part {
+fn part_of(name: &str) -> SourcePart {
     match name {
-        "subagent" => Part::Subagent,
-        "copy" => Part::Copy,
-        "side" => Part::Side,
-        _ => Part::Main,
+        "subagent" => SourcePart::Subagent,
+        "copy" => SourcePart::Copy,
+        "side" => SourcePart::Side,
+        _ => SourcePart::Main,
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open::{Catalogue, Error};
-use super::raw::{Preview, Raw};
+use super::raw::{Preview, SharedEntryReader};
 
 /// What the refusal of a statement says.
 const ONLY_READS: &str = "only reading is allowed: SELECT, and the PRAGMAs table_info, table_xinfo, table_list, user_version and data_version";
@@ -64,7 +64,7 @@ impl Catalogue {
         // Only who asks for records pays for what reads them.
         let asked = query.to_ascii_lowercase();
         let raw = match ["raw", "preview"].iter().any(|name| asked.contains(name)) {
-            true => Some(Raw::register(&own, preview)?),
+            true => Some(SharedEntryReader::register(&own, preview)?),
             false => {
                 own.snapshot()?;
                 None

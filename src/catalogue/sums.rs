@@ -15,7 +15,7 @@ use super::write::{key_range, runs};
 const BLOCK_BITS: i64 = 8;
 
 /// Blocks whose sums are not what they should be.
-pub(super) type Touched = BTreeSet<i64>;
+pub(super) type DirtyBlocks = BTreeSet<i64>;
 
 /// What `_usage_sums` holds of some entries. No time zone begins its days within a quarter of an hour.
 /// A file may claim any number: where whole ones cannot be added up SQLite fails, and these are cut.

@@ -4,7 +4,7 @@ use super::open::{Catalogue, Error};
 
 /// What entries have one of, or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Valued {
+pub enum FilterColumn {
     /// A role.
     Role,
     /// A kind.
@@ -17,12 +17,12 @@ pub enum Valued {
 
 impl Catalogue {
     /// Every value that entries of these roots have, each once.
-    pub fn values(&self, roots: &[i64], of: Valued) -> Result<Vec<String>, Error> {
+    pub fn values(&self, roots: &[i64], of: FilterColumn) -> Result<Vec<String>, Error> {
         let (column, table) = match of {
-            Valued::Role => ("role", "_entries"),
-            Valued::Kind => ("kind", "_entries"),
-            Valued::Tool => ("tool", "_calls"),
-            Valued::Stop => ("stop_reason", "_entries"),
+            FilterColumn::Role => ("role", "_entries"),
+            FilterColumn::Kind => ("kind", "_entries"),
+            FilterColumn::Tool => ("tool", "_calls"),
+            FilterColumn::Stop => ("stop_reason", "_entries"),
         };
         let roots: Vec<String> = roots.iter().map(i64::to_string).collect();
         let query = format!(

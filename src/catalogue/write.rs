@@ -4,11 +4,11 @@ use rusqlite::{OptionalExtension, params};
 
 use super::counted::{self, Change};
 use super::entries::in_file;
-pub use super::insert::Inserts;
+pub use super::insert::EntryRows;
 use super::open::{Catalogue, Error};
 use crate::format::{Format, Shape};
 pub(crate) use crate::model::ARRIVAL_BITS;
-use crate::model::{Facts, Fold, Part};
+use crate::model::{Facts, Fold, SourcePart};
 use crate::source::checkpoint::Proof;
 use crate::source::identity::Identity;
 
@@ -89,7 +89,7 @@ pub struct Chunk<E> {
     /// Key of the session below the root, and which part of it the source is.
     pub place: String,
     /// See `place`.
-    pub part: Part,
+    pub part: SourcePart,
     /// Why the agent would not list a session at this path.
     pub unlisted: Option<String>,
     /// On a source's first chunk: forget all rows from this offset on.
@@ -195,7 +195,11 @@ impl Catalogue {
     /// # Errors
     /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
     /// Given back is a session of many files: its row is made once, by [`Catalogue::refold_session`], before the commit.
-    pub fn apply(&self, chunk: &Chunk<Inserts>, format: &dyn Format) -> Result<Option<i64>, Error> {
+    pub fn apply(
+        &self,
+        chunk: &Chunk<EntryRows>,
+        format: &dyn Format,
+    ) -> Result<Option<i64>, Error> {
         let arrivals = self.told(self.arrivals(chunk))?;
         if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
@@ -207,7 +211,7 @@ impl Catalogue {
     }
 
     /// Arrivals that the chunk's session has had; none when it is about to get a number of its own again.
-    fn arrivals(&self, chunk: &Chunk<Inserts>) -> rusqlite::Result<i64> {
+    fn arrivals(&self, chunk: &Chunk<EntryRows>) -> rusqlite::Result<i64> {
         let c = &self.connection;
         let known: Option<(i64, i64)> = c
             .prepare_cached(
@@ -241,7 +245,7 @@ impl Catalogue {
 
     fn apply_rows(
         &self,
-        chunk: &Chunk<Inserts>,
+        chunk: &Chunk<EntryRows>,
         format: &dyn Format,
     ) -> rusqlite::Result<Option<i64>> {
         let c = &self.connection;
@@ -323,7 +327,7 @@ impl Catalogue {
     /// The session's row, its next arrival, and whether it was all in before.
     fn ensure_session(
         &self,
-        chunk: &Chunk<Inserts>,
+        chunk: &Chunk<EntryRows>,
         source: i64,
     ) -> rusqlite::Result<(i64, i64, bool)> {
         let c = &self.connection;
@@ -354,7 +358,7 @@ impl Catalogue {
     }
 
     /// Outbox rows for the chunk's entries.
-    fn queue(&self, source: i64, first: i64, chunk: &Chunk<Inserts>) -> rusqlite::Result<()> {
+    fn queue(&self, source: i64, first: i64, chunk: &Chunk<EntryRows>) -> rusqlite::Result<()> {
         let newest_ms = chunk
             .shown
             .last_entry_ms
@@ -482,11 +486,11 @@ pub(super) fn runs(keys: impl Iterator<Item = i64>) -> Vec<(i64, i64)> {
     runs
 }
 
-fn part_name(part: Part) -> &'static str {
+fn part_name(part: SourcePart) -> &'static str {
     match part {
-        Part::Main => "main",
-        Part::Subagent => "subagent",
-        Part::Copy => "copy",
-        Part::Side => "side",
+        SourcePart::Main => "main",
+        SourcePart::Subagent => "subagent",
+        SourcePart::Copy => "copy",
+        SourcePart::Side => "side",
     }
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use sessionary::Index;
-use sessionary::index::Debt;
+use sessionary::index::BacklogSize;
 
 use crate::output::Screen;
 
@@ -14,7 +14,7 @@ const MOMENT: Duration = Duration::from_millis(200);
 
 /// What is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum BackgroundStep {
     Nothing,
     /// Index for a moment; the next verb goes on.
     Here,
@@ -25,13 +25,13 @@ enum Step {
 }
 
 /// `background`: the configuration lets us work after answers. `terminal`: somebody sits there.
-fn step(debt: Debt, background: bool, terminal: bool) -> Step {
+fn step(debt: BacklogSize, background: bool, terminal: bool) -> BackgroundStep {
     match debt {
-        Debt::Little => Step::Nothing,
-        Debt::Sync(bytes) if !background => Step::Say(bytes),
-        Debt::Sync(_) if terminal => Step::Spawn,
-        _ if background => Step::Here,
-        _ => Step::Nothing,
+        BacklogSize::Little => BackgroundStep::Nothing,
+        BacklogSize::Sync(bytes) if !background => BackgroundStep::Say(bytes),
+        BacklogSize::Sync(_) if terminal => BackgroundStep::Spawn,
+        _ if background => BackgroundStep::Here,
+        _ => BackgroundStep::Nothing,
     }
 }
 
@@ -39,20 +39,20 @@ fn step(debt: Debt, background: bool, terminal: bool) -> Step {
 /// to whoever calls `sync`, where there is more than a little and nothing may be done.
 pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
     // The answer is out already: a failure here is found again, and told, by whoever needs the words.
-    let debt = index.words_debt().unwrap_or(Debt::Little);
+    let debt = index.words_debt().unwrap_or(BacklogSize::Little);
     match step(debt, index.config().background, io::stderr().is_terminal()) {
-        Step::Nothing => None,
-        Step::Here => {
+        BackgroundStep::Nothing => None,
+        BackgroundStep::Here => {
             let _ = index.pay(MOMENT);
             None
         }
-        Step::Spawn => {
+        BackgroundStep::Spawn => {
             if !index.has_writer() && !index.is_watched() {
                 let _ = spawn(screen);
             }
             None
         }
-        Step::Say(bytes) => Some(bytes),
+        BackgroundStep::Say(bytes) => Some(bytes),
     }
 }
 
@@ -94,14 +94,14 @@ mod tests {
     #[test]
     fn processes_are_started_only_from_a_terminal_and_where_the_configuration_lets_us() {
         for (debt, background, terminal, expected) in [
-            (Debt::Little, true, true, Step::Nothing),
-            (Debt::Moment, true, true, Step::Here),
-            (Debt::Moment, true, false, Step::Here),
-            (Debt::Moment, false, true, Step::Nothing),
-            (Debt::Sync(9), true, true, Step::Spawn),
-            (Debt::Sync(9), true, false, Step::Here),
-            (Debt::Sync(9), false, true, Step::Say(9)),
-            (Debt::Sync(9), false, false, Step::Say(9)),
+            (BacklogSize::Little, true, true, BackgroundStep::Nothing),
+            (BacklogSize::Moment, true, true, BackgroundStep::Here),
+            (BacklogSize::Moment, true, false, BackgroundStep::Here),
+            (BacklogSize::Moment, false, true, BackgroundStep::Nothing),
+            (BacklogSize::Sync(9), true, true, BackgroundStep::Spawn),
+            (BacklogSize::Sync(9), true, false, BackgroundStep::Here),
+            (BacklogSize::Sync(9), false, true, BackgroundStep::Say(9)),
+            (BacklogSize::Sync(9), false, false, BackgroundStep::Say(9)),
         ] {
             let step = step(debt, background, terminal);
             assert_eq!(step, expected, "{debt:?} {background} {terminal}");

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use sessionary::Error;
-use sessionary::index::{Cause, StoreFault};
+use sessionary::index::{RefusalCause, StoreFault};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::settings::BadSetting;
 
@@ -76,7 +76,7 @@ pub struct Failure {
 }
 
 #[derive(Serialize)]
-struct Reported<'a> {
+struct ErrorOutput<'a> {
     schema_version: u32,
     error: ReportedError<'a>,
 }
@@ -160,7 +160,7 @@ impl Failure {
                 message: &message,
                 hints: &self.hints,
             };
-            let reported = Reported {
+            let reported = ErrorOutput {
                 schema_version: SCHEMA_VERSION,
                 error,
             };
@@ -311,13 +311,17 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
 }
 
 /// What helps where the system refuses.
-fn remedy(cause: Cause) -> String {
+fn remedy(cause: RefusalCause) -> String {
     match cause {
-        Cause::Full => format!("free some space, raise the quota or `ulimit -f`, or {ELSEWHERE}"),
-        Cause::Rights => format!("get the rights to write there, or {ELSEWHERE}"),
-        Cause::ReadOnly => format!("the file system there is read-only: {ELSEWHERE}"),
-        Cause::OpenFiles => "too many files are open: `ulimit -n 1024` allows more".to_owned(),
-        Cause::Disk => format!("the disk may be failing: {ELSEWHERE}"),
+        RefusalCause::Full => {
+            format!("free some space, raise the quota or `ulimit -f`, or {ELSEWHERE}")
+        }
+        RefusalCause::Rights => format!("get the rights to write there, or {ELSEWHERE}"),
+        RefusalCause::ReadOnly => format!("the file system there is read-only: {ELSEWHERE}"),
+        RefusalCause::OpenFiles => {
+            "too many files are open: `ulimit -n 1024` allows more".to_owned()
+        }
+        RefusalCause::Disk => format!("the disk may be failing: {ELSEWHERE}"),
         _ => ELSEWHERE.to_owned(),
     }
 }

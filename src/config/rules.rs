@@ -44,11 +44,11 @@ pub struct Rules {
     follow_links: bool,
     /// Whether links are followed whatever is stored, and without storing it.
     follows_this_time: bool,
-    said: Said,
+    said: RuleSource,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Said {
+enum RuleSource {
     /// Nothing: what is stored holds.
     #[default]
     Nothing,
@@ -62,7 +62,7 @@ enum Said {
 /// is not passed over either.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct RulesFile {
     exclude: Vec<String>,
     follow_links: bool,
 }
@@ -81,7 +81,7 @@ impl Rules {
             exclude,
             follow_links,
             follows_this_time: false,
-            said: Said::AtFirst,
+            said: RuleSource::AtFirst,
         }
     }
 
@@ -96,7 +96,7 @@ impl Rules {
     /// The same, [set](Rules::set).
     pub fn to_be_set(self) -> Rules {
         Rules {
-            said: Said::Set,
+            said: RuleSource::Set,
             ..self
         }
     }
@@ -112,7 +112,7 @@ impl Rules {
 
     /// Whether they change what is stored.
     pub fn are_set(&self) -> bool {
-        self.said == Said::Set
+        self.said == RuleSource::Set
     }
 
     /// What is left out; of [`Index::config`](crate::Index::config) as it holds, else as it was
@@ -158,23 +158,23 @@ impl Rules {
             Err(_) if self.are_set() => None,
             stored => stored?,
         };
-        let ours = Stored {
+        let ours = RulesFile {
             exclude: self.exclude.globs().to_vec(),
             follow_links: self.follow_links,
         };
         let is_of_others = was_made_by.is_some() && was_made_by != self.fingerprint();
         match (self.said, stored) {
-            (Said::Nothing | Said::AtFirst, None) if is_of_others => {
+            (RuleSource::Nothing | RuleSource::AtFirst, None) if is_of_others => {
                 return Err(unknown(index_dir, "is missing".to_owned()));
             }
             // Who finds none in an index by other rules than the default ones takes them for lost.
-            (Said::Nothing, None) if !self.follows_this_time => {}
-            (Said::Nothing | Said::AtFirst, Some(_)) => {}
+            (RuleSource::Nothing, None) if !self.follows_this_time => {}
+            (RuleSource::Nothing | RuleSource::AtFirst, Some(_)) => {}
             (_, Some(stored)) if stored == ours => {}
             _ => write(index_dir, &ours)?,
         }
         if self.are_set() {
-            self.said = Said::AtFirst;
+            self.said = RuleSource::AtFirst;
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Rules {
     }
 }
 
-fn read(index_dir: &Path) -> Result<Option<Stored>, Error> {
+fn read(index_dir: &Path) -> Result<Option<RulesFile>, Error> {
     match fs::read(index_dir.join(FILE)) {
         Ok(bytes) => match serde_json::from_slice(&bytes) {
             Ok(stored) => Ok(Some(stored)),
@@ -202,7 +202,7 @@ fn read(index_dir: &Path) -> Result<Option<Stored>, Error> {
 }
 
 /// As a whole, or not at all.
-fn write(index_dir: &Path, rules: &Stored) -> Result<(), Error> {
+fn write(index_dir: &Path, rules: &RulesFile) -> Result<(), Error> {
     let path = index_dir.join(FILE);
     let unwritable = |error| Error::unwritable(&path, error);
     let bytes = serde_json::to_vec(rules).map_err(|error| unwritable(error.into()))?;

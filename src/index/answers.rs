@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{Error, Event, Index, ListPage, Snapshot, Streamed};
+use super::{Error, Event, Index, ListPage, Snapshot, StreamOutcome};
 use crate::model::{Class, Listing, SearchAnswer, SessionRow, Status, Transcript, Tree};
 use crate::query::{
     ListScope, SearchScope, ShowScope, ShownPart, TreePart, TreeScope, WrittenList,
@@ -177,7 +177,7 @@ impl Index {
         session: &SessionRow,
         scope: &ShowScope,
         each: &mut dyn FnMut(ShownPart<'_>) -> Result<(), E>,
-    ) -> Result<Streamed, E> {
+    ) -> Result<StreamOutcome, E> {
         let shown = self.stream(|snapshot| snapshot.show_each(session, scope, each));
         Ok(shown?.1)
     }
@@ -220,7 +220,7 @@ impl Index {
         session: &SessionRow,
         leaf: Option<&str>,
         out: &mut dyn Write,
-    ) -> Result<(u64, Streamed), Error> {
+    ) -> Result<(u64, StreamOutcome), Error> {
         self.stream(|snapshot| snapshot.copy_branch(session, leaf, out))
     }
 
@@ -243,7 +243,7 @@ impl Index {
         session: &SessionRow,
         scope: impl Into<TreeScope>,
         each: &mut dyn FnMut(TreePart<'_>) -> Result<(), E>,
-    ) -> Result<Streamed, E> {
+    ) -> Result<StreamOutcome, E> {
         let shown = self.stream(|snapshot| snapshot.tree_each(session, scope, each));
         Ok(shown?.1)
     }

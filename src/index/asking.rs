@@ -10,7 +10,7 @@ use crate::query::Snapshot;
 /// How an answer that was given piece by piece has ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
-pub struct Streamed {
+pub struct StreamOutcome {
     /// Whether it holds all that is on disk.
     pub complete: bool,
     /// Files that hold other bytes than those catalogued.
@@ -47,13 +47,13 @@ impl Index {
     pub(super) fn stream<T, E: From<Error>>(
         &self,
         question: impl FnOnce(&Snapshot<'_>) -> Result<T, E>,
-    ) -> Result<(T, Streamed), E> {
+    ) -> Result<(T, StreamOutcome), E> {
         let snapshot = self.stores.snapshot()?;
         let answer = question(&snapshot);
         let complete = snapshot.is_complete();
         let changed = snapshot.into_changed();
         let healed = !changed.is_empty() && self.heal(changed.keys());
-        let streamed = Streamed {
+        let streamed = StreamOutcome {
             complete,
             changed_files: changed.into_values().collect(),
             healed,

@@ -12,7 +12,7 @@ const MOMENT: u64 = 4 << 20;
 /// What the words owe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Debt {
+pub enum BacklogSize {
     /// Nothing, or too little to open a writer for.
     Little,
     /// No more than [`Index::pay`] pays in a moment.
@@ -22,7 +22,7 @@ pub enum Debt {
     Sync(u64),
 }
 
-impl Debt {
+impl BacklogSize {
     /// Of words that lack so many bytes; `anew`: there are none, or damaged ones.
     fn of(bytes: u64, anew: bool) -> Self {
         match bytes {
@@ -36,10 +36,10 @@ impl Debt {
 impl Index {
     /// What the words owe. Words that somebody removed, or found damaged, and those of another catalogue or by other rules are
     /// owed as a whole.
-    pub fn words_debt(&self) -> Result<Debt, Error> {
+    pub fn words_debt(&self) -> Result<BacklogSize, Error> {
         // What is in memory has no words, and those in the index directory are not its own.
         if self.stores.catalogue.file().is_none() {
-            return Ok(Debt::Little);
+            return Ok(BacklogSize::Little);
         }
         let (catalogue, words) = (&self.stores.catalogue, self.stores.config.words_dir());
         let anew = !exist(&words)
@@ -49,7 +49,7 @@ impl Index {
             true => catalogue.source_bytes()?,
             false => catalogue.owed_bytes()?,
         };
-        Ok(Debt::of(bytes, anew))
+        Ok(BacklogSize::of(bytes, anew))
     }
 }
 
@@ -60,15 +60,15 @@ mod tests {
     #[test]
     fn a_writer_is_opened_only_where_it_pays() {
         for (bytes, anew, debt) in [
-            (0, false, Debt::Little),
-            (LITTLE, false, Debt::Little),
-            (LITTLE + 1, false, Debt::Moment),
-            (0, true, Debt::Moment),
-            (MOMENT - 1, true, Debt::Moment),
-            (MOMENT, true, Debt::Sync(MOMENT)),
-            (MOMENT, false, Debt::Sync(MOMENT)),
+            (0, false, BacklogSize::Little),
+            (LITTLE, false, BacklogSize::Little),
+            (LITTLE + 1, false, BacklogSize::Moment),
+            (0, true, BacklogSize::Moment),
+            (MOMENT - 1, true, BacklogSize::Moment),
+            (MOMENT, true, BacklogSize::Sync(MOMENT)),
+            (MOMENT, false, BacklogSize::Sync(MOMENT)),
         ] {
-            assert_eq!(Debt::of(bytes, anew), debt, "{bytes} {anew}");
+            assert_eq!(BacklogSize::of(bytes, anew), debt, "{bytes} {anew}");
         }
     }
 }

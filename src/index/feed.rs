@@ -16,17 +16,17 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Where somebody is in the feed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Position {
+pub(super) struct FeedCursor {
     /// Of which filling of the catalogue.
     index_id: String,
     seq: i64,
 }
 
-impl Position {
+impl FeedCursor {
     /// Where the feed ends now.
-    pub(super) fn end(catalogue: &Catalogue) -> Result<Position, Error> {
+    pub(super) fn end(catalogue: &Catalogue) -> Result<FeedCursor, Error> {
         let kept = catalogue.changes_kept()?;
-        Ok(Position {
+        Ok(FeedCursor {
             index_id: kept.index_id,
             seq: kept.last,
         })
@@ -57,7 +57,7 @@ impl Position {
 /// What a [`Feed`] has to tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum News {
+pub enum FeedEvent {
     /// Changes of sessions, in their order.
     Changes(Vec<Change>),
     /// Not all that changed is known any more (the index was rebuilt, or the reader was away for more than 100,000
@@ -71,7 +71,7 @@ pub enum News {
 pub struct Feed {
     path: PathBuf,
     catalogue: Catalogue,
-    position: Position,
+    position: FeedCursor,
     version: Option<i64>,
     /// Told as missed; what is kept is still to be told.
     changes: Vec<Change>,
@@ -92,7 +92,7 @@ impl Index {
     pub fn subscribe(config: &Config, since: Option<i64>) -> Result<Feed, Error> {
         let path = config.catalogue_path();
         let catalogue = Catalogue::open_readable(&path)?.ok_or(Error::NoIndex)?;
-        let mut position = Position::end(&catalogue)?;
+        let mut position = FeedCursor::end(&catalogue)?;
         position.seq = since.unwrap_or(position.seq);
         Ok(Feed {
             path,
@@ -109,9 +109,9 @@ impl Feed {
     ///
     /// # Errors
     /// When the catalogue cannot be read.
-    pub fn poll(&mut self) -> Result<Option<News>, Error> {
+    pub fn poll(&mut self) -> Result<Option<FeedEvent>, Error> {
         if !self.changes.is_empty() {
-            return Ok(Some(News::Changes(std::mem::take(&mut self.changes))));
+            return Ok(Some(FeedEvent::Changes(std::mem::take(&mut self.changes))));
         }
         self.reopen()?;
         // Asked before the reading: what is committed in between is read again, and nothing is passed over.
@@ -125,9 +125,9 @@ impl Feed {
         }
         if missed {
             self.changes = changes;
-            return Ok(Some(News::Missed));
+            return Ok(Some(FeedEvent::Missed));
         }
-        Ok((!changes.is_empty()).then_some(News::Changes(changes)))
+        Ok((!changes.is_empty()).then_some(FeedEvent::Changes(changes)))
     }
 
     /// Go on in the catalogue that stands at the path now: one that was damaged or removed is made anew there.
@@ -152,7 +152,7 @@ impl Feed {
     ///
     /// # Errors
     /// As [`Feed::poll`].
-    pub fn wait(&mut self, most: Duration) -> Result<Option<News>, Error> {
+    pub fn wait(&mut self, most: Duration) -> Result<Option<FeedEvent>, Error> {
         let started = Instant::now();
         loop {
             if let Some(news) = self.poll()? {
@@ -168,7 +168,7 @@ impl Feed {
 }
 
 impl Iterator for Feed {
-    type Item = Result<News, Error>;
+    type Item = Result<FeedEvent, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::damage::{ANEW, remove_catalogue};
-use super::merging::Merging;
-use super::turns::{Lock, Patience};
+use super::merging::MergeThread;
+use super::turns::{WaitPolicy, WriterLock};
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
 use crate::catalogue::{self, Catalogue};
 use crate::config::lasting;
 use crate::failpoint::reach;
-use crate::ingest::{self, Hinted, Pace, WordsStage};
+use crate::ingest::{self, BatchLimits, HintedPaths, WordsStage};
 use crate::model::Report;
 use crate::private;
 use crate::source::discover::relative;
@@ -39,11 +39,11 @@ pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
     pub(super) notes: Vec<String>,
-    pub(super) lock: Lock,
+    pub(super) lock: WriterLock,
     /// With what patience it was opened.
-    pub(super) patience: Patience,
+    pub(super) patience: WaitPolicy,
     /// After the lock, which is given up before this is waited for.
-    pub(super) merging: Merging,
+    pub(super) merging: MergeThread,
 }
 
 impl Indexer {
@@ -79,7 +79,7 @@ impl Indexer {
 
     pub(super) fn open_within(
         config: &Config,
-        patience: Patience,
+        patience: WaitPolicy,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Indexer, Error> {
         // Before anything is made.
@@ -87,7 +87,11 @@ impl Indexer {
         Indexer::open_locked(config, lock(config, patience, progress)?, patience)
     }
 
-    fn open_locked(config: &Config, lock: Lock, patience: Patience) -> Result<Indexer, Error> {
+    fn open_locked(
+        config: &Config,
+        lock: WriterLock,
+        patience: WaitPolicy,
+    ) -> Result<Indexer, Error> {
         let config = &config.held()?;
         let path = config.catalogue_path();
         let open = || open_catalogue(config, &lock, patience);
@@ -107,7 +111,7 @@ impl Indexer {
             notes,
             lock,
             patience,
-            merging: Merging::default(),
+            merging: MergeThread::default(),
         })
     }
 
@@ -198,7 +202,7 @@ impl Indexer {
         self.prepare(&mut report)?;
         let (catalogue, config) = (&self.catalogue, &self.config);
         let files: Vec<PathBuf> = files.iter().map(|file| lasting(file)).collect();
-        let hinted: Vec<Hinted<'_>> = config
+        let hinted: Vec<HintedPaths<'_>> = config
             .roots
             .iter()
             .map(|spec| {
@@ -206,7 +210,7 @@ impl Indexer {
                 let paths = below.filter_map(relative).filter(|path| !path.is_empty());
                 let paths = paths.collect();
                 let prove = true;
-                Hinted { spec, paths, prove }
+                HintedPaths { spec, paths, prove }
             })
             .filter(|hint| !hint.paths.is_empty())
             .collect();
@@ -293,7 +297,7 @@ impl Indexer {
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<(), Error> {
-        let pace = Pace {
+        let pace = BatchLimits {
             budget,
             batch: budget.map(|_| ingest::SMALL_WORDS_BATCH),
             leaves_merging: false,
@@ -307,7 +311,7 @@ impl Indexer {
     /// The same without merging anything. `false`: somebody merges, and it is to be tried again.
     pub(super) fn words_stage(
         &mut self,
-        pace: Pace,
+        pace: BatchLimits,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<bool, Error> {
@@ -334,7 +338,7 @@ impl Indexer {
     /// somebody else writes the words.
     fn add_words(
         &mut self,
-        pace: Pace,
+        pace: BatchLimits,
         progress: &mut dyn FnMut(Event),
         report: &mut Report,
     ) -> Result<Option<Vec<i64>>, Error> {
@@ -413,8 +417,8 @@ impl Indexer {
 /// Open the catalogue for who holds the lock; what it commits is said beside that.
 fn open_catalogue(
     config: &Config,
-    lock: &Lock,
-    patience: Patience,
+    lock: &WriterLock,
+    patience: WaitPolicy,
 ) -> Result<Catalogue, catalogue::Error> {
     let (path, progress) = (config.catalogue_path(), Arc::clone(&lock.progress));
     let mut catalogue = Catalogue::open_writable(&path, config.wal_bytes, patience.statements)?;
@@ -425,9 +429,9 @@ fn open_catalogue(
 /// Take the lock, in a directory that is made when missing.
 fn lock(
     config: &Config,
-    patience: Patience,
+    patience: WaitPolicy,
     progress: &mut dyn FnMut(Event),
-) -> Result<Lock, Error> {
+) -> Result<WriterLock, Error> {
     let directory = config.generation_dir();
     let path = directory.join("lock");
     let mut removals = 0;
@@ -449,7 +453,7 @@ fn lock(
         let locked = turns::lock_within(&directory, &lock, patience, &mut waits);
         match locked.map_err(|e| Error::io(&path, e))? {
             // Else the index was removed meanwhile.
-            true if turns::stands_at(&path, &lock) => return Ok(Lock::of(lock, &directory)),
+            true if turns::stands_at(&path, &lock) => return Ok(WriterLock::of(lock, &directory)),
             true => {}
             false if config.cancel.is_cancelled() => return Err(Error::Cancelled),
             false => return Err(patience.refusal(&config.index_dir, &directory)),

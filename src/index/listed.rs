@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// What is told while a list is made.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Listed {
+pub enum ListEvent {
     /// So many of the files that must be read have been.
     Loaded {
         /// Files read.
@@ -53,7 +53,7 @@ impl Index {
     pub fn open_listing(
         config: &Config,
         scope: &ListScope,
-        on_progress: &mut dyn FnMut(Listed) -> ControlFlow<()>,
+        on_progress: &mut dyn FnMut(ListEvent) -> ControlFlow<()>,
     ) -> Result<Index, Error> {
         let cancel = &config.cancel;
         let (mut loaded, mut total) = (0, 0);
@@ -62,11 +62,11 @@ impl Index {
             let told = match event {
                 Event::Discovered { files, .. } => {
                     (loaded, total) = (0, files);
-                    Listed::Loaded { loaded, total }
+                    ListEvent::Loaded { loaded, total }
                 }
                 Event::Catalogued { files, .. } => {
                     loaded = files;
-                    Listed::Loaded { loaded, total }
+                    ListEvent::Loaded { loaded, total }
                 }
                 Event::Readable if last_page.is_none_or(|last| last.elapsed() >= PAUSE) => {
                     let read = Index::open(config, Freshness::AsCommitted);
@@ -77,7 +77,7 @@ impl Index {
                     last_page = Some(Instant::now());
                     page.complete = false;
                     page.pending_files = total.saturating_sub(loaded);
-                    Listed::Page(Box::new(page))
+                    ListEvent::Page(Box::new(page))
                 }
                 Event::Waiting
                 | Event::Readable

@@ -9,9 +9,9 @@ use crate::words::{Merge, is_merge_due, merge};
 /// A merge that may be going on. Dropped, it is waited for: no thread of ours writes the words
 /// after us.
 #[derive(Default)]
-pub(super) struct Merging(Option<JoinHandle<()>>);
+pub(super) struct MergeThread(Option<JoinHandle<()>>);
 
-impl Merging {
+impl MergeThread {
     /// Merge what there is to merge, if that is not being done. What is called off ends after one
     /// merge.
     pub fn start(&mut self, config: &Config, which: Merge) {
@@ -33,7 +33,7 @@ impl Merging {
     }
 }
 
-impl Drop for Merging {
+impl Drop for MergeThread {
     fn drop(&mut self) {
         if let Some(thread) = self.0.take() {
             let _ = thread.join();

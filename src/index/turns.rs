@@ -10,10 +10,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::progress::{self, Progress};
-use super::watch::barrier::Live;
+use super::watch::barrier::ReaderFence;
 use super::{Config, Error, Indexer};
 use crate::catalogue;
-use crate::ingest::Pace;
+use crate::ingest::BatchLimits;
 use crate::model::Report;
 use crate::source::identity::{Identity, file_at};
 use crate::words::{self, Merge, WordsError, WordsLock};
@@ -23,8 +23,8 @@ const SLICE_BYTES: u64 = 32 << 20;
 
 /// How long another one's turn is waited for, or a look of somebody who only asks whether the lock is held.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
-    awaited: Awaited,
+pub(crate) struct WaitPolicy {
+    awaited: LockHolder,
     longest: Duration,
     /// How long a statement waits for another program's lock: one of ours would not be held meanwhile.
     pub statements: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct Patience {
 
 /// Who is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Awaited {
+enum LockHolder {
     Nobody,
     /// A live watcher, whose turns are short.
     Watcher,
@@ -41,25 +41,25 @@ enum Awaited {
 }
 
 /// Nobody's turn is waited for.
-pub(crate) const AT_ONCE: Patience = Patience {
-    awaited: Awaited::Nobody,
+pub(crate) const AT_ONCE: WaitPolicy = WaitPolicy {
+    awaited: LockHolder::Nobody,
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
 };
 /// How long a read waits for a watcher's turn to end: mostly some tenths of a millisecond.
-pub(crate) const MOMENT: Patience = Patience {
-    awaited: Awaited::Watcher,
+pub(crate) const MOMENT: WaitPolicy = WaitPolicy {
+    awaited: LockHolder::Watcher,
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
 };
 /// How long who writes waits for any other: it may be indexing words.
-pub(crate) const WHILE: Patience = Patience {
-    awaited: Awaited::Writer,
+pub(crate) const WHILE: WaitPolicy = WaitPolicy {
+    awaited: LockHolder::Writer,
     longest: Duration::from_secs(60),
     statements: catalogue::PATIENCE,
 };
 /// The same of who watches: what another program locks is tried again, and nobody is kept from the index meanwhile.
-pub(crate) const WATCHING: Patience = Patience {
+pub(crate) const WATCHING: WaitPolicy = WaitPolicy {
     statements: BRIEFLY,
     ..WHILE
 };
@@ -70,10 +70,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// How long a statement waits for another program's lock where there is an answer without it.
 const BRIEFLY: Duration = Duration::from_millis(100);
 
-impl Patience {
+impl WaitPolicy {
     /// Whether anybody who writes is waited for: else the lock is not to be given up, as another one may keep it for long.
     pub fn is_for_writers(self) -> bool {
-        self.awaited == Awaited::Writer
+        self.awaited == LockHolder::Writer
     }
 
     /// Why the lock was not taken.
@@ -88,7 +88,7 @@ impl Patience {
 
 /// The file by which the index is locked. Dropped, it is unlocked, not only closed: a process that is being started holds what
 /// we hold until it becomes another program, a lock too.
-pub(super) struct Lock {
+pub(super) struct WriterLock {
     file: File,
     /// Not where it was given up, and could not be had again.
     is_held: Cell<bool>,
@@ -96,7 +96,7 @@ pub(super) struct Lock {
     pub progress: Arc<Progress>,
 }
 
-impl Lock {
+impl WriterLock {
     /// Of a file that is locked, in the directory of a generation.
     pub fn of(file: File, generation: &Path) -> Self {
         let progress = Arc::new(Progress::new(generation));
@@ -110,7 +110,7 @@ impl Lock {
     }
 }
 
-impl Deref for Lock {
+impl Deref for WriterLock {
     type Target = File;
 
     fn deref(&self) -> &File {
@@ -118,7 +118,7 @@ impl Deref for Lock {
     }
 }
 
-impl Drop for Lock {
+impl Drop for WriterLock {
     fn drop(&mut self) {
         self.progress.end();
         // Where that fails, closing it is what is left.
@@ -131,7 +131,7 @@ impl Drop for Lock {
 pub(crate) fn lock_within(
     generation: &Path,
     lock: &File,
-    patience: Patience,
+    patience: WaitPolicy,
     waits: &mut dyn FnMut() -> bool,
 ) -> io::Result<bool> {
     let (mut began, mut state) = (Instant::now(), None);
@@ -143,12 +143,13 @@ pub(crate) fn lock_within(
             Err(TryLockError::WouldBlock) => {
                 let waited = began.elapsed();
                 let gets_on = patience.is_for_writers();
-                let mut is_watched =
-                    || *is_watched.get_or_insert_with(|| Live::find_in(generation).is_some());
+                let mut is_watched = || {
+                    *is_watched.get_or_insert_with(|| ReaderFence::find_in(generation).is_some())
+                };
                 let is_awaited = match patience.awaited {
-                    Awaited::Nobody => false,
-                    Awaited::Watcher => is_watched(),
-                    Awaited::Writer => true,
+                    LockHolder::Nobody => false,
+                    LockHolder::Watcher => is_watched(),
+                    LockHolder::Writer => true,
                 };
                 if !is_awaited && !is_only_asked_for(lock)? {
                     return Ok(false);
@@ -300,7 +301,7 @@ impl Indexer {
         slice: Duration,
         report: &mut Report,
     ) -> Result<bool, Error> {
-        let pace = Pace {
+        let pace = BatchLimits {
             budget: Some(slice),
             batch: Some(SLICE_BYTES),
             leaves_merging: true,
@@ -313,13 +314,13 @@ impl Indexer {
 
 /// Whether a sync in this process would do what a watcher does anyway.
 pub(super) fn is_watched(config: &Config) -> bool {
-    Live::find(config).is_some()
+    ReaderFence::find(config).is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::watch::barrier::{Presence, State};
+    use crate::index::watch::barrier::{WatcherFence, WatcherState};
 
     #[test]
     fn what_is_dropped_is_unlocked_though_a_process_that_is_being_started_holds_it_too() {
@@ -574,7 +575,7 @@ mod tests {
         let path = generation.join("lock");
         let (held, lock) = (File::open(&path).unwrap(), File::open(&path).unwrap());
         let longest = Duration::from_millis(30);
-        let patience = |awaited| Patience {
+        let patience = |awaited| WaitPolicy {
             awaited,
             longest,
             ..WHILE
@@ -598,11 +599,11 @@ mod tests {
                 }
                 true
             };
-            for awaited in [Awaited::Nobody, Awaited::Watcher] {
+            for awaited in [LockHolder::Nobody, LockHolder::Watcher] {
                 let waited = lock_within(&generation, &lock, patience(awaited), &mut gets_on);
                 assert!(!waited.unwrap(), "{awaited:?}");
             }
-            let patience = patience(Awaited::Writer);
+            let patience = patience(LockHolder::Writer);
             let waited = lock_within(&generation, &lock, patience, &mut gets_on);
             assert!(waited.unwrap());
             lock.unlock().unwrap();
@@ -627,13 +628,13 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let config = Config::new(place.path().join("index"), Vec::new());
         drop(Indexer::open(&config).unwrap());
-        let mut presence = Presence::new(&config).unwrap();
-        presence.say(&State::new(0));
+        let mut presence = WatcherFence::new(&config).unwrap();
+        presence.say(&WatcherState::new(0));
         let generation = config.generation_dir();
         let path = generation.join("lock");
         let (held, lock) = (File::open(&path).unwrap(), File::open(&path).unwrap());
         held.lock().unwrap();
-        let patience = Patience {
+        let patience = WaitPolicy {
             longest: Duration::from_millis(30),
             ..MOMENT
         };

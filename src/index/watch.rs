@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::feed::Position;
+use super::feed::FeedCursor;
 use super::{Config, Error, Event, Index, Indexer, turns};
 use crate::catalogue::Catalogue;
 use crate::ingest::Audits;
 use crate::model::{Change, Report, WatcherStatus, iso};
 use crate::source::clock::Jumps;
-use crate::source::events::{Events, Told};
+use crate::source::events::{Events, Notifications};
 use crate::source::filesystem::Mounts;
 use crate::source::identity::Identity;
 
@@ -24,8 +24,8 @@ mod roots;
 mod turn;
 
 pub(crate) use barrier::is_ours as is_file_of_watcher;
-use barrier::{Live, Presence, State};
-use roots::Root;
+use barrier::{ReaderFence, WatcherFence, WatcherState};
+use roots::WatchedRoot;
 
 /// How to watch.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl Default for WatchOptions {
 /// What a watcher does, told while it watches.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Watched<'a> {
+pub enum WatchEvent<'a> {
     /// Everything was looked at, and why.
     Checked(&'a str, &'a Report),
     /// From now on changes are told: so many directories are watched.
@@ -84,7 +84,7 @@ pub enum Watched<'a> {
 /// Why a watcher has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Ended {
+pub enum WatchEnd {
     /// [`Config::cancel`](super::Config::cancel) was called.
     Cancelled,
     /// Another program stands in its place.
@@ -108,7 +108,7 @@ impl Indexer {
         wait: bool,
         progress: &mut dyn FnMut(Event),
     ) -> Result<Indexer, Error> {
-        if Live::find(config).is_some() {
+        if ReaderFence::find(config).is_some() {
             return Err(Error::Watched {
                 index_dir: config.index_dir.clone(),
             });
@@ -126,45 +126,45 @@ impl Indexer {
     pub fn watch(
         mut self,
         options: &WatchOptions,
-        told: &mut dyn FnMut(Watched<'_>),
-    ) -> Result<Ended, Error> {
-        let presence = Presence::new(&self.config)?;
+        told: &mut dyn FnMut(WatchEvent<'_>),
+    ) -> Result<WatchEnd, Error> {
+        let presence = WatcherFence::new(&self.config)?;
         self.patience = turns::WATCHING;
         self.catalogue.set_patience(self.patience.statements)?;
         let mut watch = Watch::new(self, options, presence, told)?;
         match watch.run() {
             Ok(ended) => Ok(ended),
-            Err(Stop::Ended(ended)) => Ok(ended),
-            Err(Stop::Failed(Error::Cancelled)) => Ok(Ended::Cancelled),
-            Err(Stop::Failed(error)) => Err(error),
+            Err(TurnEnd::Ended(ended)) => Ok(ended),
+            Err(TurnEnd::Failed(Error::Cancelled)) => Ok(WatchEnd::Cancelled),
+            Err(TurnEnd::Failed(error)) => Err(error),
         }
     }
 }
 
 /// Why a turn goes no further.
-enum Stop {
-    Ended(Ended),
+enum TurnEnd {
+    Ended(WatchEnd),
     Failed(Error),
 }
 
-impl<E: Into<Error>> From<E> for Stop {
-    fn from(error: E) -> Stop {
-        Stop::Failed(error.into())
+impl<E: Into<Error>> From<E> for TurnEnd {
+    fn from(error: E) -> TurnEnd {
+        TurnEnd::Failed(error.into())
     }
 }
 
 /// A file, by the place of its root in the configuration and its path below that.
-type Place = (usize, String);
+type HintPath = (usize, String);
 
 struct Watch<'a> {
     indexer: Indexer,
     options: &'a WatchOptions,
-    told: &'a mut dyn FnMut(Watched<'_>),
+    told: &'a mut dyn FnMut(WatchEvent<'_>),
     events: Events,
-    presence: Presence,
-    state: State,
+    presence: WatcherFence,
+    state: WatcherState,
     /// As many as the configuration has.
-    roots: Vec<Root>,
+    roots: Vec<WatchedRoot>,
     /// Why nothing is told, if so.
     polls: Option<String>,
     /// What is to be looked at.
@@ -175,14 +175,14 @@ struct Watch<'a> {
     cookies: Vec<PathBuf>,
     /// Files read within a tick of the clock after a change, those of which nothing was told in the meantime, and those of
     /// which more was told.
-    racy: BTreeSet<Place>,
-    rested: BTreeSet<Place>,
-    doubted: BTreeSet<Place>,
+    racy: BTreeSet<HintPath>,
+    rested: BTreeSet<HintPath>,
+    doubted: BTreeSet<HintPath>,
     /// Files and folders that could not be read: nobody tells when they can be.
     unreadable: u64,
     /// Working directories for which it is known which roots follow.
     cwds: Vec<String>,
-    feed: Position,
+    feed: FeedCursor,
     executable: Option<Identity>,
     /// Which filling of the index was last looked at as a whole; `None` before the first look.
     looked_at: Option<String>,
@@ -208,8 +208,8 @@ impl<'a> Watch<'a> {
     fn new(
         indexer: Indexer,
         options: &'a WatchOptions,
-        presence: Presence,
-        told: &'a mut dyn FnMut(Watched<'_>),
+        presence: WatcherFence,
+        told: &'a mut dyn FnMut(WatchEvent<'_>),
     ) -> Result<Watch<'a>, Error> {
         let (events, polls) = match options.poll {
             true => (Events::none(), Some("it was asked for".to_owned())),
@@ -220,9 +220,9 @@ impl<'a> Watch<'a> {
         };
         indexer.config.cancel.wakes(events.waker());
         let jumps = Jumps::tell(events.waker());
-        let feed = match Position::end(&indexer.catalogue) {
+        let feed = match FeedCursor::end(&indexer.catalogue) {
             // The first look makes it anew.
-            Err(error) if error.is_damage() => Position::default(),
+            Err(error) if error.is_damage() => FeedCursor::default(),
             feed => feed?,
         };
         let now = Instant::now();
@@ -236,7 +236,7 @@ impl<'a> Watch<'a> {
             told,
             events,
             presence,
-            state: State::new(since_ms),
+            state: WatcherState::new(since_ms),
             roots: Vec::new(),
             polls,
             hints: BTreeMap::new(),
@@ -262,7 +262,7 @@ impl<'a> Watch<'a> {
         })
     }
 
-    fn run(&mut self) -> Result<Ended, Stop> {
+    fn run(&mut self) -> Result<WatchEnd, TurnEnd> {
         self.presence.say(&self.state);
         // The lock was taken by whoever opened the indexer.
         self.indexer.give_way()?;
@@ -281,14 +281,14 @@ impl<'a> Watch<'a> {
             self.turn()?;
             if said.as_ref() != Some(&self.polls) {
                 match &self.polls {
-                    None => (self.told)(Watched::Watching(self.state.directories)),
-                    Some(why) => (self.told)(Watched::Polling(why)),
+                    None => (self.told)(WatchEvent::Watching(self.state.directories)),
+                    Some(why) => (self.told)(WatchEvent::Polling(why)),
                 }
                 said = Some(self.polls.clone());
             }
             let told = self.events.take(self.deadline());
             if self.indexer.config.cancel.is_cancelled() {
-                return Ok(Ended::Cancelled);
+                return Ok(WatchEnd::Cancelled);
             }
             if self.clock_jumped() {
                 self.look_at_all("the clock jumped, or the machine slept");
@@ -313,7 +313,7 @@ impl<'a> Watch<'a> {
     }
 
     /// What is told is about files below roots, about roots that are to come, or about the watcher itself.
-    fn sort(&mut self, told: Told) -> Result<(), Stop> {
+    fn sort(&mut self, told: Notifications) -> Result<(), TurnEnd> {
         if let Some(why) = told.everything {
             // What the queue could not hold may have been a directory.
             self.look_at_all(&why);
@@ -324,7 +324,7 @@ impl<'a> Watch<'a> {
             } else if path.starts_with(self.presence.directory()) {
                 // Of the directory itself nothing is told while a file in it is open.
                 if path.ends_with("lock") && !path.exists() {
-                    return Err(Stop::Ended(Ended::Removed));
+                    return Err(TurnEnd::Ended(WatchEnd::Removed));
                 }
             } else if self.options.executable.as_ref() == Some(&path) {
                 self.check_executable()?;
@@ -335,11 +335,11 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    fn check_executable(&self) -> Result<(), Stop> {
+    fn check_executable(&self) -> Result<(), TurnEnd> {
         let now = self.options.executable.as_deref().and_then(identity);
         match self.executable.map(same_file) == now.map(same_file) {
             true => Ok(()),
-            false => Err(Stop::Ended(Ended::Replaced)),
+            false => Err(TurnEnd::Ended(WatchEnd::Replaced)),
         }
     }
 
@@ -372,7 +372,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The index as a live watcher vouches for it; `None`: look for yourself.
 pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
-    let Some(live) = Live::find(config) else {
+    let Some(live) = ReaderFence::find(config) else {
         return Ok(None);
     };
     if live.state.files < FEW_FILES || !live.state.vouches {
@@ -403,7 +403,7 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
 pub fn caught_up(config: &Config, most: Duration) -> Option<Duration> {
     let started = Instant::now();
     let config = config.held().ok()?;
-    let live = Live::find(&config)?;
+    let live = ReaderFence::find(&config)?;
     live.vouches(&config, most).then(|| started.elapsed())
 }
 
@@ -412,7 +412,7 @@ impl Index {
     pub(super) fn watcher(&self) -> Option<WatcherStatus> {
         // Long enough to tell a busy one from one that hangs.
         const LONG: Duration = Duration::from_millis(500);
-        let live = Live::find(&self.stores.config)?;
+        let live = ReaderFence::find(&self.stores.config)?;
         let lag = live.state.watches.then(|| live.ask(LONG)).flatten();
         Some(WatcherStatus {
             pid: live.state.pid,

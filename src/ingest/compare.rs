@@ -10,17 +10,17 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::passages::passages;
-use super::plan::Plan;
+use super::plan::SourcePlan;
 use super::reading::{Cost, read_once};
 use crate::catalogue::entries::{Children, EntriesOfSource, StoredEntry};
 use crate::catalogue::read::{ProblemsOfSource, SourceState};
 use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
-use crate::model::{Class, Part};
+use crate::model::{Class, SourcePart};
 use crate::source::checkpoint::hash;
 use crate::source::identity::Identity;
-use crate::source::place::Places;
+use crate::source::place::RangeReader;
 
 /// How often a source is looked at that differs: twice if nobody writes meanwhile.
 const LOOKS: usize = 4;
@@ -43,7 +43,7 @@ pub enum Finding {
 /// A passage that the words must have.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
-pub struct Expected {
+pub struct ExpectedPassage {
     pub key: u64,
     pub class: Class,
     /// Whether a tool answers in its entry.
@@ -61,7 +61,7 @@ pub struct Comparison {
     /// Entries in the file.
     pub entries: u64,
     /// The passages that the words must have, by key.
-    pub passages: Vec<Expected>,
+    pub passages: Vec<ExpectedPassage>,
     /// Keys of entries whose bytes could not be read: nobody can say what the words must have of
     /// them.
     pub untold: Vec<u64>,
@@ -163,12 +163,12 @@ fn compare_once(
         true => observed.size,
         false => stored.consumed,
     };
-    let plan = Plan {
+    let plan = SourcePlan {
         root,
         path: path.to_path_buf(),
         relative,
         place: relative,
-        part: Part::Main,
+        part: SourcePart::Main,
         unlisted: state.known.unlisted.clone(),
         format,
         known: None,
@@ -177,7 +177,7 @@ fn compare_once(
         mtime_ns: 0,
         until: Some(until),
     };
-    let mut look = Look {
+    let mut look = SourceComparison {
         catalogue,
         path,
         state,
@@ -259,7 +259,7 @@ impl Differences {
 }
 
 /// A source on its way through a comparison.
-struct Look<'c> {
+struct SourceComparison<'c> {
     catalogue: &'c Catalogue,
     path: &'c Path,
     state: &'c SourceState,
@@ -279,9 +279,9 @@ struct Look<'c> {
     /// Bytes that are told of twice, or not at all.
     unaccounted: Option<String>,
     /// The file, to see what stands between entries.
-    gaps: Option<Places>,
+    gaps: Option<RangeReader>,
     /// The file, to see what entries say.
-    records: Option<Places>,
+    records: Option<RangeReader>,
     /// Up to which byte entries, problems and separators tile the file; `None`: they do not.
     tiled: Option<u64>,
     /// The last chunk, without its entries.
@@ -289,7 +289,7 @@ struct Look<'c> {
     compared: Comparison,
 }
 
-impl Look<'_> {
+impl SourceComparison<'_> {
     fn take(&mut self, mut chunk: Chunk<Vec<EntryRow>>) -> Result<(), Error> {
         let entries = std::mem::take(&mut chunk.entries);
         let problems = std::mem::take(&mut chunk.problems);
@@ -354,7 +354,7 @@ impl Look<'_> {
             return;
         };
         if self.gaps.is_none() {
-            self.gaps = Places::open(self.path).ok();
+            self.gaps = RangeReader::open(self.path).ok();
         }
         // A file that cannot be read any more is told when it is read next.
         let Some(file) = &mut self.gaps else {
@@ -422,7 +422,7 @@ impl Look<'_> {
             return;
         }
         if self.records.is_none() {
-            self.records = Places::open(self.path).ok();
+            self.records = RangeReader::open(self.path).ok();
         }
         let file = self.records.as_mut();
         let record = file.and_then(|file| file.bytes(row.start, row.length).ok().flatten());
@@ -432,7 +432,7 @@ impl Look<'_> {
         };
         let told = (row.flags, row.stop_reason.is_some());
         let passages = passages(self.format, self.path, record, told);
-        let expected = passages.iter().map(|passage| Expected {
+        let expected = passages.iter().map(|passage| ExpectedPassage {
             key: row.key as u64,
             class: passage.class,
             answers: row.flags & flag::ANSWER != 0,

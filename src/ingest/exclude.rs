@@ -5,16 +5,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::catalogue::excluded::Stored;
-use crate::catalogue::read::Known;
+use crate::catalogue::excluded::ExcludedSource;
+use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
 use crate::format::{Format, Shape};
-use crate::model::Part;
+use crate::model::SourcePart;
 use crate::source::checkpoint::hash;
-use crate::source::discover::{Discovery, Found, Stray};
+use crate::source::discover::{Discovery, ForeignFile, FoundSource};
 use crate::source::exclude::{Exclude, ExcludedFiles};
-use crate::source::folders::Seal;
+use crate::source::folders::DirectoryFingerprint;
 use crate::source::root::RootSpec;
 
 /// Of lines only the beginning of a file is looked at for its header.
@@ -24,11 +24,11 @@ const MOST_DOCUMENT: u64 = 16 << 20;
 
 /// What was left out of a look.
 #[derive(Debug, Default)]
-pub struct LeftOut {
+pub struct ExclusionResult {
     /// Files, sources or not.
     pub files: u64,
     /// Sessions left out by their working directory: hash of the place, and the main source as it is.
-    pub places: BTreeMap<i64, Seal>,
+    pub places: BTreeMap<i64, DirectoryFingerprint>,
 }
 
 /// Take what is excluded out of a discovery of all files below a root.
@@ -42,13 +42,13 @@ pub fn leave_out(
     format: &dyn Format,
     exclude: &Exclude,
     discovery: &mut Discovery,
-) -> Result<LeftOut, Error> {
-    let mut left = LeftOut::default();
+) -> Result<ExclusionResult, Error> {
+    let mut left = ExclusionResult::default();
     if exclude.is_empty() {
         return Ok(left);
     }
     let files = ExcludedFiles::by(exclude);
-    let is_in = |stray: &Stray| !files.holds_at(&spec.path.join(&stray.relative));
+    let is_in = |stray: &ForeignFile| !files.holds_at(&spec.path.join(&stray.relative));
     let before = discovery.found.len() + discovery.strays.len();
     discovery
         .found
@@ -61,10 +61,13 @@ pub fn leave_out(
     };
     let mut out: HashSet<String> = HashSet::new();
     for found in &discovery.found {
-        if found.part != Part::Main || known.contains(&found.place) {
+        if found.part != SourcePart::Main || known.contains(&found.place) {
             continue;
         }
-        let (place, seal) = (hash_of(&found.place), Seal::of_directory(&found.identity));
+        let (place, seal) = (
+            hash_of(&found.place),
+            DirectoryFingerprint::of_directory(&found.identity),
+        );
         let is_remembered = remembered.get(&place) == Some(&seal);
         if is_remembered || is_out_by_cwd(spec, format, &files, found) {
             left.places.insert(place, seal);
@@ -83,7 +86,7 @@ pub fn tell_all(
     root: i64,
     spec: &RootSpec,
     exclude: &Exclude,
-    (paths, discovery, known): (&BTreeSet<String>, &Discovery, &[Known]),
+    (paths, discovery, known): (&BTreeSet<String>, &Discovery, &[StoredSource]),
 ) -> Result<bool, Error> {
     let found = discovery.found.iter().map(|found| &found.relative);
     let met: Vec<&String> = found
@@ -112,7 +115,7 @@ fn is_out_by_cwd(
     spec: &RootSpec,
     format: &dyn Format,
     excluded: &ExcludedFiles<'_>,
-    found: &Found,
+    found: &FoundSource,
 ) -> bool {
     let path = spec.path.join(&found.relative);
     cwd_of(&path, format).is_some_and(|cwd| excluded.holds_folder(Path::new(&cwd)))
@@ -195,14 +198,14 @@ fn remove(
     formats: &[&'static dyn Format],
 ) -> Result<u64, Error> {
     let files_out = ExcludedFiles::by(exclude);
-    let mut out: Vec<(Stored, bool)> = Vec::new();
+    let mut out: Vec<(ExcludedSource, bool)> = Vec::new();
     catalogue.sources_with_sessions(|stored| {
         let by_cwd = !stored.cwd.is_empty() && files_out.holds_folder(Path::new(&stored.cwd));
         if by_cwd || files_out.holds_at(&stored.path) {
             out.push((stored, by_cwd));
         }
     })?;
-    let mut places: HashMap<i64, BTreeMap<i64, Seal>> = HashMap::new();
+    let mut places: HashMap<i64, BTreeMap<i64, DirectoryFingerprint>> = HashMap::new();
     let mut files: HashMap<i64, u64> = HashMap::new();
     let mut stale: BTreeMap<i64, String> = BTreeMap::new();
     let mut emptied: HashSet<i64> = HashSet::new();
@@ -217,7 +220,7 @@ fn remove(
         );
         *files.entry(stored.root).or_default() += 1;
         if *by_cwd && stored.is_main {
-            let seal = Seal::of_directory(&stored.identity);
+            let seal = DirectoryFingerprint::of_directory(&stored.identity);
             let root = places.entry(stored.root).or_default();
             root.insert(hash_of(&stored.place), seal);
         }

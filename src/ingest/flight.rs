@@ -8,23 +8,23 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const LEAST: u64 = 4 << 10;
 
 /// About so many bytes may be on their way.
-pub(super) struct Flight {
-    left: Mutex<Left>,
+pub(super) struct ByteBudget {
+    left: Mutex<BudgetState>,
     landed: Condvar,
 }
 
-struct Left {
+struct BudgetState {
     /// Below zero: the last to depart took more than there was. Who needs much would wait for ever behind those who need
     /// little.
     bytes: i64,
     ended: bool,
 }
 
-impl Flight {
+impl ByteBudget {
     /// Room for so many bytes, and as many more as each who departs takes at once.
     pub fn of(room: u64) -> Self {
         Self {
-            left: Mutex::new(Left {
+            left: Mutex::new(BudgetState {
                 bytes: room as i64,
                 ended: false,
             }),
@@ -35,7 +35,7 @@ impl Flight {
     /// Wait until there is room. What is given back is to be given to [`land`](Self::land).
     pub fn depart(&self, bytes: u64) -> u64 {
         let bytes = bytes.max(LEAST);
-        let is_full = |left: &mut Left| left.bytes <= 0 && !left.ended;
+        let is_full = |left: &mut BudgetState| left.bytes <= 0 && !left.ended;
         let waited = self.landed.wait_while(self.left(), is_full);
         let mut left = waited.unwrap_or_else(PoisonError::into_inner);
         left.bytes = left.bytes.saturating_sub_unsigned(bytes);
@@ -51,19 +51,19 @@ impl Flight {
     }
 
     /// Nobody waits any more when this is dropped, whatever the reason: nothing will land.
-    pub fn until_dropped(&self) -> Ends<'_> {
-        Ends(self)
+    pub fn until_dropped(&self) -> BudgetGuard<'_> {
+        BudgetGuard(self)
     }
 
-    fn left(&self) -> MutexGuard<'_, Left> {
+    fn left(&self) -> MutexGuard<'_, BudgetState> {
         self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// See [`Flight::until_dropped`].
-pub(super) struct Ends<'f>(&'f Flight);
+pub(super) struct BudgetGuard<'f>(&'f ByteBudget);
 
-impl Drop for Ends<'_> {
+impl Drop for BudgetGuard<'_> {
     fn drop(&mut self) {
         self.0.left().ended = true;
         self.0.landed.notify_all();
@@ -80,7 +80,7 @@ mod tests {
     fn hardly_more_than_there_is_room_for() {
         const ROOM: u64 = 10 * LEAST;
         const MOST: u64 = 199 * 400;
-        let (flight, on_the_way) = (Flight::of(ROOM), AtomicU64::new(0));
+        let (flight, on_the_way) = (ByteBudget::of(ROOM), AtomicU64::new(0));
         let (send, receive) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {
             for step in 1..=4 {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_a_writer_that_is_gone() {
-        let flight = Flight::of(LEAST);
+        let flight = ByteBudget::of(LEAST);
         std::thread::scope(|scope| {
             let end = flight.until_dropped();
             flight.depart(LEAST);

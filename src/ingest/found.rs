@@ -15,7 +15,7 @@ pub(super) fn payload(epoch: &str, batch: i64) -> String {
 
 /// Why words are not those of a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mismatch {
+pub enum WordsMismatch {
     /// They are of a batch that the catalogue has not stamped: it is older than they are, or was
     /// put back.
     Newer,
@@ -23,7 +23,7 @@ pub enum Mismatch {
     Other(&'static str),
 }
 
-impl std::fmt::Display for Mismatch {
+impl std::fmt::Display for WordsMismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Newer => "they are of a batch the catalogue never stamped",
@@ -33,22 +33,22 @@ impl std::fmt::Display for Mismatch {
 }
 
 /// Up to which batch the words are done, if they belong to this catalogue.
-fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, Mismatch> {
+fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64, WordsMismatch> {
     let Some(payload) = payload else {
-        return Err(Mismatch::Other("they were never committed"));
+        return Err(WordsMismatch::Other("they were never committed"));
     };
     let mut parts = payload.split(':');
     let (of, batch, revision) = (parts.next(), parts.next(), parts.next());
     if of != Some(epoch) {
-        return Err(Mismatch::Other("they belong to another catalogue"));
+        return Err(WordsMismatch::Other("they belong to another catalogue"));
     }
     if revision != Some(SCHEMA_REVISION.to_string().as_str()) {
-        return Err(Mismatch::Other("they were made by other rules"));
+        return Err(WordsMismatch::Other("they were made by other rules"));
     }
     match batch.and_then(|b| b.parse().ok()) {
         Some(batch) if batch <= last_batch => Ok(batch),
-        Some(_) => Err(Mismatch::Newer),
-        None => Err(Mismatch::Other("their mark cannot be read")),
+        Some(_) => Err(WordsMismatch::Newer),
+        None => Err(WordsMismatch::Other("their mark cannot be read")),
     }
 }
 
@@ -69,11 +69,14 @@ pub fn are_refused(catalogue: &Catalogue, directory: &Path) -> Result<bool, cata
 }
 
 /// Up to which batch these words are done, or why they are not this catalogue's.
-pub fn done_in(words: &Words, catalogue: &Catalogue) -> Result<Result<i64, Mismatch>, WordsStage> {
+pub fn done_in(
+    words: &Words,
+    catalogue: &Catalogue,
+) -> Result<Result<i64, WordsMismatch>, WordsStage> {
     let (epoch, last_batch) = catalogue.epoch()?;
     Ok(match done_batch(words.payload(), &epoch, last_batch) {
         Ok(done) if catalogue.has_settled_after(done)? => {
-            Err(Mismatch::Other("they are older than the catalogue"))
+            Err(WordsMismatch::Other("they are older than the catalogue"))
         }
         done => done,
     })
@@ -81,7 +84,7 @@ pub fn done_in(words: &Words, catalogue: &Catalogue) -> Result<Result<i64, Misma
 
 /// The words as a reader finds them.
 #[derive(Default)]
-pub struct Found {
+pub struct WordsState {
     /// `None` when there are none to trust.
     pub words: Option<Arc<Words>>,
     /// Up to which batch they are done.
@@ -93,7 +96,7 @@ pub struct Found {
 /// Whether the words are of the state that a catalogue is read in.
 pub enum Agreement {
     /// They are, or there are none to trust.
-    Agree(Found),
+    Agree(WordsState),
     /// They have gone on since.
     Newer,
     /// They are another catalogue's, older, or made by other rules.
@@ -102,9 +105,9 @@ pub enum Agreement {
 
 /// Words that were opened before: to open them again takes as long as a search.
 #[derive(Default)]
-pub struct OpenedWords(Option<(Identity, Arc<Words>)>);
+pub struct WordsCache(Option<(Identity, Arc<Words>)>);
 
-impl OpenedWords {
+impl WordsCache {
     /// Open the words for reading, or take those that were, if nobody has committed or condemned them since.
     pub fn open(
         &mut self,
@@ -121,7 +124,7 @@ impl OpenedWords {
         }
         let found = open_words(catalogue, directory)?;
         if let (
-            Agreement::Agree(Found {
+            Agreement::Agree(WordsState {
                 words: Some(words), ..
             }),
             Ok(stamp),
@@ -144,12 +147,12 @@ fn stamp(directory: &Path) -> std::io::Result<Identity> {
 fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Agreement, WordsStage> {
     let none = match Words::open(directory) {
         Ok(words) => return of_catalogue(Arc::new(words), catalogue),
-        Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => Found {
+        Err(error @ (WordsError::Unreadable(_) | WordsError::Condemned(_))) => WordsState {
             damage: Some(error.to_string()),
-            ..Found::default()
+            ..WordsState::default()
         },
         // To open them tantivy makes a lock file: without room for it all text is read instead.
-        Err(error) if error.asks_for_rebuild() || error.is_full() => Found::default(),
+        Err(error) if error.asks_for_rebuild() || error.is_full() => WordsState::default(),
         Err(error) => return Err(error.into()),
     };
     Ok(Agreement::Agree(none))
@@ -157,12 +160,12 @@ fn open_words(catalogue: &Catalogue, directory: &Path) -> Result<Agreement, Word
 
 fn of_catalogue(words: Arc<Words>, catalogue: &Catalogue) -> Result<Agreement, WordsStage> {
     Ok(match done_in(&words, catalogue)? {
-        Ok(done) => Agreement::Agree(Found {
+        Ok(done) => Agreement::Agree(WordsState {
             words: Some(words),
             done,
             damage: None,
         }),
-        Err(Mismatch::Newer) => Agreement::Newer,
-        Err(Mismatch::Other(_)) => Agreement::Other,
+        Err(WordsMismatch::Newer) => Agreement::Newer,
+        Err(WordsMismatch::Other(_)) => Agreement::Other,
     })
 }

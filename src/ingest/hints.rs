@@ -4,22 +4,22 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use super::exclude::tell_all;
-use super::plan::{Plan, plan};
-use super::sync::{Stale, links_note, ms, read_all};
-use crate::catalogue::read::Known;
+use super::plan::{SourcePlan, plan};
+use super::sync::{OutdatedSessions, links_note, ms, read_all};
+use crate::catalogue::read::StoredSource;
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
 use crate::format::Format;
 use crate::model::Report;
 use crate::source::checkpoint::{Decision, Reason, decide};
-use crate::source::discover::{Discovery, Stray, discover_at, outermost};
+use crate::source::discover::{Discovery, ForeignFile, discover_at, outermost};
 use crate::source::identity::{Identity, now_ns};
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 use crate::source::root::RootSpec;
 
 /// Paths below one root at which something may have changed.
 #[derive(Debug)]
-pub struct Hinted<'a> {
+pub struct HintedPaths<'a> {
     /// The root.
     pub spec: &'a RootSpec,
     /// Paths below it.
@@ -30,7 +30,7 @@ pub struct Hinted<'a> {
 
 /// What a sync of hints leaves to be done.
 #[derive(Debug, Default)]
-pub struct Left {
+pub struct RemainingHints {
     /// By the place of their root in the list: roots that must be looked at as a whole.
     pub whole: Vec<usize>,
     /// Files read so soon after a change that only a further notification would tell of another one.
@@ -40,30 +40,30 @@ pub struct Left {
 }
 
 /// A root's hints with what is there and what was.
-struct Looked<'a> {
+struct HintScan<'a> {
     at: usize,
     root: i64,
     spec: &'a RootSpec,
     format: &'static dyn Format,
     paths: BTreeSet<String>,
     discovery: Discovery,
-    known: Vec<Known>,
+    known: Vec<StoredSource>,
     /// Strays that are stored there, where others are there now.
-    old_strays: Option<Vec<Stray>>,
-    strays: Vec<Stray>,
+    old_strays: Option<Vec<ForeignFile>>,
+    strays: Vec<ForeignFile>,
 }
 
 /// Bring the catalogue up to the files at these paths.
 pub fn sync_hints(
     catalogue: &Catalogue,
     config: &Config,
-    hinted: &[Hinted<'_>],
+    hinted: &[HintedPaths<'_>],
     report: &mut Report,
-) -> Result<Left, Error> {
+) -> Result<RemainingHints, Error> {
     // Reads in the same transaction as writes: each by itself would take and give back locks.
     catalogue.transaction(|| {
         let started = Instant::now();
-        let mut left = Left::default();
+        let mut left = RemainingHints::default();
         let mut all = Vec::with_capacity(hinted.len());
         for (at, hint) in hinted.iter().enumerate() {
             let Some(format) = config.format(&hint.spec.format) else {
@@ -76,7 +76,7 @@ pub fn sync_hints(
         }
         report.ms.discover += ms(started);
         let started = Instant::now();
-        let mut plans: Vec<Plan<'_>> = Vec::new();
+        let mut plans: Vec<SourcePlan<'_>> = Vec::new();
         // To which of `all` a plan belongs.
         let mut of: Vec<usize> = Vec::new();
         let mut gone = Vec::new();
@@ -114,11 +114,12 @@ pub fn sync_hints(
         if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
             return Ok(left);
         }
-        let mut stale: Stale<'_> = Stale::new();
+        let mut stale: OutdatedSessions<'_> = OutdatedSessions::new();
         for looked in &all {
             if let Some(old) = &looked.old_strays {
                 for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-                    let is_new = |stray: &&Stray| stray.reason == reason && !old.contains(stray);
+                    let is_new =
+                        |stray: &&ForeignFile| stray.reason == reason && !old.contains(stray);
                     let links = looked.strays.iter().filter(is_new).count();
                     report.notes.extend(links_note(looked.spec, reason, links));
                 }
@@ -152,9 +153,9 @@ fn look<'a>(
     catalogue: &Catalogue,
     config: &Config,
     at: usize,
-    hint: &Hinted<'a>,
+    hint: &HintedPaths<'a>,
     format: &'static dyn Format,
-) -> Result<Option<Looked<'a>>, Error> {
+) -> Result<Option<HintScan<'a>>, Error> {
     let spec = hint.spec;
     // The root itself has no path below itself.
     if hint.paths.contains("") {
@@ -193,7 +194,7 @@ fn look<'a>(
     strays.sort();
     strays.dedup_by(|a, b| a.relative == b.relative);
     let stored = catalogue.strays_at(root, &paths)?;
-    Ok(Some(Looked {
+    Ok(Some(HintScan {
         at,
         root,
         spec,
@@ -207,7 +208,7 @@ fn look<'a>(
 }
 
 /// The file is as it was when it was read, and was read so soon after a change that this proves nothing.
-fn looks_the_same(plan: &Plan<'_>, looked: &Looked<'_>) -> bool {
+fn looks_the_same(plan: &SourcePlan<'_>, looked: &HintScan<'_>) -> bool {
     let found = &looked.discovery.found;
     let observed = found.binary_search_by(|found| found.relative.as_str().cmp(plan.relative));
     let (Some(known), Ok(at)) = (plan.known, observed) else {

@@ -2,22 +2,22 @@
 
 use std::collections::HashSet;
 
-use super::exclude::{LeftOut, leave_out};
-use crate::catalogue::{Catalogue, Error, read::Known};
+use super::exclude::{ExclusionResult, leave_out};
+use crate::catalogue::{Catalogue, Error, read::StoredSource};
 use crate::config::Config;
 use crate::format::Format;
-use crate::source::discover::{Discovery, Stray, discover_changes};
+use crate::source::discover::{Discovery, ForeignFile, discover_changes};
 use crate::source::folders::{Folder, Folders, parent};
 use crate::source::root::RootSpec;
 
 /// What lies below a root, and what is known of the same directories.
-pub struct Look {
+pub struct RootScan {
     /// Of directories that are as they were nothing but themselves.
     pub discovery: Discovery,
     /// Sources in the directories that were read.
-    pub known: Vec<Known>,
+    pub known: Vec<StoredSource>,
     /// What is excluded: of it nothing is in `discovery`.
-    pub left_out: LeftOut,
+    pub left_out: ExclusionResult,
     /// The directories as they were.
     folders: Folders,
 }
@@ -46,7 +46,7 @@ pub fn look(
     format: &dyn Format,
     root: Option<i64>,
     now_ms: i64,
-) -> Result<Look, Error> {
+) -> Result<RootScan, Error> {
     let folders = folders(catalogue, config, format, root, now_ms)?;
     let links = config.links(&spec.agent);
     let mut discovery = discover_changes(&spec.path, spec.flat, format, &links, &folders);
@@ -63,7 +63,7 @@ pub fn look(
         config.rules.exclude(),
         &mut discovery,
     )?;
-    Ok(Look {
+    Ok(RootScan {
         discovery,
         known,
         left_out,
@@ -71,7 +71,7 @@ pub fn look(
     })
 }
 
-impl Look {
+impl RootScan {
     /// Sources below the root, looked at or not.
     pub fn files(&self) -> u64 {
         self.discovery.found.len() as u64 + self.kept().map(|folder| folder.files).sum::<u64>()
@@ -85,7 +85,7 @@ impl Look {
     }
 
     /// Files that are no source in the directories that were not read: they are told as before.
-    pub fn strays_kept(&self, catalogue: &Catalogue, root: i64) -> Result<Vec<Stray>, Error> {
+    pub fn strays_kept(&self, catalogue: &Catalogue, root: i64) -> Result<Vec<ForeignFile>, Error> {
         if self.folders.is_empty() {
             return Ok(Vec::new());
         }
@@ -102,7 +102,7 @@ impl Look {
             .map(|folder| folder.relative.as_str())
             .collect();
         let mut strays = catalogue.strays(root)?;
-        strays.retain(|Stray { relative, .. }| {
+        strays.retain(|ForeignFile { relative, .. }| {
             let folder = parent(relative);
             seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
         });

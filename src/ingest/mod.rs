@@ -20,8 +20,8 @@ mod words;
 
 pub use compare::{Comparison, Finding, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
-pub use found::{Agreement, Found, OpenedWords, are_refused};
-pub use hints::{Hinted, settle, sync_hints};
+pub use found::{Agreement, WordsCache, WordsState, are_refused};
+pub use hints::{HintedPaths, settle, sync_hints};
 pub use owed::scan_owed;
 pub use passages::passages;
 pub use prompts::scan_prompts;
@@ -30,4 +30,4 @@ pub use reading::entry_bytes;
 pub use single::catalogue_file;
 pub use sync::{count_pending, sync_catalogue};
 pub use wipe::{delete_removed, wipe};
-pub use words::{Pace, SMALL_WORDS_BATCH, WordsStage, index_words};
+pub use words::{BatchLimits, SMALL_WORDS_BATCH, WordsStage, index_words};

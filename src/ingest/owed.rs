@@ -13,19 +13,19 @@ use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::Duration;
 
-use crate::catalogue::outbox::Item;
-use crate::catalogue::owed::Stretch;
+use crate::catalogue::outbox::OutboxItem;
+use crate::catalogue::owed::BacklogRange;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
 use crate::model::Event;
 use crate::model::{Class, Standing};
 use crate::threads;
-use crate::words::{Facts, Owed, Part, Scan, Scope};
+use crate::words::{BacklogEntry, Facts, Scan, Scope, ThreadResult};
 
 mod reader;
 
-use reader::{Entry, Place, Range, Reader, Wanted};
+use reader::{BacklogReader, Entry, EntryRanges, KeepReading, Range};
 
 /// So much is read sooner than threads are started for it.
 const LITTLE_BYTES: u64 = 64 << 10;
@@ -49,7 +49,7 @@ fn is_sampled(hash: u64, step: u64) -> bool {
 }
 
 /// Whether the conversation is owed, and whether the answers of tools are.
-type Shares = [bool; 2];
+type BacklogClasses = [bool; 2];
 
 /// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Also returns the
 /// sources that hold bytes that changed since they were catalogued, or cannot be read. What is no longer wanted is not read to
@@ -61,11 +61,11 @@ pub fn scan_owed<'a>(
     scan: &'a Scan,
     scope: &Scope<'_>,
     progress: &mut dyn FnMut(Event),
-) -> Result<(Vec<Part<'a>>, BTreeSet<i64>), catalogue::Error> {
+) -> Result<(Vec<ThreadResult<'a>>, BTreeSet<i64>), catalogue::Error> {
     let (ranges, mut failed) = match done {
         Some(done) => lacking(catalogue, formats, done)?,
         None => {
-            let mut all = Everything::new(formats, scope);
+            let mut all = AllText::new(formats, scope);
             catalogue.stretches(PART_BYTES, |one| all.add(one))?;
             (all.ranges, all.failed)
         }
@@ -97,7 +97,7 @@ pub fn scan_owed<'a>(
     let (mut error, large) = (None, Mutex::new(()));
     let entries = |number| entries(number).map_err(|e| error = Some(e)).ok();
     let wanted = scope.wanted;
-    let mut reader = Reader::new(scan.part(), entries, (&large, wanted));
+    let mut reader = BacklogReader::new(scan.part(), entries, (&large, wanted));
     for (number, range) in ranges.iter().enumerate() {
         if !reader.is_wanted() {
             break;
@@ -114,17 +114,17 @@ pub fn scan_owed<'a>(
 fn read_together<'a>(
     ranges: &[Range],
     threads: usize,
-    (scan, wanted): (&'a Scan, Wanted<'_>),
+    (scan, wanted): (&'a Scan, KeepReading<'_>),
     entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
     mut tell: impl FnMut(u64),
-    parts: &mut Vec<Part<'a>>,
+    parts: &mut Vec<ThreadResult<'a>>,
     failed: &mut BTreeSet<i64>,
 ) -> Result<bool, catalogue::Error> {
     let (next, read, large) = (AtomicUsize::new(0), AtomicU64::new(0), Mutex::new(()));
     std::thread::scope(|scope| {
         let (ask, asked) = channel();
         let start = |_| {
-            let mut reader = Reader::new(scan.part(), asking(ask.clone()), (&large, wanted));
+            let mut reader = BacklogReader::new(scan.part(), asking(ask.clone()), (&large, wanted));
             let (next, read) = (&next, &read);
             let read_on = move || {
                 let mut failed = BTreeSet::new();
@@ -204,12 +204,12 @@ fn lacking(
     formats: &[&'static dyn Format],
     done: i64,
 ) -> Result<(Vec<Range>, BTreeSet<i64>), catalogue::Error> {
-    let mut owed: Vec<(Item, Shares)> = Vec::new();
+    let mut owed: Vec<(OutboxItem, BacklogClasses)> = Vec::new();
     let mut items_owed = catalogue.owed(done)?;
     items_owed.sort_by_key(|item| (item.source, item.first, item.last));
     for item in items_owed {
         let share = usize::from(item.answers);
-        let place = |item: &Item| (item.source, item.first, item.last);
+        let place = |item: &OutboxItem| (item.source, item.first, item.last);
         match owed.last_mut() {
             Some((known, shares)) if place(known) == place(&item) => shares[share] = true,
             _ => {
@@ -221,7 +221,7 @@ fn lacking(
     }
     let mut owed = joined(owed);
     for entry in catalogue.provisional_entries()? {
-        let item = Item {
+        let item = OutboxItem {
             item: 0,
             source: entry.source,
             first: entry.key,
@@ -269,7 +269,7 @@ fn admits(scope: &Scope<'_>, session: i64) -> bool {
 }
 
 /// All text of the sessions that the scope may leave.
-struct Everything<'s> {
+struct AllText<'s> {
     formats: &'s [&'static dyn Format],
     scope: &'s Scope<'s>,
     ranges: Vec<Range>,
@@ -277,7 +277,7 @@ struct Everything<'s> {
     failed: BTreeSet<i64>,
 }
 
-impl<'s> Everything<'s> {
+impl<'s> AllText<'s> {
     fn new(formats: &'s [&'static dyn Format], scope: &'s Scope<'s>) -> Self {
         Self {
             formats,
@@ -287,7 +287,7 @@ impl<'s> Everything<'s> {
         }
     }
 
-    fn add(&mut self, stretch: Stretch) {
+    fn add(&mut self, stretch: BacklogRange) {
         if !admits(self.scope, stretch.first >> ARRIVAL_BITS) {
             return;
         }
@@ -304,7 +304,7 @@ impl<'s> Everything<'s> {
             shares: [true; 2],
             path: Arc::new(stretch.path),
             format: *format,
-            place: Some(Place {
+            place: Some(EntryRanges {
                 start: stretch.start,
                 end: stretch.end,
                 identity: stretch.identity,
@@ -314,8 +314,8 @@ impl<'s> Everything<'s> {
 }
 
 /// Ranges of entries that follow each other in one source are read together: appends are owed one by one.
-fn joined(ranges: Vec<(Item, Shares)>) -> Vec<(Item, Shares)> {
-    let mut all: Vec<(Item, Shares)> = Vec::with_capacity(ranges.len());
+fn joined(ranges: Vec<(OutboxItem, BacklogClasses)>) -> Vec<(OutboxItem, BacklogClasses)> {
+    let mut all: Vec<(OutboxItem, BacklogClasses)> = Vec::with_capacity(ranges.len());
     for (item, shares) in ranges {
         match all.last_mut() {
             Some((known, its)) if *its == shares && goes_on(known, &item) => {
@@ -328,7 +328,7 @@ fn joined(ranges: Vec<(Item, Shares)>) -> Vec<(Item, Shares)> {
     all
 }
 
-fn goes_on(known: &Item, next: &Item) -> bool {
+fn goes_on(known: &OutboxItem, next: &OutboxItem) -> bool {
     known.source == next.source
         && known.last + 1 == next.first
         && known.bytes + next.bytes <= JOINED_BYTES
@@ -361,7 +361,7 @@ fn entries(
             is_error: row.flags & flag::ERROR != 0,
         };
         entries.push(Entry {
-            owed: Owed {
+            owed: BacklogEntry {
                 key,
                 time_ms: row.searched_ms,
                 standing: Standing::of(Class::Prose, facts.kind, facts.role),

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::catalogue::read::{Checkpoint, Known};
+use crate::catalogue::read::{Checkpoint, StoredSource};
 use crate::format::Format;
-use crate::model::Part;
+use crate::model::SourcePart;
 use crate::source::checkpoint::{Decision, decide};
-use crate::source::discover::{Discovery, Found};
+use crate::source::discover::{Discovery, FoundSource};
 
 /// One source to be looked into.
-pub struct Plan<'a> {
+pub struct SourcePlan<'a> {
     /// Number of the root.
     pub root: i64,
     /// Where the file is.
@@ -19,13 +19,13 @@ pub struct Plan<'a> {
     /// Key of its session below the root.
     pub place: &'a str,
     /// Which part of the session it is.
-    pub part: Part,
+    pub part: SourcePart,
     /// Why the agent would not list it.
     pub unlisted: Option<String>,
     /// The format that reads it.
     pub format: &'a dyn Format,
     /// What is known of it.
-    pub known: Option<&'a Known>,
+    pub known: Option<&'a StoredSource>,
     /// From where it may be read on. Not for [`plan`] to say, which sees no more than a check needs.
     pub checkpoint: Option<Checkpoint>,
     /// Size as found.
@@ -38,11 +38,11 @@ pub struct Plan<'a> {
 
 /// The work of one root: sources to read, and sources that are gone.
 #[derive(Default)]
-pub struct Work<'a> {
+pub struct RootPlan<'a> {
     /// To be looked into.
-    pub plans: Vec<Plan<'a>>,
+    pub plans: Vec<SourcePlan<'a>>,
     /// Known and no longer there.
-    pub gone: Vec<&'a Known>,
+    pub gone: Vec<&'a StoredSource>,
 }
 
 /// Compare what was found with what is known; both are sorted by path.
@@ -51,9 +51,9 @@ pub fn plan<'a>(
     path: &Path,
     format: &'a dyn Format,
     discovery: &'a Discovery,
-    known: &'a [Known],
-) -> Work<'a> {
-    let mut work = Work::default();
+    known: &'a [StoredSource],
+) -> RootPlan<'a> {
+    let mut work = RootPlan::default();
     let mut rest = known.iter().peekable();
     for found in &discovery.found {
         while let Some(lost) = rest.next_if(|k| k.relative < found.relative) {
@@ -63,7 +63,7 @@ pub fn plan<'a>(
         if is_current(known, found, format) {
             continue;
         }
-        work.plans.push(Plan {
+        work.plans.push(SourcePlan {
             root,
             path: path.join(&found.relative),
             relative: &found.relative,
@@ -83,7 +83,7 @@ pub fn plan<'a>(
     work
 }
 
-fn is_current(known: Option<&Known>, found: &Found, format: &dyn Format) -> bool {
+fn is_current(known: Option<&StoredSource>, found: &FoundSource, format: &dyn Format) -> bool {
     known.is_some_and(|k| {
         !k.unread
             && k.unlisted == found.unlisted

@@ -11,7 +11,7 @@ use crate::catalogue::{Catalogue, Error};
 use crate::format::Format;
 use crate::model::{Class, Standing};
 use crate::source::checkpoint::hash;
-use crate::words::{Facts, Owed, Part, Scan, Scope};
+use crate::words::{BacklogEntry, Facts, Scan, Scope, ThreadResult};
 
 /// Let `scan` read all prompts that the scope admits, whatever kind it asks for. Also returns the sources that hold bytes
 /// that changed since they were catalogued, or cannot be read.
@@ -20,10 +20,10 @@ pub fn scan_prompts<'a>(
     formats: &[&'static dyn Format],
     scan: &'a Scan,
     scope: &Scope<'_>,
-) -> Result<(Part<'a>, BTreeSet<i64>), Error> {
+) -> Result<(ThreadResult<'a>, BTreeSet<i64>), Error> {
     let mut part = scan.part();
     let (mut told, mut failed) = (HashSet::new(), BTreeSet::new());
-    let mut open: Option<(i64, Option<Place>)> = None;
+    let mut open: Option<(i64, Option<OpenSource>)> = None;
     for entry in catalogue.entries_with_prompts()? {
         if !scope.is_wanted() {
             break;
@@ -45,7 +45,7 @@ pub fn scan_prompts<'a>(
                 let place = catalogue.source_place(entry.source)?;
                 let place = place.and_then(|(path, name)| {
                     let format = formats.iter().find(|f| f.name() == name)?;
-                    Some(Place {
+                    Some(OpenSource {
                         path,
                         format: *format,
                         file: None,
@@ -72,7 +72,7 @@ pub fn scan_prompts<'a>(
         if !told.insert(hash(pieces.join("\n").as_bytes())) {
             continue;
         }
-        let owed = Owed {
+        let owed = BacklogEntry {
             standing: Standing::Prose,
             key,
             time_ms: entry.searched_ms,
@@ -86,7 +86,7 @@ pub fn scan_prompts<'a>(
 }
 
 /// An open source.
-struct Place {
+struct OpenSource {
     path: PathBuf,
     format: &'static dyn Format,
     file: Option<File>,

@@ -13,12 +13,12 @@ use crate::source::identity::Identity;
 #[derive(Debug, Default)]
 pub struct Audits {
     waiting: Vec<i64>,
-    under_way: Option<Audit>,
+    under_way: Option<ProofCheck>,
 }
 
 /// One source whose blocks are compared with its proof.
 #[derive(Debug)]
-struct Audit {
+struct ProofCheck {
     source: i64,
     path: PathBuf,
     /// Of the state that the proof is of.
@@ -30,7 +30,7 @@ struct Audit {
 }
 
 /// What an audit says so far.
-enum Verdict {
+enum ProofResult {
     /// There are more blocks.
     Unfinished,
     /// All blocks are as they were, in the state that is catalogued.
@@ -74,10 +74,10 @@ impl Audits {
             left = left.saturating_sub(read.max(1));
             report.proof_bytes += read;
             match verdict {
-                Verdict::Unfinished => self.under_way = Some(audit),
-                Verdict::Holds => proven.push((audit.source, audit.identity)),
-                Verdict::Differs => changed.push(audit.source),
-                Verdict::Moved => {}
+                ProofResult::Unfinished => self.under_way = Some(audit),
+                ProofResult::Holds => proven.push((audit.source, audit.identity)),
+                ProofResult::Differs => changed.push(audit.source),
+                ProofResult::Moved => {}
             }
         }
         if !proven.is_empty() {
@@ -87,27 +87,27 @@ impl Audits {
     }
 
     /// The one under way, or the next; `None` when that is no source any more.
-    fn next(&mut self, catalogue: &Catalogue) -> Result<Option<Audit>, Error> {
+    fn next(&mut self, catalogue: &Catalogue) -> Result<Option<ProofCheck>, Error> {
         match (self.under_way.take(), self.waiting.pop()) {
             (Some(audit), waiting) => {
                 self.waiting.extend(waiting);
                 Ok(Some(audit))
             }
-            (None, Some(source)) => Audit::of(catalogue, source),
+            (None, Some(source)) => ProofCheck::of(catalogue, source),
             (None, None) => Ok(None),
         }
     }
 }
 
-impl Audit {
-    fn of(catalogue: &Catalogue, source: i64) -> Result<Option<Audit>, Error> {
+impl ProofCheck {
+    fn of(catalogue: &Catalogue, source: i64) -> Result<Option<ProofCheck>, Error> {
         let place = catalogue.source_place(source)?;
         let stored = catalogue.stored(source)?;
         let (Some((path, _)), Some(stored)) = (place, stored) else {
             return Ok(None);
         };
         let checkpoint = catalogue.checkpoint(source)?;
-        Ok(Some(Audit {
+        Ok(Some(ProofCheck {
             source,
             path,
             identity: stored.identity,
@@ -119,22 +119,22 @@ impl Audit {
     }
 
     /// Compare about so many bytes more, at least a block: what that says, and the bytes read.
-    fn go_on(&mut self, bytes: u64) -> std::io::Result<(Verdict, u64)> {
+    fn go_on(&mut self, bytes: u64) -> std::io::Result<(ProofResult, u64)> {
         let mut file = File::open(&self.path)?;
         // A damaged proof, or one of another state.
         if self.proof.covers() != self.consumed {
-            return Ok((Verdict::Differs, 0));
+            return Ok((ProofResult::Differs, 0));
         }
         let most = usize::try_from(bytes / BLOCK as u64).unwrap_or(usize::MAX);
         let numbers = self.next..self.next.saturating_add(most.max(1));
         let (other, read) = prove_range(&mut file, &self.proof, numbers.clone())?;
         self.next = numbers.end;
         let verdict = match other {
-            Some(_) => Verdict::Differs,
-            None if self.next < self.proof.block_count() => Verdict::Unfinished,
+            Some(_) => ProofResult::Differs,
+            None if self.next < self.proof.block_count() => ProofResult::Unfinished,
             // Asked at the end: whatever changed since the first block was read is another identity.
-            None if Identity::of(&file.metadata()?) == self.identity => Verdict::Holds,
-            None => Verdict::Moved,
+            None if Identity::of(&file.metadata()?) == self.identity => ProofResult::Holds,
+            None => ProofResult::Moved,
         };
         Ok((verdict, read))
     }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::plan::Plan;
+use super::plan::SourcePlan;
 use crate::catalogue::write::{Chunk, Entries, EntryRow, ProblemRow, flag};
 use crate::format::Shape;
 use crate::format::json::{NULS, PieceKind, TORN, split};
@@ -53,7 +53,7 @@ const READS: usize = 4;
 /// # Errors
 /// [`ErrorKind::ResourceBusy`] when it keeps changing: the chunks may say what it said at no moment.
 pub fn read_source<E: Entries>(
-    plan: &Plan<'_>,
+    plan: &SourcePlan<'_>,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
     emit: &mut dyn FnMut(Chunk<E>),
@@ -62,8 +62,8 @@ pub fn read_source<E: Entries>(
         let is_again = cost.reads > 0;
         cost.reads += 1;
         match read_once(plan, is_again, buffer, cost, emit) {
-            Ok(Once::Changed) => {}
-            Ok(Once::Done(outcome)) => return Ok(outcome),
+            Ok(ReadOutcome::Changed) => {}
+            Ok(ReadOutcome::Done(outcome)) => return Ok(outcome),
             // The chunks of before are not what it said at the end.
             Err(error) if is_again && error.kind() == ErrorKind::NotFound => break,
             Err(error) => return Err(error),
@@ -76,7 +76,7 @@ pub fn read_source<E: Entries>(
 }
 
 /// What came of one reading.
-pub enum Once {
+pub enum ReadOutcome {
     Done(Outcome),
     /// Somebody changed the file meanwhile, and not only by appending to it.
     Changed,
@@ -84,29 +84,29 @@ pub enum Once {
 
 /// Read the source of `plan` once; `is_again` when chunks of it were emitted that do not count.
 pub fn read_once<E: Entries>(
-    plan: &Plan<'_>,
+    plan: &SourcePlan<'_>,
     is_again: bool,
     buffer: &mut Vec<u8>,
     cost: &mut Cost,
     emit: &mut dyn FnMut(Chunk<E>),
-) -> std::io::Result<Once> {
+) -> std::io::Result<ReadOutcome> {
     let mut file = File::open(&plan.path)?;
     // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
     let identity = Identity::of(&file.metadata()?);
     let racy = identity.is_racy(now_ns());
     let start = match is_again {
-        true => Start::beginning(),
+        true => ReadStart::beginning(),
         false => resume_point(plan, &mut file, &identity, cost)?,
     };
     let (from, proof, fold, tail, unproven) = match start {
-        Start::Same { proven } => {
-            return Ok(Once::Done(Outcome::Same {
+        ReadStart::Same { proven } => {
+            return Ok(ReadOutcome::Done(Outcome::Same {
                 identity,
                 racy,
                 proven,
             }));
         }
-        Start::At {
+        ReadStart::At {
             from,
             proof,
             fold,
@@ -133,14 +133,14 @@ pub fn read_once<E: Entries>(
         Shape::Text => reader.document(false, &mut file, cost, emit)?,
     };
     Ok(match since {
-        Since::Changed => Once::Changed,
-        Since::Nothing | Since::Grown => Once::Done(Outcome::Read),
+        IdentityChange::Changed => ReadOutcome::Changed,
+        IdentityChange::Nothing | IdentityChange::Grown => ReadOutcome::Done(Outcome::Read),
     })
 }
 
 /// What was done to a file since its identity was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Since {
+enum IdentityChange {
     Nothing,
     /// It was appended to, as far as the last of what was read tells.
     Grown,
@@ -150,16 +150,16 @@ enum Since {
 impl<E> Chunk<E> {
     /// What was read is proven later where the file has grown, and proves nothing where it is
     /// another one by now.
-    fn note(&mut self, since: Since) {
+    fn note(&mut self, since: IdentityChange) {
         match since {
-            Since::Nothing => {}
-            Since::Grown => self.unproven = true,
-            Since::Changed => self.revision = NO_REVISION,
+            IdentityChange::Nothing => {}
+            IdentityChange::Grown => self.unproven = true,
+            IdentityChange::Changed => self.revision = NO_REVISION,
         }
     }
 }
 
-enum Start {
+enum ReadStart {
     /// `proven`: by every block, not by the identity.
     Same { proven: bool },
     /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one. `unproven`: they alone were
@@ -173,9 +173,9 @@ enum Start {
     },
 }
 
-impl Start {
-    fn beginning() -> Start {
-        Start::At {
+impl ReadStart {
+    fn beginning() -> ReadStart {
+        ReadStart::At {
             from: 0,
             proof: Proof::default(),
             fold: Box::default(),
@@ -186,14 +186,14 @@ impl Start {
 }
 
 fn resume_point(
-    plan: &Plan<'_>,
+    plan: &SourcePlan<'_>,
     file: &mut File,
     identity: &Identity,
     cost: &mut Cost,
-) -> std::io::Result<Start> {
+) -> std::io::Result<ReadStart> {
     use checkpoint::Decision;
     let Some(known) = plan.known else {
-        return Ok(Start::beginning());
+        return Ok(ReadStart::beginning());
     };
     let stored = &known.stored;
     let decision = checkpoint::decide(
@@ -203,21 +203,21 @@ fn resume_point(
         plan.format.revision(),
     );
     let Some(checkpoint) = &plan.checkpoint else {
-        return Ok(Start::beginning());
+        return Ok(ReadStart::beginning());
     };
     if checkpoint.proof.covers() != known.stored.consumed {
         // Damaged, or of another state: it proves nothing.
-        return Ok(Start::beginning());
+        return Ok(ReadStart::beginning());
     }
     let saved = || serde_json::from_str::<Box<Fold>>(&checkpoint.fold).ok();
     match decision {
-        Decision::Unchanged => return Ok(Start::Same { proven: false }),
-        Decision::Reread(_) => return Ok(Start::beginning()),
+        Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
+        Decision::Reread(_) => return Ok(ReadStart::beginning()),
         Decision::ProveTail(_) => {
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
-                return Ok(Start::At {
+                return Ok(ReadStart::At {
                     from: stored.consumed,
                     proof: checkpoint.proof.clone(),
                     fold,
@@ -237,15 +237,15 @@ fn resume_point(
         // tail was left unconsumed: that is cheap to read again.
         let whole = identity.size == stored.identity.size && stored.consumed == identity.size;
         if whole && plan.unlisted == known.unlisted {
-            return Ok(Start::Same { proven: true });
+            return Ok(ReadStart::Same { proven: true });
         }
         if plan.format.shape_of(&plan.path) != Shape::Lines {
-            return Ok(Start::beginning());
+            return Ok(ReadStart::beginning());
         }
         let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
         cost.proof_bytes += bytes;
         if let Some(tail) = tail {
-            return Ok(Start::At {
+            return Ok(ReadStart::At {
                 from: stored.consumed,
                 proof: checkpoint.proof.clone(),
                 fold,
@@ -256,11 +256,11 @@ fn resume_point(
     }
     // A fold cannot be run backwards, so rows before a changed block are read again as well; what is spared is
     // nothing but the reading, and a rewritten file is read once.
-    Ok(Start::beginning())
+    Ok(ReadStart::beginning())
 }
 
 struct Reader<'p> {
-    plan: &'p Plan<'p>,
+    plan: &'p SourcePlan<'p>,
     identity: Identity,
     racy: bool,
     unproven: bool,
@@ -321,29 +321,34 @@ impl Reader<'_> {
     }
 
     /// What was done to the file, which was read up to `end`.
-    fn since(&self, file: &File, end: u64) -> std::io::Result<Since> {
+    fn since(&self, file: &File, end: u64) -> std::io::Result<IdentityChange> {
         let now = Identity::of(&file.metadata()?);
         // No more is compared: who puts another file in its place leaves this one as it was.
         let is_same = (now.size, now.mtime_ns) == (self.identity.size, self.identity.mtime_ns);
         let may_have_grown = now.size > self.identity.size && now.size >= end;
         Ok(match (is_same, may_have_grown) {
-            (true, _) => Since::Nothing,
-            (false, true) => Since::Grown,
-            (false, false) => Since::Changed,
+            (true, _) => IdentityChange::Nothing,
+            (false, true) => IdentityChange::Grown,
+            (false, false) => IdentityChange::Changed,
         })
     }
 
     /// The same of lines, of which `consumed` bytes are whole ones.
-    fn since_lines(&self, file: &mut File, consumed: u64, end: u64) -> std::io::Result<Since> {
+    fn since_lines(
+        &self,
+        file: &mut File,
+        consumed: u64,
+        end: u64,
+    ) -> std::io::Result<IdentityChange> {
         let since = self.since(file, end)?;
-        if since != Since::Grown {
+        if since != IdentityChange::Grown {
             return Ok(since);
         }
         let length = self.tail.len() as u64;
         let tail = bytes_at(file, consumed - length, length)?;
         Ok(match tail.is_some_and(|tail| tail == self.tail) {
-            true => Since::Grown,
-            false => Since::Changed,
+            true => IdentityChange::Grown,
+            false => IdentityChange::Changed,
         })
     }
 
@@ -353,7 +358,7 @@ impl Reader<'_> {
         buffer: &mut Vec<u8>,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>),
-    ) -> std::io::Result<Since> {
+    ) -> std::io::Result<IdentityChange> {
         let mut chunk = self.chunk::<E>(Some(self.from));
         let mut at = self.from;
         let until = self.plan.until.unwrap_or(u64::MAX);
@@ -366,7 +371,7 @@ impl Reader<'_> {
         while let Some((block, terminated)) = lines.next_block()? {
             if !terminated {
                 let mut fold = self.fold.clone();
-                let mut taking = Taking {
+                let mut taking = LineParser {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut fold,
@@ -377,7 +382,7 @@ impl Reader<'_> {
             }
             let mut start = 0;
             for end in memchr::memchr_iter(b'\n', block) {
-                let mut taking = Taking {
+                let mut taking = LineParser {
                     plan: self.plan,
                     chunk: &mut chunk,
                     fold: &mut self.fold,
@@ -414,7 +419,7 @@ impl Reader<'_> {
         file: &mut File,
         cost: &mut Cost,
         emit: &mut dyn FnMut(Chunk<E>),
-    ) -> std::io::Result<Since> {
+    ) -> std::io::Result<IdentityChange> {
         let mut bytes = Vec::new();
         let room = usize::try_from(self.identity.size).map(|size| bytes.try_reserve_exact(size));
         if !matches!(room, Ok(Ok(()))) {
@@ -425,7 +430,7 @@ impl Reader<'_> {
         // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
         let is_seen = self.plan.known.is_some() || self.is_again;
         let mut chunk = self.chunk::<E>(is_seen.then_some(0));
-        let mut taking = Taking {
+        let mut taking = LineParser {
             plan: self.plan,
             chunk: &mut chunk,
             fold: &mut self.fold,
@@ -441,7 +446,7 @@ impl Reader<'_> {
         let end = bytes.len() as u64;
         // A document that has grown is another one.
         let since = match self.since(file, end)? {
-            Since::Grown => Since::Changed,
+            IdentityChange::Grown => IdentityChange::Changed,
             since => since,
         };
         chunk.note(since);
@@ -452,13 +457,13 @@ impl Reader<'_> {
 }
 
 /// One line becomes entries and problems of a chunk.
-struct Taking<'a, 'p, E> {
-    plan: &'a Plan<'p>,
+struct LineParser<'a, 'p, E> {
+    plan: &'a SourcePlan<'p>,
     chunk: &'a mut Chunk<E>,
     fold: &'a mut Fold,
 }
 
-impl<E: Entries> Taking<'_, '_, E> {
+impl<E: Entries> LineParser<'_, '_, E> {
     /// Cut one line into entries and problems. The same for a whole document.
     fn add_line(&mut self, line: &[u8], at: u64, flags: i64) {
         let format = self.plan.format;

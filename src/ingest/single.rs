@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::plan::Plan;
+use super::plan::SourcePlan;
 use super::reading::{Cost, read_source};
 use crate::catalogue::{Catalogue, Error};
 use crate::format::{Format, Shape};
-use crate::model::{Part, Placement};
+use crate::model::{Placement, SourcePart};
 use crate::source::root::RootSpec;
 
 /// Why no agent lists it.
@@ -52,12 +52,12 @@ fn read_as(
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let catalogue = Catalogue::in_memory()?;
-    let plan = Plan {
+    let plan = SourcePlan {
         root: catalogue.ensure_root(&spec)?,
         path: path.to_path_buf(),
         relative: &name,
         place: &name,
-        part: Part::Main,
+        part: SourcePart::Main,
         unlisted: Some(OUTSIDE.to_owned()),
         format,
         known: None,

@@ -6,18 +6,18 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::flight::Flight;
-use super::look::{Look, look};
-use super::plan::{Plan, plan};
+use super::flight::ByteBudget;
+use super::look::{RootScan, look};
+use super::plan::{SourcePlan, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
-use crate::catalogue::read::Known;
-use crate::catalogue::write::{Chunk, Inserts};
+use crate::catalogue::read::StoredSource;
+use crate::catalogue::write::{Chunk, EntryRows};
 use crate::catalogue::{Catalogue, Error};
 use crate::config::Config;
 use crate::format::Format;
 use crate::model::Cancel;
 use crate::model::{Event, Report};
-use crate::source::discover::{Discovery, Stray};
+use crate::source::discover::{Discovery, ForeignFile};
 use crate::source::folders::parent;
 use crate::source::identity::now_ns;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
@@ -35,7 +35,7 @@ const BYTES_A_TRANSACTION: u64 = 16 << 20;
 const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
 
 enum Message {
-    Chunk(usize, Box<Chunk<Inserts>>),
+    Chunk(usize, Box<Chunk<EntryRows>>),
     Done(usize, std::io::Result<Outcome>, Cost),
 }
 
@@ -67,12 +67,12 @@ pub fn sync_catalogue(
 }
 
 /// A root that was looked at.
-struct LookedAt<'a> {
+struct ScannedRoot<'a> {
     spec: &'a RootSpec,
     format: &'a dyn Format,
     /// Its number in the catalogue.
     root: i64,
-    look: Look,
+    look: RootScan,
 }
 
 /// Look at every root. Nothing is written but the numbers of new ones.
@@ -82,7 +82,7 @@ fn look_at_roots<'a>(
     roots: &'a [RootSpec],
     now_ms: i64,
     report: &mut Report,
-) -> Result<Vec<LookedAt<'a>>, Error> {
+) -> Result<Vec<ScannedRoot<'a>>, Error> {
     let mut looked = Vec::with_capacity(roots.len());
     for spec in roots {
         // Who opened the index has checked that there is one.
@@ -119,7 +119,7 @@ fn look_at_roots<'a>(
         }
         report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
-        looked.push(LookedAt {
+        looked.push(ScannedRoot {
             spec,
             format,
             root,
@@ -130,12 +130,12 @@ fn look_at_roots<'a>(
 }
 
 /// What is to be done: the sources to read, newest first, and those that are gone, by root.
-struct AllWork<'a> {
-    plans: Vec<Plan<'a>>,
-    gone_by_root: Vec<Vec<&'a Known>>,
+struct SyncPlan<'a> {
+    plans: Vec<SourcePlan<'a>>,
+    gone_by_root: Vec<Vec<&'a StoredSource>>,
 }
 
-impl AllWork<'_> {
+impl SyncPlan<'_> {
     /// How many files have changed.
     fn changed(&self) -> u64 {
         let gone: usize = self.gone_by_root.iter().map(Vec::len).sum();
@@ -143,7 +143,7 @@ impl AllWork<'_> {
     }
 }
 
-fn work<'a>(catalogue: &Catalogue, looked: &'a [LookedAt<'a>]) -> Result<AllWork<'a>, Error> {
+fn work<'a>(catalogue: &Catalogue, looked: &'a [ScannedRoot<'a>]) -> Result<SyncPlan<'a>, Error> {
     let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(looked.len()));
     for at in looked {
         let look = &at.look;
@@ -164,7 +164,7 @@ fn work<'a>(catalogue: &Catalogue, looked: &'a [LookedAt<'a>]) -> Result<AllWork
     }
     // What a person looks for is most often recent.
     plans.sort_by_key(|plan| std::cmp::Reverse(plan.mtime_ns));
-    Ok(AllWork {
+    Ok(SyncPlan {
         plans,
         gone_by_root,
     })
@@ -174,14 +174,14 @@ fn work<'a>(catalogue: &Catalogue, looked: &'a [LookedAt<'a>]) -> Result<AllWork
 fn write(
     catalogue: &Catalogue,
     config: &Config,
-    looked: &[LookedAt<'_>],
-    work: AllWork<'_>,
+    looked: &[ScannedRoot<'_>],
+    work: SyncPlan<'_>,
     now_ms: i64,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<(), Error> {
     let has_changed = work.changed() > 0;
-    let mut stale: Stale<'_> = BTreeMap::new();
+    let mut stale: OutdatedSessions<'_> = BTreeMap::new();
     for (at, gone) in looked.iter().zip(&work.gone_by_root) {
         note_root(catalogue, at, report)?;
         // Until all of it is in, what is in these directories is not known to be as it was.
@@ -216,9 +216,9 @@ fn write(
 /// What was found of a root beside its sources.
 fn note_root(
     catalogue: &Catalogue,
-    LookedAt {
+    ScannedRoot {
         spec, root, look, ..
-    }: &LookedAt<'_>,
+    }: &ScannedRoot<'_>,
     report: &mut Report,
 ) -> Result<(), Error> {
     catalogue.ensure_root(spec)?;
@@ -290,8 +290,8 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
 /// Read every plan on all cores; this thread is the one writer. Gives back the plans whose files must be looked at again.
 pub(super) fn read_all(
     catalogue: &Catalogue,
-    plans: &[Plan<'_>],
-    stale: Stale<'_>,
+    plans: &[SourcePlan<'_>],
+    stale: OutdatedSessions<'_>,
     cancel: &Cancel,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -335,7 +335,7 @@ pub(super) fn read_all(
         writer.settle()?;
         return Ok(writer.doubtful);
     };
-    let flight = &Flight::of(BYTES_IN_FLIGHT);
+    let flight = &ByteBudget::of(BYTES_IN_FLIGHT);
     pool.in_place_scope(|scope| {
         let (send, receive) = channel();
         let _end = flight.until_dropped();
@@ -351,7 +351,7 @@ pub(super) fn read_all(
                     }
                     let mut cost = Cost::default();
                     // A closed channel means the writer failed; reading on is of no use, and its error is told.
-                    let emit = &mut |chunk: Chunk<Inserts>| {
+                    let emit = &mut |chunk: Chunk<EntryRows>| {
                         let bytes = flight.depart(chunk.memory().max(chunk.source_bytes));
                         let _ = send.send((Message::Chunk(at, Box::new(chunk)), bytes));
                     };
@@ -374,7 +374,7 @@ struct Writer<'a> {
     report: &'a mut Report,
     progress: &'a mut dyn FnMut(Event),
     cancel: &'a Cancel,
-    plans: &'a [Plan<'a>],
+    plans: &'a [SourcePlan<'a>],
     files: u64,
     bytes: u64,
     open_entries: u64,
@@ -382,13 +382,13 @@ struct Writer<'a> {
     open_bytes: u64,
     /// Plans whose session is full.
     full: HashSet<usize>,
-    stale: Stale<'a>,
+    stale: OutdatedSessions<'a>,
     /// Plans whose file was racy or could not be read.
     doubtful: BTreeSet<usize>,
 }
 
 /// Sessions of many files whose rows do not say yet what their files say, and the formats that do.
-pub(super) type Stale<'a> = BTreeMap<i64, &'a dyn Format>;
+pub(super) type OutdatedSessions<'a> = BTreeMap<i64, &'a dyn Format>;
 
 impl Writer<'_> {
     /// Before a commit: rows of sessions follow their files.
@@ -481,7 +481,7 @@ impl Writer<'_> {
                                 .note_unread(state.known.source, &error.to_string())?,
                             None => self.catalogue.note_stray(
                                 plan.root,
-                                &Stray {
+                                &ForeignFile {
                                     relative: plan.relative.to_owned(),
                                     reason: error.to_string(),
                                     unread: true,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::found::{done_in, payload};
 use super::passages::passages;
 use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::outbox::Item;
+use crate::catalogue::outbox::OutboxItem;
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
@@ -19,7 +19,7 @@ use crate::model::Event;
 use crate::model::{Class, Report};
 use crate::source::checkpoint::hash;
 use crate::threads;
-use crate::words::{Added, Adder, Doc, Words, WordsError, WordsLock, WordsWriter};
+use crate::words::{Adder, AdderReport, Doc, Words, WordsError, WordsLock, WordsWriter};
 
 /// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see [`words_batch`].
 const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
@@ -72,7 +72,7 @@ impl From<WordsStage> for crate::error::Error {
 
 /// How much is done at once.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Pace {
+pub struct BatchLimits {
     /// How long it may take, but for the first batch; `None`: to the end.
     pub budget: Option<Duration>,
     /// Bytes of a batch; `None`: [`words_batch`].
@@ -93,7 +93,7 @@ pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    pace: Pace,
+    pace: BatchLimits,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
@@ -140,7 +140,7 @@ fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
     formats: &[&'static dyn Format],
-    pace: Pace,
+    pace: BatchLimits,
     done: Option<i64>,
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
@@ -249,14 +249,14 @@ fn is_change(error: &io::Error) -> bool {
 
 /// An item with all that reading it needs.
 struct Job {
-    item: Item,
+    item: OutboxItem,
     path: PathBuf,
     format: String,
     entries: Vec<StoredEntry>,
     tools: HashMap<i64, Vec<String>>,
 }
 
-fn job(catalogue: &Catalogue, item: &Item) -> Result<Option<Job>, catalogue::Error> {
+fn job(catalogue: &Catalogue, item: &OutboxItem) -> Result<Option<Job>, catalogue::Error> {
     let Some((path, format)) = catalogue.source_place(item.source)? else {
         return Ok(None);
     };
@@ -278,8 +278,8 @@ fn add_all(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,
     formats: &[&'static dyn Format],
-    work: &[Item],
-    mut each: impl FnMut(Item, io::Result<(u64, u64)>),
+    work: &[OutboxItem],
+    mut each: impl FnMut(OutboxItem, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
     let Some(pool) = threads::pool() else {
         return add_alone(catalogue, writer, formats, work, each);
@@ -334,7 +334,11 @@ fn add_all(
         drop(send);
         told.into_iter().for_each(|(item, done)| each(item, done));
         queued?;
-        Ok::<_, WordsStage>(finished.into_iter().collect::<Result<Vec<Added>, _>>()?)
+        Ok::<_, WordsStage>(
+            finished
+                .into_iter()
+                .collect::<Result<Vec<AdderReport>, _>>()?,
+        )
     })?;
     for added in added {
         writer.take(added)?;
@@ -347,8 +351,8 @@ fn add_alone(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,
     formats: &[&'static dyn Format],
-    work: &[Item],
-    mut each: impl FnMut(Item, io::Result<(u64, u64)>),
+    work: &[OutboxItem],
+    mut each: impl FnMut(OutboxItem, io::Result<(u64, u64)>),
 ) -> Result<(), WordsStage> {
     let (mut adder, mut bytes) = (writer.adder()?, Vec::new());
     for item in work {
@@ -370,7 +374,7 @@ fn add(
     formats: &[&'static dyn Format],
     bytes: &mut Vec<u8>,
 ) -> Result<io::Result<(u64, u64)>, WordsError> {
-    let done = match Ready::read(job, formats, bytes) {
+    let done = match DecodedJob::read(job, formats, bytes) {
         Ok(ready) => Ok((ready.add_to(adder)?, ready.read)),
         Err(error) => Err(error),
     };
@@ -386,7 +390,7 @@ fn adders() -> usize {
 }
 
 /// The entries of a job, read and found to be what was catalogued.
-struct Ready<'j, 'b> {
+struct DecodedJob<'j, 'b> {
     job: &'j Job,
     format: &'static dyn Format,
     records: Vec<(&'j StoredEntry, &'b [u8])>,
@@ -394,13 +398,13 @@ struct Ready<'j, 'b> {
     read: u64,
 }
 
-impl<'j, 'b> Ready<'j, 'b> {
+impl<'j, 'b> DecodedJob<'j, 'b> {
     /// Read them into `buffer`. What tells that the bytes of one are no longer what was catalogued is a [`is_change`].
     fn read(
         job: &'j Job,
         formats: &[&'static dyn Format],
         buffer: &'b mut Vec<u8>,
-    ) -> io::Result<Ready<'j, 'b>> {
+    ) -> io::Result<DecodedJob<'j, 'b>> {
         let format = formats.iter().find(|f| f.name() == job.format);
         let format = *format.ok_or(ErrorKind::Unsupported)?;
         let mut file = File::open(&job.path)?;
@@ -446,7 +450,7 @@ impl<'j, 'b> Ready<'j, 'b> {
             (hash(record) == entry.hash).then_some((entry, record))
         };
         let records: Option<_> = entries.into_iter().zip(places).map(record).collect();
-        Ok(Ready {
+        Ok(DecodedJob {
             job,
             format,
             records: records.ok_or_else(changed)?,

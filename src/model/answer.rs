@@ -138,7 +138,7 @@ pub struct Hit {
     pub score: f32,
     pub standing: Standing,
     /// Where it stands in its session's tree; `null` in sessions that never branch.
-    pub place: Option<Place>,
+    pub place: Option<BranchPlace>,
     /// Entries with the same text that are not shown: those that stand
     /// near behind it or behind the one before (16 places, 64 KiB of lines).
     pub copies: u64,
@@ -157,7 +157,7 @@ pub struct Hit {
 /// Where in its session's tree an entry stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum BranchPlace {
     /// On the branch that ends at the session's leaf, as the agent sees it.
     Active,
     /// On that branch, but a compaction has put a summary in its place.
@@ -196,7 +196,7 @@ pub struct Explanation {
 /// A session or entry whose id was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Named {
+pub struct NamedMatch {
     /// What `show` takes.
     pub address: String,
     /// `null`: the session as a whole.
@@ -279,7 +279,7 @@ pub struct SearchAnswer {
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
     /// Sessions and entries that the query is the id of, or the beginning of one: ten at most, unless all hits were asked for.
-    pub named: Vec<Named>,
+    pub named: Vec<NamedMatch>,
     /// How many there are of them.
     #[serde(default)]
     pub named_total: u64,
@@ -562,7 +562,7 @@ pub struct Difference {
 /// How what is stored of a file stands to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum FileState {
     /// Both stores say what the file says.
     Equal,
     /// The file could not be read: nothing of it is compared.
@@ -579,7 +579,7 @@ pub enum Verdict {
 #[allow(missing_docs)]
 pub struct FileVerdict {
     pub path: PathBuf,
-    pub verdict: Verdict,
+    pub verdict: FileState,
     /// Why it is not equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
@@ -588,7 +588,7 @@ pub struct FileVerdict {
 /// A file, folder or root that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub struct Unread {
+pub struct UnreadablePath {
     pub path: PathBuf,
     pub reason: String,
 }
@@ -609,7 +609,7 @@ pub struct Verification {
     pub behind: Vec<Difference>,
     /// What is on disk and could not be read: nothing of it is compared.
     #[serde(default)]
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadablePath>,
     /// Each file once, sorted by path: sources, and what else lies below the roots where it is not
     /// as it is stored.
     #[serde(default)]

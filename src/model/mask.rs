@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Listing, Mask, Named, SessionRow, UnknownValue, masked_behind};
+use super::{Listing, Mask, NamedMatch, SessionRow, UnknownValue, masked_behind};
 
 fn text(text: &mut String, mask: Mask) {
     if let Some(masked) = mask(text) {
@@ -55,7 +55,7 @@ impl UnknownValue {
     }
 }
 
-impl Named {
+impl NamedMatch {
     /// Masks the session.
     pub fn mask(&mut self, mask: Mask) {
         self.session.mask(mask);

@@ -10,10 +10,10 @@ mod standing;
 
 pub use acts::acts;
 pub use answer::{
-    Change, ChangeKind, Count, Difference, Explanation, Facets, FileVerdict, Hit, HitGroup,
-    Listing, Named, Neighbour, Place, Report, RootStatus, SCHEMA_VERSION, SearchAnswer, SessionRow,
-    ShownEntry, StageMs, Status, StoredRoot, Transcript, Tree, TreeRow, UnknownValue, Unread,
-    Verdict, Verification, WatcherStatus,
+    BranchPlace, Change, ChangeKind, Count, Difference, Explanation, Facets, FileState,
+    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Report, RootStatus, SCHEMA_VERSION,
+    SearchAnswer, SessionRow, ShownEntry, StageMs, Status, StoredRoot, Transcript, Tree, TreeRow,
+    UnknownValue, UnreadablePath, Verification, WatcherStatus,
 };
 pub use cancel::Cancel;
 pub use event::Event;
@@ -21,7 +21,7 @@ pub use query::{Expr, Sort};
 pub(crate) use sessionary_formats::model::sort_siblings;
 pub use sessionary_formats::model::{
     Call, Class, Compaction, Facts, FileTouch, Fold, Header, Label, Leaf, MASKED_BEHIND, Mask,
-    Part, Passage, Placement, Resume, Run, SessionFacts, Usage, iso, masked_behind,
+    Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
 };
 pub use standing::Standing;
 

@@ -43,11 +43,15 @@ impl Snapshot<'_> {
             return Ok(read);
         };
         let rows = self.catalogue.agent_list(root)?.into_iter();
-        let mut found: Vec<Row> = rows.map(Row::from).collect();
+        let mut found: Vec<AgentListRow> = rows.map(AgentListRow::from).collect();
         if !unread.is_empty() {
             let is_unread = |path: &Path| unread.iter().any(|unread| path.starts_with(unread));
             found.retain(|row| !is_unread(&row.info.path));
-            found.extend(read_again(setup, &unread).into_iter().map(Row::from));
+            found.extend(
+                read_again(setup, &unread)
+                    .into_iter()
+                    .map(AgentListRow::from),
+            );
         }
         if let Some(cwd) = cwd {
             let folder = setup.session_dir(cwd);
@@ -112,14 +116,14 @@ impl Snapshot<'_> {
 }
 
 /// A row on its way into its place.
-struct Row {
+struct AgentListRow {
     /// `None`: it was read from its file just now.
     session: Option<i64>,
     mtime_ns: i64,
     info: SessionInfo,
 }
 
-impl From<AgentRow> for Row {
+impl From<AgentRow> for AgentListRow {
     fn from(row: AgentRow) -> Self {
         Self {
             session: Some(row.session),
@@ -140,7 +144,7 @@ impl From<AgentRow> for Row {
     }
 }
 
-impl From<(i64, SessionInfo)> for Row {
+impl From<(i64, SessionInfo)> for AgentListRow {
     fn from((mtime_ns, info): (i64, SessionInfo)) -> Self {
         Self {
             session: None,

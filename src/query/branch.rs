@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::outline::Ask;
+use super::outline::OutlineQuery;
 use super::show::Reader;
 use crate::error::Error;
 use crate::format::Shape;
@@ -37,7 +37,7 @@ impl Snapshot<'_> {
             });
         }
         let no_entry = |name: &str| self.no_entry(session, name);
-        let ask = Ask {
+        let ask = OutlineQuery {
             without: &[HEADER],
             find: leaf.as_slice(),
         };

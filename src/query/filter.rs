@@ -7,8 +7,8 @@ use std::path::Path;
 
 use regex::Regex;
 
-use super::list::{Places, canonical};
-use super::outline::Ask;
+use super::list::{ResolvedDirs, canonical};
+use super::outline::OutlineQuery;
 use super::page::is_of_project;
 use super::tree::current_labels;
 use crate::catalogue::Catalogue;
@@ -20,7 +20,7 @@ use crate::query::Snapshot;
 use crate::syntax::{Filters, Names};
 
 /// The entries that are left.
-pub(super) struct Left<'a> {
+pub(super) struct FilteredEntries<'a> {
     snapshot: &'a Snapshot<'a>,
     /// `None`: all.
     sessions: Option<HashSet<i64>>,
@@ -38,7 +38,7 @@ struct Keys {
     wanted: bool,
 }
 
-impl<'a> Left<'a> {
+impl<'a> FilteredEntries<'a> {
     /// What the filters leave in the sessions of the index's roots, or of the directory `cwd` alone.
     pub fn new(
         snapshot: &'a Snapshot<'a>,
@@ -46,7 +46,7 @@ impl<'a> Left<'a> {
         cwd: Option<&Path>,
     ) -> Result<Self, Error> {
         let catalogue = snapshot.catalogue;
-        let mut left = Left {
+        let mut left = FilteredEntries {
             snapshot,
             sessions: None,
             keys: Vec::new(),
@@ -147,7 +147,7 @@ impl<'a> Left<'a> {
                     of.push((provider.to_lowercase(), model.to_lowercase()));
                 })?;
         }
-        let mut places = Places::default();
+        let mut places = ResolvedDirs::default();
         let cwd = cwd.map(canonical);
         let mut left = HashSet::new();
         self.snapshot.catalogue.each_session(&ours, |s| {
@@ -255,7 +255,7 @@ fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i6
     let Some(stored) = stored.first().filter(has_branches) else {
         return Ok(None);
     };
-    let ask = Ask {
+    let ask = OutlineQuery {
         // They are above every branch.
         without: &BESIDE,
         find: &[],

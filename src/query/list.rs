@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use super::show::Reader;
-use crate::catalogue::marks::Belonging;
+use crate::catalogue::marks::SessionFilterRow;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::error::Error;
 use crate::format::ListOrder;
@@ -278,7 +278,7 @@ impl Snapshot<'_> {
 }
 
 /// How sessions of several agents stand in one list.
-pub(super) struct Ranks<'a> {
+pub(super) struct ListRanking<'a> {
     by_creation: Vec<&'a str>,
     by_mtime: bool,
 }
@@ -293,7 +293,7 @@ pub(super) struct Rank {
     file: Reverse<i64>,
 }
 
-impl<'a> Ranks<'a> {
+impl<'a> ListRanking<'a> {
     pub(super) fn new(snapshot: &'a Snapshot<'_>, by_mtime: bool) -> Self {
         let formats = snapshot.config().formats.iter();
         Self {
@@ -361,15 +361,15 @@ impl Rank {
 
 /// Working directories with links resolved, each looked up once.
 #[derive(Default)]
-pub(super) struct Places {
+pub(super) struct ResolvedDirs {
     canonical: HashMap<String, PathBuf>,
     repositories: HashMap<String, Option<PathBuf>>,
 }
 
-impl Places {
+impl ResolvedDirs {
     /// Whether the session is one of the directory `at`: it was started there, or, where its agent goes by
     /// projects, `at` is its project or the working tree that holds it.
-    pub(super) fn is_here(&mut self, session: &Belonging<'_>, at: &Path) -> bool {
+    pub(super) fn is_here(&mut self, session: &SessionFilterRow<'_>, at: &Path) -> bool {
         match session.own("projectRoot") {
             Some(project) => self.is_folder_here(&project, true, at),
             None => self.is_folder_here(session.cwd, false, at),

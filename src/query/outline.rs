@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::catalogue;
-use crate::catalogue::entries::{BESIDE, Placed};
+use crate::catalogue::entries::{BESIDE, EntryPosition};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
 use crate::model::{Leaf, sort_siblings};
@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 
 /// Which entries are left out, and which are looked for.
 #[derive(Clone, Copy)]
-pub(super) struct Ask<'a> {
+pub(super) struct OutlineQuery<'a> {
     /// Kinds of entries that are left out.
     pub without: &'a [&'a str],
     /// Ids or `L<line>`.
@@ -51,7 +51,11 @@ impl Snapshot<'_> {
     /// sees has an id (v1, clido), where the format is linear, and where
     /// [ids do not count](crate::Format::is_one_line). In a line too nothing goes on from what the
     /// agent does not see.
-    pub(super) fn outline(&self, stored: &StoredSession, ask: Ask<'_>) -> Result<Outline, Error> {
+    pub(super) fn outline(
+        &self,
+        stored: &StoredSession,
+        ask: OutlineQuery<'_>,
+    ) -> Result<Outline, Error> {
         let session = stored.session;
         let format = self.config().format(&stored.format);
         let linear = format.is_some_and(|format| format.is_linear());
@@ -62,9 +66,11 @@ impl Snapshot<'_> {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
             false => None,
         };
-        let each = |take: &mut dyn FnMut(Placed<'_>)| -> Result<(), catalogue::Error> {
+        let each = |take: &mut dyn FnMut(EntryPosition<'_>)| -> Result<(), catalogue::Error> {
             match &by_time {
-                Some(entries) => entries.iter().for_each(|entry| take(Placed::of(entry))),
+                Some(entries) => entries
+                    .iter()
+                    .for_each(|entry| take(EntryPosition::of(entry))),
                 None => self.catalogue.each_placed(session, take)?,
             }
             Ok(())
@@ -93,7 +99,7 @@ impl Snapshot<'_> {
 
 /// What is noted on the way through a session's entries.
 struct Reading<'a> {
-    ask: Ask<'a>,
+    ask: OutlineQuery<'a>,
     keys: Vec<i64>,
     times: Vec<Option<i64>>,
     by_id: HashMap<Box<str>, u32>,
@@ -107,7 +113,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(ask: Ask<'a>, in_line: bool) -> Reading<'a> {
+    fn new(ask: OutlineQuery<'a>, in_line: bool) -> Reading<'a> {
         Reading {
             ask,
             keys: Vec::new(),
@@ -121,7 +127,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn note(&mut self, entry: Placed<'_>) {
+    fn note(&mut self, entry: EntryPosition<'_>) {
         if self.ask.without.contains(&entry.kind) {
             return;
         }

@@ -6,9 +6,9 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::list::{ListScope, Places, Rank, Ranks, canonical};
+use super::list::{ListRanking, ListScope, Rank, ResolvedDirs, canonical};
 use crate::catalogue::Catalogue;
-use crate::catalogue::rows::{Wanted, head, said};
+use crate::catalogue::rows::{RowSelection, head, said};
 use crate::error::Error;
 use crate::model::Sort;
 use crate::query::Snapshot;
@@ -17,7 +17,7 @@ use crate::query::Snapshot;
 pub struct ListPage {
     pub(super) scope: ListScope,
     roots: Vec<Root>,
-    rows: Vec<Placed>,
+    rows: Vec<PositionedRow>,
     /// The index it was made of: another one has other numbers.
     index_id: String,
     /// Subagents of each session that has some.
@@ -40,7 +40,7 @@ struct Root {
 }
 
 /// A row on its way into its place.
-struct Placed {
+struct PositionedRow {
     rank: Rank,
     key: Option<f64>,
     session: i64,
@@ -74,7 +74,7 @@ impl ListPage {
     /// The page that `scope` asks for.
     pub(super) fn of(snapshot: &Snapshot<'_>, scope: &ListScope) -> Result<ListPage, Error> {
         let catalogue = snapshot.catalogue;
-        let ranks = Ranks::new(snapshot, scope.cwd.is_none());
+        let ranks = ListRanking::new(snapshot, scope.cwd.is_none());
         let roots = roots(snapshot, scope, &ranks)?;
         let mut folded = HashSet::new();
         let mut subagents = HashMap::new();
@@ -109,7 +109,7 @@ impl ListPage {
             let by_creation = page.roots[root].by_creation;
             let root = root as u32;
             let (modified, file) = (row.modified_ms, row.file_ms);
-            page.rows.push(Placed {
+            page.rows.push(PositionedRow {
                 rank: ranks.rank(by_creation, row.listed, modified, file, row.created_ms),
                 key: row.key,
                 session: row.session,
@@ -153,12 +153,12 @@ impl ListPage {
         Ok(())
     }
 
-    fn root(&self, row: &Placed) -> &Root {
+    fn root(&self, row: &PositionedRow) -> &Root {
         &self.roots[row.root as usize]
     }
 
     /// The beginning of a row's JSON.
-    fn head(&self, row: &Placed) -> Result<Cow<'_, str>, Error> {
+    fn head(&self, row: &PositionedRow) -> Result<Cow<'_, str>, Error> {
         let root = self.root(row);
         let Some(subagents) = self.subagents.get(&row.session) else {
             return Ok(Cow::Borrowed(root.head.as_str()));
@@ -173,7 +173,7 @@ impl ListPage {
         // Where paths decide they do so again and again.
         let paths: RefCell<HashMap<i64, PathBuf>> = RefCell::default();
         let failed = RefCell::new(None);
-        let path = |row: &Placed| {
+        let path = |row: &PositionedRow| {
             let mut paths = paths.borrow_mut();
             let path = paths.entry(row.session).or_insert_with(|| {
                 catalogue.row_path(row.session).unwrap_or_else(|error| {
@@ -183,7 +183,8 @@ impl ListPage {
             });
             path.clone()
         };
-        let rank = |a: &Placed, b: &Placed| a.rank.compare(&b.rank, || path(a), || path(b));
+        let rank =
+            |a: &PositionedRow, b: &PositionedRow| a.rank.compare(&b.rank, || path(a), || path(b));
         let way = |ordering: Ordering| match scope.reverse {
             true => ordering.reverse(),
             false => ordering,
@@ -209,7 +210,7 @@ impl ListPage {
 fn roots(
     snapshot: &Snapshot<'_>,
     scope: &ListScope,
-    ranks: &Ranks<'_>,
+    ranks: &ListRanking<'_>,
 ) -> Result<Vec<Root>, Error> {
     let catalogue = snapshot.catalogue;
     let mut roots = Vec::new();
@@ -235,8 +236,8 @@ fn roots(
 }
 
 /// What the catalogue is asked for: folders are compared here, everything else there.
-fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<Wanted, Error> {
-    let mut places = Places::default();
+fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Error> {
+    let mut places = ResolvedDirs::default();
     let here = match &scope.cwd {
         Some(cwd) => {
             let cwd = canonical(cwd);
@@ -254,7 +255,7 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<Wanted, Error> {
         }
         None => None,
     };
-    Ok(Wanted {
+    Ok(RowSelection {
         sort: scope.sort,
         named: scope.named,
         errors: scope.errors,

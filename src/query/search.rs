@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use crate::catalogue::Catalogue;
 use crate::error::Error;
-use crate::ingest::Found;
+use crate::ingest::WordsState;
 use crate::model::Cancel;
 use crate::model::Event;
 use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
@@ -32,9 +32,9 @@ mod snippet;
 mod typed;
 mod unknown;
 
-use asking::{Question, Sieve};
-use cursor::Shown;
-use fit::Told;
+use asking::{EntryFilter, PassageQuery};
+use cursor::SeenHits;
+use fit::PageHit;
 use page::Page;
 
 /// How a search is asked.
@@ -139,7 +139,7 @@ impl Snapshot<'_> {
         if let Some(home) = scope.home.as_deref().and_then(std::path::Path::to_str) {
             query.write_out_home(home);
         }
-        let shown = Shown::read(scope.cursor.as_deref(), question)?;
+        let shown = SeenHits::read(scope.cursor.as_deref(), question)?;
         let mut answer = SearchAnswer {
             schema_version: SCHEMA_VERSION,
             complete: self.is_complete(),
@@ -158,9 +158,9 @@ impl Snapshot<'_> {
         };
         let result = match ask(None) {
             // The words are damaged: all text is read instead.
-            Ok(Some(why)) => ask(Some(Found {
+            Ok(Some(why)) => ask(Some(WordsState {
                 damage: Some(why),
-                ..Found::default()
+                ..WordsState::default()
             })),
             done => done,
         };
@@ -178,9 +178,9 @@ struct Search<'a> {
     catalogue: &'a Catalogue,
     query: &'a syntax::Query,
     scope: &'a SearchScope,
-    shown: &'a Shown,
+    shown: &'a SeenHits,
     /// The words, once they were asked for.
-    found: OnceCell<Rc<Found>>,
+    found: OnceCell<Rc<WordsState>>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
 }
 
@@ -189,9 +189,9 @@ impl<'a> Search<'a> {
         snapshot: &'a Snapshot<'a>,
         query: &'a syntax::Query,
         scope: &'a SearchScope,
-        shown: &'a Shown,
+        shown: &'a SeenHits,
         progress: &'a mut dyn FnMut(Event),
-        found: Option<Found>,
+        found: Option<WordsState>,
     ) -> Self {
         Self {
             snapshot,
@@ -255,7 +255,7 @@ impl<'a> Search<'a> {
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
         let alternatives = &self.query.alternatives;
         let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
-        let sieves: Vec<Sieve<'_>> = sieves.collect::<Result<_, _>>()?;
+        let sieves: Vec<EntryFilter<'_>> = sieves.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
         let mut told = self.fill(&questions(&exprs, &sieves), answer)?;
         if !self.scope.exact
@@ -304,9 +304,9 @@ impl<'a> Search<'a> {
     /// The page, the total and whatever else was asked for. Returns what is on the page.
     fn fill(
         &self,
-        questions: &[Question<'_>],
+        questions: &[PassageQuery<'_>],
         answer: &mut SearchAnswer,
-    ) -> Result<Vec<Told>, Error> {
+    ) -> Result<Vec<PageHit>, Error> {
         self.ask(questions, |asked| {
             let stores = self.snapshot.stores;
             answer.complete = stores.complete && asked.failed.is_empty();
@@ -385,10 +385,13 @@ fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
         .collect()
 }
 
-fn questions<'q>(exprs: &'q [Option<Expr>], sieves: &'q [Sieve<'q>]) -> Vec<Question<'q>> {
+fn questions<'q>(
+    exprs: &'q [Option<Expr>],
+    sieves: &'q [EntryFilter<'q>],
+) -> Vec<PassageQuery<'q>> {
     let pairs = exprs.iter().zip(sieves);
     pairs
-        .map(|(expr, sieve)| Question {
+        .map(|(expr, sieve)| PassageQuery {
             expr: expr.as_ref(),
             sieve,
         })

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::masked::{mask_labels, mask_pieces};
-use super::outline::Ask;
+use super::outline::OutlineQuery;
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
 use crate::catalogue::entries::StoredEntry;
@@ -91,7 +91,7 @@ impl Snapshot<'_> {
         let (catalogue, stored) = (self.catalogue, self.stored(session)?);
         let (entry, leaf) = (scope.entry.as_deref(), scope.branch.as_deref());
         let names: Vec<&str> = entry.into_iter().chain(leaf).collect();
-        let ask = Ask {
+        let ask = OutlineQuery {
             without: if scope.all { &[] } else { &["session"] },
             find: &names,
         };
@@ -216,7 +216,7 @@ impl Snapshot<'_> {
         };
         let stored = self.stored(session)?;
         let no_entry = || self.no_entry(session, name);
-        let ask = Ask {
+        let ask = OutlineQuery {
             without: &[],
             find: &[name],
         };

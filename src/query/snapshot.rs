@@ -18,11 +18,11 @@ use std::rc::Rc;
 use crate::catalogue::Catalogue;
 use crate::config::Config;
 use crate::error::Error;
-use crate::ingest::{Agreement, Found, OpenedWords};
+use crate::ingest::{Agreement, WordsCache, WordsState};
 use crate::model::SessionRow;
 
 /// Files that hold other bytes than those catalogued, by their sources.
-pub(crate) type Changed = BTreeMap<i64, PathBuf>;
+pub(crate) type ChangedFiles = BTreeMap<i64, PathBuf>;
 
 /// How often a question is asked again because somebody has committed in between.
 const TRIES: usize = 5;
@@ -36,11 +36,11 @@ pub struct Snapshot<'i> {
     pub(super) stores: &'i Stores,
     pub(super) catalogue: &'i Catalogue,
     /// Opened when they are asked for.
-    words: OnceCell<Rc<Found>>,
+    words: OnceCell<Rc<WordsState>>,
     /// Whether nobody will ask again on a newer snapshot.
     is_last: bool,
     /// Files that hold other bytes than those catalogued, by their sources.
-    changed: RefCell<Changed>,
+    changed: RefCell<ChangedFiles>,
 }
 
 /// Both stores of an index as they were opened, and how far they were behind the files then.
@@ -59,7 +59,7 @@ pub(crate) struct Stores {
     /// Snapshots that are alive.
     snapshots: Cell<usize>,
     /// The words of the last search.
-    words: RefCell<OpenedWords>,
+    words: RefCell<WordsCache>,
 }
 
 impl Stores {
@@ -101,12 +101,12 @@ impl Stores {
     pub fn ask<T>(
         &self,
         question: &mut impl FnMut(&Snapshot<'_>) -> Result<T, Error>,
-    ) -> (Result<T, Error>, Changed) {
+    ) -> (Result<T, Error>, ChangedFiles) {
         let mut tries = 1;
         loop {
             let mut snapshot = match self.snapshot() {
                 Ok(snapshot) => snapshot,
-                Err(error) => return (Err(error), Changed::new()),
+                Err(error) => return (Err(error), ChangedFiles::new()),
             };
             snapshot.is_last = tries >= TRIES;
             let answer = question(&snapshot);
@@ -176,7 +176,7 @@ impl Snapshot<'_> {
     ///
     /// # Errors
     /// [`Error::Outdated`] when they have gone on since the snapshot was taken.
-    pub(crate) fn words(&self) -> Result<Rc<Found>, Error> {
+    pub(crate) fn words(&self) -> Result<Rc<WordsState>, Error> {
         if let Some(words) = self.words.get() {
             return Ok(Rc::clone(words));
         }
@@ -187,12 +187,12 @@ impl Snapshot<'_> {
             Agreement::Newer => return Err(Error::Outdated),
             Agreement::Other if !self.is_last => return Err(Error::Outdated),
             // Words of another catalogue, or by other rules: none to trust.
-            Agreement::Other => Found::default(),
+            Agreement::Other => WordsState::default(),
         };
         Ok(Rc::clone(self.words.get_or_init(|| Rc::new(found))))
     }
 
-    pub(crate) fn into_changed(self) -> Changed {
+    pub(crate) fn into_changed(self) -> ChangedFiles {
         self.changed.take()
     }
 }

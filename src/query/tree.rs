@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::masked::mask_labels;
-use super::outline::{Ask, Outline};
+use super::outline::{Outline, OutlineQuery};
 use super::show::{Reader, address};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
@@ -57,7 +57,7 @@ pub enum TreePart<'a> {
 }
 
 /// A row of the tree before anything of it is read.
-struct Place {
+struct TreePosition {
     at: u32,
     parent: Option<u32>,
     depth: u32,
@@ -94,7 +94,7 @@ impl Snapshot<'_> {
     ) -> Result<(), E> {
         let TreeScope { filter, mask } = scope.into();
         let (catalogue, mut stored) = (self.catalogue, self.stored(session)?);
-        let ask = Ask {
+        let ask = OutlineQuery {
             without: &["session", "meta"],
             find: &[],
         };
@@ -161,8 +161,8 @@ impl Snapshot<'_> {
         leaf: Option<usize>,
         labels: &HashMap<String, String>,
         reader: &mut Reader<'_>,
-    ) -> Result<Vec<Place>, Error> {
-        let mut places: Vec<Place> = Vec::new();
+    ) -> Result<Vec<TreePosition>, Error> {
+        let mut places: Vec<TreePosition> = Vec::new();
         // The nearest row at or above each entry: what is not shown passes on the one above it.
         let mut row_of: Vec<Option<u32>> = vec![None; outline.keys.len()];
         for (at, above) in outline.in_order() {
@@ -186,7 +186,7 @@ impl Snapshot<'_> {
                 continue;
             }
             row_of[at as usize] = Some(places.len() as u32);
-            places.push(Place {
+            places.push(TreePosition {
                 at,
                 parent: above,
                 depth: above.map_or(0, |above| places[above as usize].depth + 1),

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::catalogue::read::{ProblemsOfSource, StoredProblem};
 use crate::catalogue::{self, Catalogue};
 use crate::model::{Class, Mask, ShownEntry};
-use crate::source::place::Places;
+use crate::source::place::RangeReader;
 
 /// Characters of the bytes that are shown.
 const PREVIEW: usize = 200;
@@ -20,7 +20,7 @@ const AT_ONCE: u64 = 64 << 10;
 pub(super) struct Unreadable<'c> {
     problems: Peekable<Problems<'c>>,
     /// To be looked into; `None`: it has no lines, or cannot be read.
-    file: Option<Places>,
+    file: Option<RangeReader>,
     mask: Option<Mask>,
     /// A place in the file, and its line.
     at: u64,
@@ -47,7 +47,7 @@ impl<'c> Unreadable<'c> {
     ) -> Self {
         Unreadable {
             problems: Problems(catalogue.problems(source)).peekable(),
-            file: path.and_then(|path| Places::open(path).ok()),
+            file: path.and_then(|path| RangeReader::open(path).ok()),
             mask,
             at: 0,
             line: 1,

@@ -12,12 +12,14 @@ use std::path::{Path, PathBuf};
 
 use super::Stores;
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::Known;
+use crate::catalogue::read::StoredSource;
 use crate::error::Error;
 use crate::format::Format;
 use crate::ingest::{Finding, compare_source};
 use crate::model::Event;
-use crate::model::{Difference, FileVerdict, SCHEMA_VERSION, Unread, Verdict, Verification};
+use crate::model::{
+    Difference, FileState, FileVerdict, SCHEMA_VERSION, UnreadablePath, Verification,
+};
 
 use self::words::Passages;
 
@@ -69,7 +71,7 @@ fn difference(store: &str, source: Option<PathBuf>, what: String) -> Difference 
 struct Source<'i> {
     root: i64,
     path: PathBuf,
-    known: Known,
+    known: StoredSource,
     format: &'i dyn Format,
 }
 
@@ -78,7 +80,7 @@ struct Inspection<'i> {
     stores: &'i Stores,
     catalogue: &'i Catalogue,
     found: Verification,
-    files: BTreeMap<PathBuf, (Verdict, Vec<String>)>,
+    files: BTreeMap<PathBuf, (FileState, Vec<String>)>,
 }
 
 impl<'i> Inspection<'i> {
@@ -199,7 +201,7 @@ impl<'i> Inspection<'i> {
             passages.claim(&compared);
         }
         match compared.finding {
-            Finding::Equal => self.note(path, Verdict::Equal, None),
+            Finding::Equal => self.note(path, FileState::Equal, None),
             Finding::Behind(what) => self.behind("catalogue", Some(path), what),
             Finding::OtherBytes => {
                 self.found.condemned.extend(compared.source);
@@ -218,7 +220,7 @@ impl<'i> Inspection<'i> {
 
     fn differs(&mut self, store: &str, path: Option<&Path>, what: String) {
         if let Some(path) = path {
-            self.note(path, Verdict::Differs, Some(format!("{store}: {what}")));
+            self.note(path, FileState::Differs, Some(format!("{store}: {what}")));
         }
         let path = path.map(Path::to_path_buf);
         self.found.differences.push(difference(store, path, what));
@@ -226,23 +228,23 @@ impl<'i> Inspection<'i> {
 
     fn behind(&mut self, store: &str, path: Option<&Path>, what: String) {
         if let Some(path) = path {
-            self.note(path, Verdict::Behind, Some(what.clone()));
+            self.note(path, FileState::Behind, Some(what.clone()));
         }
         let path = path.map(Path::to_path_buf);
         self.found.behind.push(difference(store, path, what));
     }
 
     fn unread(&mut self, path: &Path, reason: String) {
-        self.note(path, Verdict::Unread, Some(reason.clone()));
+        self.note(path, FileState::Unread, Some(reason.clone()));
         // Of a folder that cannot be read one line is enough.
         if !self.found.unread.iter().any(|u| path.starts_with(&u.path)) {
             let path = path.to_path_buf();
-            self.found.unread.push(Unread { path, reason });
+            self.found.unread.push(UnreadablePath { path, reason });
         }
     }
 
     /// Of several verdicts on a file the worst holds.
-    fn note(&mut self, path: &Path, verdict: Verdict, what: Option<String>) {
+    fn note(&mut self, path: &Path, verdict: FileState, what: Option<String>) {
         let entry = self.files.entry(path.to_path_buf());
         let (noted, all) = entry.or_insert((verdict, Vec::new()));
         *noted = verdict.max(*noted);
@@ -250,7 +252,7 @@ impl<'i> Inspection<'i> {
     }
 
     fn end(self) -> Verification {
-        let file = |(path, (verdict, what)): (PathBuf, (Verdict, Vec<String>))| FileVerdict {
+        let file = |(path, (verdict, what)): (PathBuf, (FileState, Vec<String>))| FileVerdict {
             path,
             verdict,
             what: (!what.is_empty()).then(|| what.join("; ")),

@@ -34,7 +34,7 @@ pub const KEYS: [(&str, &str); 6] = [
 /// The file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Settled {
+pub struct ConfigFile {
     pub index: Option<PathBuf>,
     pub roots: Option<Vec<String>>,
     pub exclude: Option<Vec<String>>,
@@ -44,10 +44,10 @@ pub struct Settled {
 }
 
 /// Reads the file; none is as good as an empty one.
-pub fn read(path: &Path) -> Result<Settled, BadSetting> {
+pub fn read(path: &Path) -> Result<ConfigFile, BadSetting> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Settled::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ConfigFile::default()),
         Err(error) => {
             return Err(BadSetting::new(format!("{}: {error}", path.display())));
         }
@@ -62,9 +62,9 @@ pub fn read(path: &Path) -> Result<Settled, BadSetting> {
 }
 
 /// What is wrong: where, what, and what to do.
-type Wrong = (usize, String, Option<String>);
+type ParseError = (usize, String, Option<String>);
 
-fn parse(text: &str) -> Result<Settled, Wrong> {
+fn parse(text: &str) -> Result<ConfigFile, ParseError> {
     let wrong = |error: toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
         (at, error.message().to_owned(), None)

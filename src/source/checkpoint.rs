@@ -125,7 +125,7 @@ impl Proof {
 /// What was stored of a file at its last reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub struct Stored {
+pub struct ReadState {
     pub identity: Identity,
     pub racy: bool,
     pub revision: u32,
@@ -166,7 +166,7 @@ pub enum Decision {
 
 /// Decide what to do with a file.
 pub fn decide(
-    stored: Option<&Stored>,
+    stored: Option<&ReadState>,
     observed: &Identity,
     mode: WriteMode,
     revision: u32,
@@ -278,14 +278,14 @@ mod tests {
         proof
     }
 
-    fn stored(bytes: &[u8]) -> Stored {
+    fn stored(bytes: &[u8]) -> ReadState {
         let identity = Identity {
             size: bytes.len() as u64,
             inode: 1,
             ctime_ns: 5,
             ..Identity::default()
         };
-        Stored {
+        ReadState {
             identity,
             racy: false,
             revision: 1,

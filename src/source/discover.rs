@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, available_parallelism};
 use std::{fs, io};
 
-use super::folders::{Folder, Folders, Seal};
+use super::folders::{DirectoryFingerprint, Folder, Folders};
 use super::identity::{Identity, now_ns};
 use super::links::Links;
-use super::listing::{Kind, Listed, Listing, list};
+use super::listing::{DirEntry, Kind, Listing, list};
 use crate::format::{Format, WriteMode};
-use crate::model::{Part, Placement};
+use crate::model::{Placement, SourcePart};
 
 mod scoped;
 
@@ -22,7 +22,7 @@ pub use scoped::{discover_at, outermost, relative};
 /// A source as found.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
-pub struct Found {
+pub struct FoundSource {
     /// Path below the root.
     pub relative: String,
     pub identity: Identity,
@@ -30,13 +30,13 @@ pub struct Found {
     pub is_link: bool,
     /// Key of its session below the root.
     pub place: String,
-    pub part: Part,
+    pub part: SourcePart,
     pub unlisted: Option<String>,
 }
 
 /// A file that is no source, or what could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stray {
+pub struct ForeignFile {
     /// Path below the root.
     pub relative: String,
     /// Why it is none.
@@ -49,11 +49,11 @@ pub struct Stray {
 #[derive(Debug, Clone, Default)]
 pub struct Discovery {
     /// The sources, sorted by path.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundSource>,
     /// Files that are no source, and why.
-    pub strays: Vec<Stray>,
+    pub strays: Vec<ForeignFile>,
     /// Directories and files that could not be read: nothing below them counts as gone.
-    pub unreadable: Vec<Stray>,
+    pub unreadable: Vec<ForeignFile>,
     /// Device of the root.
     pub device: i64,
     /// Its inode there.
@@ -80,7 +80,7 @@ impl Discovery {
     }
 
     fn stray(&mut self, path: &Path, reason: &str) {
-        self.strays.push(Stray {
+        self.strays.push(ForeignFile {
             relative: in_words(path),
             reason: reason.to_owned(),
             unread: false,
@@ -88,7 +88,7 @@ impl Discovery {
     }
 
     fn unread(&mut self, path: &Path, why: &dyn std::fmt::Display) {
-        self.unreadable.push(Stray {
+        self.unreadable.push(ForeignFile {
             relative: in_words(path),
             reason: why.to_string(),
             unread: true,
@@ -109,7 +109,7 @@ impl Discovery {
                 part,
                 unlisted,
             } => match path.to_str() {
-                Some(relative) => self.found.push(Found {
+                Some(relative) => self.found.push(FoundSource {
                     relative: slashed(relative),
                     identity,
                     is_link,
@@ -242,7 +242,7 @@ struct Directory {
     /// Device and inode of every directory on the way here, so that links cannot lead in circles.
     above: Vec<(i64, i64)>,
     /// The first link on the way here.
-    behind: Option<Arc<Behind>>,
+    behind: Option<Arc<LinkBudget>>,
 }
 
 /// Files and folders without any session among them that are looked at behind one link: a disk of other things, or links
@@ -250,15 +250,15 @@ struct Directory {
 const MOST_BEHIND: usize = if cfg!(test) { 500 } else { 200_000 };
 
 /// What was met behind a link that holds no sessions.
-struct Behind {
+struct LinkBudget {
     link: PathBuf,
     others: AtomicUsize,
 }
 
-impl Behind {
-    fn new(link: PathBuf) -> Arc<Behind> {
+impl LinkBudget {
+    fn new(link: PathBuf) -> Arc<LinkBudget> {
         let others = AtomicUsize::new(0);
-        Arc::new(Behind { link, others })
+        Arc::new(LinkBudget { link, others })
     }
 
     /// Add what lies in one directory, itself among it. That it goes too far is told once.
@@ -361,9 +361,10 @@ impl Walk<'_> {
         }
         let below = &directory.below;
         let path = below.to_str().map(slashed);
-        let kept = |seal: Seal| path.as_ref().and_then(|path| self.known.kept(path, seal));
+        let kept =
+            |seal: DirectoryFingerprint| path.as_ref().and_then(|path| self.known.kept(path, seal));
         if self.vouches
-            && let Some(folder) = kept(Seal::of_directory(&directory.identity))
+            && let Some(folder) = kept(DirectoryFingerprint::of_directory(&directory.identity))
         {
             here.folders.push(folder.clone());
             let inside = self.known.inside(&folder.relative);
@@ -380,8 +381,10 @@ impl Walk<'_> {
             }
         };
         let seal = match self.vouches {
-            true => Seal::of_directory(&directory.identity),
-            false => Seal::of_files(names.iter().map(|n| (&*n.name, n.kind, &n.identity))),
+            true => DirectoryFingerprint::of_directory(&directory.identity),
+            false => DirectoryFingerprint::of_files(
+                names.iter().map(|n| (&*n.name, n.kind, &n.identity)),
+            ),
         };
         let folder = kept(seal).filter(|_| settled && !self.vouches);
         let files_before = here.found.len();
@@ -403,7 +406,7 @@ impl Walk<'_> {
                     } else {
                         let mut inside = directory.with(path(), found.identity);
                         if found.is_link && inside.behind.is_none() {
-                            inside.behind = Some(Behind::new(path()));
+                            inside.behind = Some(LinkBudget::new(path()));
                         }
                         deeper.push(inside);
                     }
@@ -452,7 +455,7 @@ impl Walk<'_> {
             *settled = false;
         }
         let mut names = Vec::with_capacity(listed.len());
-        for Listed { name, what } in listed {
+        for DirEntry { name, what } in listed {
             let mut is_link = false;
             let (kind, identity) = match what {
                 Ok((Kind::Link, _)) => match self.target(&below.join(&name)) {

@@ -28,7 +28,7 @@ const WATCHES_TREES: bool = cfg!(any(windows, target_os = "macos"));
 
 /// What was told since it was last asked for.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Notifications {
     /// Where something may have changed.
     pub paths: BTreeSet<PathBuf>,
     /// Why everything must be looked at.
@@ -38,12 +38,12 @@ pub struct Told {
 
 #[derive(Default)]
 struct Inbox {
-    told: Mutex<Told>,
+    told: Mutex<Notifications>,
     something: Condvar,
 }
 
 impl Inbox {
-    fn add(&self, add: impl FnOnce(&mut Told)) {
+    fn add(&self, add: impl FnOnce(&mut Notifications)) {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         add(&mut told);
         if told.paths.len() > MOST_PATHS {
@@ -74,7 +74,7 @@ pub struct Refusal(pub String);
 
 /// What was met in a tree that is watched now.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Met {
+pub struct WatchedTree {
     /// Directories.
     pub directories: u64,
     /// Links, directories that cannot be read, and what of another machine is mounted there: what they lead to or hold may
@@ -125,7 +125,7 @@ impl Events {
     }
 
     /// All that was told; when nothing was, wait for it until `until`.
-    pub fn take(&self, until: Option<Instant>) -> Told {
+    pub fn take(&self, until: Option<Instant>) -> Notifications {
         let lock = self.inbox.told.lock();
         let mut told = lock.unwrap_or_else(PoisonError::into_inner);
         while !told.woken {
@@ -176,8 +176,13 @@ impl Events {
     ///
     /// # Errors
     /// Why one of them cannot be: nothing is certain then.
-    pub fn watch_tree(&mut self, top: &Path, flat: bool, links: &Links) -> Result<Met, Refusal> {
-        let mut met = Met::default();
+    pub fn watch_tree(
+        &mut self,
+        top: &Path,
+        flat: bool,
+        links: &Links,
+    ) -> Result<WatchedTree, Refusal> {
+        let mut met = WatchedTree::default();
         if WATCHES_TREES && !flat {
             self.watch_as(top, RecursiveMode::Recursive)?;
         }
@@ -211,7 +216,7 @@ fn look_into(
     mut above: Vec<(i64, i64)>,
     links: &Links,
     waiting: &mut Vec<(PathBuf, Vec<(i64, i64)>)>,
-    met: &mut Met,
+    met: &mut WatchedTree,
 ) {
     let own = |path: &Path| {
         let identity = Identity::of(&fs::metadata(path).ok()?);
@@ -276,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    fn told(events: impl IntoIterator<Item = notify::Result<Event>>) -> Told {
+    fn told(events: impl IntoIterator<Item = notify::Result<Event>>) -> Notifications {
         let inbox = Arc::<Inbox>::default();
         events.into_iter().for_each(|event| inbox.event(event));
         let events = Events {

@@ -19,7 +19,7 @@ pub struct Folder {
     /// Path below the root, "" for the root itself.
     pub relative: String,
     /// `None` when what is in it must be compared again in any case.
-    pub seal: Option<Seal>,
+    pub seal: Option<DirectoryFingerprint>,
     /// Sources directly in it.
     pub files: u64,
 }
@@ -38,18 +38,20 @@ impl Folder {
 /// What must be the same. The standard hasher may be another one after an update of the compiler: then all
 /// directories are read once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seal(pub i64);
+pub struct DirectoryFingerprint(pub i64);
 
-impl Seal {
+impl DirectoryFingerprint {
     /// A directory's own identity.
-    pub fn of_directory(identity: &Identity) -> Seal {
+    pub fn of_directory(identity: &Identity) -> DirectoryFingerprint {
         let mut hasher = DefaultHasher::new();
         identity.hash(&mut hasher);
-        Seal(hasher.finish().cast_signed())
+        DirectoryFingerprint(hasher.finish().cast_signed())
     }
 
     /// Everything in a directory, in any order.
-    pub fn of_files<'a>(names: impl Iterator<Item = (&'a OsStr, Kind, &'a Identity)>) -> Seal {
+    pub fn of_files<'a>(
+        names: impl Iterator<Item = (&'a OsStr, Kind, &'a Identity)>,
+    ) -> DirectoryFingerprint {
         let mut sum = 0u64;
         for (name, kind, identity) in names {
             let mut hasher = DefaultHasher::new();
@@ -62,7 +64,7 @@ impl Seal {
             name.hash(&mut hasher);
             sum = sum.wrapping_add(hasher.finish());
         }
-        Seal(sum.cast_signed())
+        DirectoryFingerprint(sum.cast_signed())
     }
 }
 
@@ -91,7 +93,7 @@ impl Folders {
     }
 
     /// The directory if it has this seal still.
-    pub fn kept(&self, relative: &str, now: Seal) -> Option<&Folder> {
+    pub fn kept(&self, relative: &str, now: DirectoryFingerprint) -> Option<&Folder> {
         let folder = &self.all[*self.by_path.get(relative)?];
         (folder.seal == Some(now)).then_some(folder)
     }
@@ -153,7 +155,7 @@ mod tests {
             ..Identity::default()
         };
         let seal = |names: &[(&str, Kind, Identity)]| {
-            Seal::of_files(names.iter().map(|(n, k, i)| (OsStr::new(*n), *k, i)))
+            DirectoryFingerprint::of_files(names.iter().map(|(n, k, i)| (OsStr::new(*n), *k, i)))
         };
         let (a, b) = (("a", Kind::File, file(1, 9)), ("b", Kind::File, file(2, 9)));
         let sealed = seal(&[a, b]);

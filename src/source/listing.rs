@@ -24,7 +24,7 @@ pub enum Kind {
 
 /// A name in a directory.
 #[derive(Debug)]
-pub struct Listed {
+pub struct DirEntry {
     pub name: OsString,
     /// What it is, or why that cannot be told.
     pub what: io::Result<(Kind, Identity)>,
@@ -33,7 +33,7 @@ pub struct Listed {
 /// What a directory holds.
 #[derive(Debug, Default)]
 pub struct Listing {
-    pub names: Vec<Listed>,
+    pub names: Vec<DirEntry>,
     /// Why there may be more.
     pub broken_off: Option<io::Error>,
 }
@@ -63,7 +63,7 @@ pub fn list(path: &Path) -> io::Result<Listing> {
             (kind, of_stat(&stat))
         });
         let name = OsStr::from_bytes(name.to_bytes()).to_owned();
-        names.push(Listed { name, what });
+        names.push(DirEntry { name, what });
     });
     let broken_off = broken_off.err();
     Ok(Listing { names, broken_off })
@@ -132,7 +132,7 @@ pub fn list(path: &Path) -> io::Result<Listing> {
             (kind, Identity::of(&metadata))
         });
         let name = entry.file_name();
-        listing.names.push(Listed { name, what });
+        listing.names.push(DirEntry { name, what });
     }
     Ok(listing)
 }

@@ -36,14 +36,14 @@ pub fn holds(file: &File, start: u64, length: u64) -> std::io::Result<bool> {
 }
 
 /// A file of which one part is read after the other, most of them one behind the other.
-pub struct Places {
+pub struct RangeReader {
     file: BufReader<File>,
     at: u64,
     size: u64,
     buffer: Vec<u8>,
 }
 
-impl Places {
+impl RangeReader {
     /// Of the file at `path`.
     pub fn open(path: &Path) -> std::io::Result<Self> {
         let file = File::open(path)?;
@@ -116,7 +116,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, "0123456789").unwrap();
-        let mut places = Places::open(&path).unwrap();
+        let mut places = RangeReader::open(&path).unwrap();
         let mut at = |start, length| places.bytes(start, length).unwrap().map(<[u8]>::to_vec);
         assert_eq!(at(2, 3).as_deref(), Some(&b"234"[..]));
         assert_eq!(at(5, 1).as_deref(), Some(&b"5"[..]));

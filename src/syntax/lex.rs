@@ -10,11 +10,11 @@ pub(super) struct Lexeme {
     pub column: usize,
     /// A `-` stands before it.
     pub negated: bool,
-    pub piece: Piece,
+    pub piece: TokenKind,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TokenKind {
     Word(String),
     Phrase(String),
     /// Between two `/`; `column` is where it starts.
@@ -87,16 +87,16 @@ impl Lexer<'_> {
             return Ok(None);
         };
         let piece = match first {
-            '"' => Piece::Phrase(self.quoted()?),
+            '"' => TokenKind::Phrase(self.quoted()?),
             '(' => {
                 self.at += 1;
                 self.depth += 1;
-                Piece::Open
+                TokenKind::Open
             }
             ')' if self.depth > 0 => {
                 self.at += 1;
                 self.depth -= 1;
-                Piece::Close
+                TokenKind::Close
             }
             '/' => match self.regex() {
                 Some(regex) => regex,
@@ -132,7 +132,7 @@ impl Lexer<'_> {
 
     /// `/…/` and its flags, where both ends stand alone and no blank is beside them: `/usr/bin` is a
     /// path. A `/` within is written `\/` or stands in `[…]`.
-    fn regex(&mut self) -> Option<Piece> {
+    fn regex(&mut self) -> Option<TokenKind> {
         let column = self.at + 2;
         let mut pattern = String::new();
         let mut in_class = false;
@@ -169,7 +169,7 @@ impl Lexer<'_> {
             return None;
         }
         self.at = end;
-        Some(Piece::Regex {
+        Some(TokenKind::Regex {
             added: match flags.len() {
                 0 => 0,
                 flags => "(?)".len() + flags,
@@ -182,7 +182,7 @@ impl Lexer<'_> {
         })
     }
 
-    fn word(&mut self, negated: bool) -> Result<Piece, SyntaxError> {
+    fn word(&mut self, negated: bool) -> Result<TokenKind, SyntaxError> {
         let start = self.at;
         let name: String = self.characters[start..]
             .iter()
@@ -194,7 +194,7 @@ impl Lexer<'_> {
             if FIELDS.contains(&lower.as_str()) {
                 self.at += length + 1;
                 if let Some(values) = self.values(&lower)? {
-                    return Ok(Piece::Filter {
+                    return Ok(TokenKind::Filter {
                         name: lower,
                         values,
                     });
@@ -235,10 +235,10 @@ impl Lexer<'_> {
             self.at += 1;
         }
         Ok(match text.as_str() {
-            "OR" if !negated => Piece::Or,
-            "AND" if !negated => Piece::And,
-            "NOT" if !negated => Piece::Not,
-            _ => Piece::Word(text),
+            "OR" if !negated => TokenKind::Or,
+            "AND" if !negated => TokenKind::And,
+            "NOT" if !negated => TokenKind::Not,
+            _ => TokenKind::Word(text),
         })
     }
 

@@ -11,29 +11,29 @@ use tantivy::query::{EnableScoring, Query, Weight};
 use super::WordsError;
 use super::damage::reading;
 use super::schema::NO_TIME;
-use super::scope::Times;
+use super::scope::TimeRange;
 use super::search::Order;
-use super::statistics::Both;
-use super::top::{Standings, Taker};
+use super::statistics::CombinedStatistics;
+use super::top::{HitCollector, StandingCursor};
 use crate::model::Class;
 
 /// After so many matches there are so many more that other cores are worth waking.
 const MANY: usize = 2_000;
 
 /// What a match must be besides, as far as every thread may ask it.
-pub(super) struct Within<'a> {
+pub(super) struct MatchLimits<'a> {
     /// Ranges of keys, ascending: outdated on disk.
     pub dead: &'a [(u64, u64)],
     /// The same by class: passages that are in the overlay.
     pub covered: [&'a [(u64, u64)]; 2],
-    pub times: Times<'a>,
+    pub times: TimeRange<'a>,
     /// By class: the index cannot tell for certain.
     pub inexact: [bool; 2],
     /// Whether the answer is still wanted.
     pub wanted: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
-impl Within<'_> {
+impl MatchLimits<'_> {
     fn is_gone(&self, key: u64, class: Class) -> bool {
         is_within(self.dead, key) || is_within(self.covered[class as usize], key)
     }
@@ -47,11 +47,11 @@ fn is_within(ranges: &[(u64, u64)], key: u64) -> bool {
 type Allow<'a> = Option<&'a dyn Fn(u64) -> bool>;
 
 /// Feed the matches on disk that are within and allowed to `top`.
-pub(super) fn collect<T: Taker + Send>(
+pub(super) fn collect<T: HitCollector + Send>(
     query: &dyn Query,
     order: Order,
-    statistics: &Both<'_>,
-    (within, allow): (&Within<'_>, Allow<'_>),
+    statistics: &CombinedStatistics<'_>,
+    (within, allow): (&MatchLimits<'_>, Allow<'_>),
     top: &mut T,
 ) -> Result<(), WordsError> {
     let Some(searcher) = statistics.disk else {
@@ -84,12 +84,12 @@ struct Segments<'a> {
     next: AtomicUsize,
     weight: &'a dyn Weight,
     scored: bool,
-    within: &'a Within<'a>,
+    within: &'a MatchLimits<'a>,
 }
 
 impl Segments<'_> {
     /// All that are left, on every core.
-    fn feed_together<T: Taker + Send>(&self, top: &mut T) -> Result<(), WordsError> {
+    fn feed_together<T: HitCollector + Send>(&self, top: &mut T) -> Result<(), WordsError> {
         let left = self
             .readers
             .len()
@@ -116,7 +116,7 @@ impl Segments<'_> {
         })
     }
 
-    fn feed_rest(&self, top: &mut impl Taker) -> Result<(), WordsError> {
+    fn feed_rest(&self, top: &mut impl HitCollector) -> Result<(), WordsError> {
         while self.feed_next(None, top)?.is_some() {}
         Ok(())
     }
@@ -125,7 +125,7 @@ impl Segments<'_> {
     fn feed_next(
         &self,
         allow: Allow<'_>,
-        top: &mut impl Taker,
+        top: &mut impl HitCollector,
     ) -> Result<Option<usize>, WordsError> {
         let Some(reader) = self.readers.get(self.next.fetch_add(1, Ordering::Relaxed)) else {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Segments<'_> {
         }
         let columns = Columns::open(reader)?;
         let alive = reader.alive_bitset();
-        let mut standings = Standings::open(reader)?;
+        let mut standings = StandingCursor::open(reader)?;
         let mut matches = 0;
         let mut take = |doc: u32, score: f32| {
             matches += 1;

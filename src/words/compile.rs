@@ -29,14 +29,14 @@ pub(super) struct Compiled {
     class: Class,
     root: Node,
     /// What is scored, numbered.
-    pub leaves: Vec<Leaf>,
+    pub leaves: Vec<CompiledTerm>,
     /// Whether each match is certain.
     pub exact: bool,
 }
 
 /// What the index knows of a passage.
 #[derive(Debug)]
-pub(super) enum Leaf {
+pub(super) enum CompiledTerm {
     /// It holds the token; scored by how often.
     Token(String),
     /// It holds a token that begins so; scored alike, whichever and how often.
@@ -107,18 +107,18 @@ impl Compiled {
             Expr::Near(text) => {
                 let pattern = Pattern::new(text, false);
                 match pattern.only_word() {
-                    Some(word) => self.leaf(Leaf::Near(word.to_owned())),
+                    Some(word) => self.leaf(CompiledTerm::Near(word.to_owned())),
                     None => self.pattern(&pattern, bounds),
                 }
             }
             Expr::Longer(text) => match Pattern::new(text, true).into_word() {
-                Some(word) => self.leaf(Leaf::Prefix(word)),
+                Some(word) => self.leaf(CompiledTerm::Prefix(word)),
                 None => Node::Nothing,
             },
             Expr::Substring(_) | Expr::Regex(_) => {
                 self.exact = false;
                 match bounds {
-                    Bounds::Outer => self.leaf(Leaf::Scanned(expr.clone())),
+                    Bounds::Outer => self.leaf(CompiledTerm::Scanned(expr.clone())),
                     Bounds::Inner => Node::Nothing,
                 }
             }
@@ -170,7 +170,9 @@ impl Compiled {
         self.exact &= !undecided;
         if !undecided || bounds == Bounds::Outer {
             let mut tokens: Vec<Node> = match (self.class, ordered) {
-                (Class::Prose, [_, _, ..]) => vec![self.leaf(Leaf::Phrase(ordered.to_vec()))],
+                (Class::Prose, [_, _, ..]) => {
+                    vec![self.leaf(CompiledTerm::Phrase(ordered.to_vec()))]
+                }
                 _ => ordered
                     .iter()
                     .map(|(_, text)| self.token(text, false))
@@ -206,13 +208,13 @@ impl Compiled {
     fn token(&mut self, text: &str, prefix: bool) -> Node {
         let text = text.to_owned();
         self.leaf(if prefix {
-            Leaf::Prefix(text)
+            CompiledTerm::Prefix(text)
         } else {
-            Leaf::Token(text)
+            CompiledTerm::Token(text)
         })
     }
 
-    fn leaf(&mut self, leaf: Leaf) -> Node {
+    fn leaf(&mut self, leaf: CompiledTerm) -> Node {
         self.leaves.push(leaf);
         Node::Leaf(self.leaves.len() - 1)
     }
@@ -227,7 +229,7 @@ impl Compiled {
             Node::Nothing => Box::new(EmptyQuery),
             Node::Everything => all_of(self.class, fields),
             Node::Leaf(number) => match &self.leaves[*number] {
-                Leaf::Scanned(_) => all_of(self.class, fields),
+                CompiledTerm::Scanned(_) => all_of(self.class, fields),
                 leaf => leaf.query(fields.text(self.class)),
             },
             Node::All { of, but } => {
@@ -329,14 +331,14 @@ impl Compiled {
     }
 }
 
-impl Leaf {
+impl CompiledTerm {
     fn query(&self, field: Field) -> Box<dyn Query> {
         match self {
-            Leaf::Token(text) => term_query(
+            CompiledTerm::Token(text) => term_query(
                 Term::from_field_text(field, text),
                 IndexRecordOption::WithFreqs,
             ),
-            Leaf::Prefix(text) => {
+            CompiledTerm::Prefix(text) => {
                 // No term holds the byte FF, so all terms with this prefix sort before it and FF.
                 let mut end = text.as_bytes().to_vec();
                 end.push(0xFF);
@@ -348,13 +350,13 @@ impl Leaf {
                 ))
             }
             // One automaton for all letters; a swap of neighbours is one edit.
-            Leaf::Near(text) => Box::new(FuzzyTermQuery::new(
+            CompiledTerm::Near(text) => Box::new(FuzzyTermQuery::new(
                 Term::from_field_text(field, text),
                 1,
                 true,
             )),
-            Leaf::Scanned(_) => Box::new(EmptyQuery),
-            Leaf::Phrase(parts) => {
+            CompiledTerm::Scanned(_) => Box::new(EmptyQuery),
+            CompiledTerm::Phrase(parts) => {
                 let terms = parts
                     .iter()
                     .map(|(distance, text)| {
@@ -369,9 +371,11 @@ impl Leaf {
     /// The terms whose rarity counts.
     fn terms(&self, field: Field) -> Vec<Term> {
         match self {
-            Leaf::Token(text) => vec![Term::from_field_text(field, text)],
-            Leaf::Prefix(_) | Leaf::Near(_) | Leaf::Scanned(_) => Vec::new(),
-            Leaf::Phrase(parts) => parts
+            CompiledTerm::Token(text) => vec![Term::from_field_text(field, text)],
+            CompiledTerm::Prefix(_) | CompiledTerm::Near(_) | CompiledTerm::Scanned(_) => {
+                Vec::new()
+            }
+            CompiledTerm::Phrase(parts) => parts
                 .iter()
                 .map(|(_, text)| Term::from_field_text(field, text))
                 .collect(),

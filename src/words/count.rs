@@ -15,14 +15,14 @@ pub(super) struct Count {
 
 /// A text from a place where no word goes on, cut where none does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Chunk {
+pub(super) struct TextChunk {
     pub end: usize,
     /// `None`: the tokenizer has to tell.
     pub count: Option<Count>,
 }
 
 /// The chunk of `text` that starts at `start`.
-pub(super) fn chunk(text: &[u8], start: usize) -> Chunk {
+pub(super) fn chunk(text: &[u8], start: usize) -> TextChunk {
     let rest = &text[start..];
     let mut padded = [b' '; BLOCK];
     let block = match rest.first_chunk::<BLOCK>() {
@@ -41,12 +41,12 @@ pub(super) fn chunk(text: &[u8], start: usize) -> Chunk {
     if end == 0 {
         // A word or URL fills the block.
         let more = rest[BLOCK..].iter().position(|byte| is_cut(*byte));
-        return Chunk {
+        return TextChunk {
             end: more.map_or(text.len(), |more| start + BLOCK + more + 1),
             count: None,
         };
     }
-    Chunk {
+    TextChunk {
         end: start + end,
         count: masks.first(end).count(),
     }

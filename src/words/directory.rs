@@ -16,7 +16,7 @@ use tantivy::directory::{
 };
 
 use super::WordsError;
-use super::passing::Passing;
+use super::passing::StreamedFile;
 use crate::failpoint::reach;
 use crate::private;
 
@@ -54,9 +54,9 @@ impl IndexDirectory {
 }
 
 /// A file that is on the disk when it is complete.
-struct Synced(File);
+struct SyncedFile(File);
 
-impl Write for Synced {
+impl Write for SyncedFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }
@@ -66,7 +66,7 @@ impl Write for Synced {
     }
 }
 
-impl TerminatingWrite for Synced {
+impl TerminatingWrite for SyncedFile {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         self.0.sync_data()
     }
@@ -89,7 +89,7 @@ impl Directory for IndexDirectory {
         if self.for_reading || handle.len() < WORTH_PIECES || !is_passed_through(path) {
             return Ok(handle);
         }
-        Ok(Arc::new(Passing::new(self.path.join(path), handle)))
+        Ok(Arc::new(StreamedFile::new(self.path.join(path), handle)))
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
@@ -114,7 +114,7 @@ impl Directory for IndexDirectory {
                 .open(self.path.join(path))
         });
         match file {
-            Ok(file) => Ok(BufWriter::new(Box::new(Synced(file)))),
+            Ok(file) => Ok(BufWriter::new(Box::new(SyncedFile(file)))),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 Err(OpenWriteError::FileAlreadyExists(path.to_owned()))
             }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::pattern::Pattern;
-use super::scanned::Scanned;
-use super::tally::{Kind, Tally, Terms, is_near};
+use super::scanned::TextScanPattern;
+use super::tally::{Kind, TermCounts, Terms, is_near};
 use super::tokenizer::Segmenter;
 use crate::model::{Class, Expr};
 
@@ -25,9 +25,9 @@ pub fn highlights(expr: &Expr, class: Class, text: &str) -> Vec<Range<usize>> {
 #[derive(Debug)]
 pub struct Matcher {
     root: Node,
-    patterns: Vec<Asked>,
+    patterns: Vec<TermPattern>,
     /// What only the text itself tells, and whether it is wanted.
-    scanned: Vec<(Scanned, bool)>,
+    scanned: Vec<(TextScanPattern, bool)>,
     pub(super) terms: Terms,
 }
 
@@ -42,7 +42,7 @@ enum Node {
 
 /// A [`Pattern`] with its tokens as terms.
 #[derive(Debug)]
-struct Asked {
+struct TermPattern {
     parts: Vec<(u32, usize)>,
     /// Whether the parts are asked for, by class.
     in_parts: [bool; 2],
@@ -53,7 +53,7 @@ struct Asked {
 
 /// Where a term was found.
 #[derive(Debug, Clone)]
-struct Place {
+struct TermPosition {
     position: u32,
     start: usize,
     end: usize,
@@ -86,7 +86,7 @@ impl Matcher {
             },
             Expr::Substring(_) | Expr::Regex(_) => {
                 self.scanned
-                    .extend(Scanned::new(expr).map(|scanned| (scanned, wanted)));
+                    .extend(TextScanPattern::new(expr).map(|scanned| (scanned, wanted)));
                 Node::Scanned(self.scanned.len() - 1)
             }
             Expr::And(members) => Node::All(
@@ -108,7 +108,7 @@ impl Matcher {
     /// A single token.
     fn one(&mut self, word: &str, kind: Kind, wanted: bool) -> Node {
         let whole = Some(self.terms.add(word, kind, false));
-        self.patterns.push(Asked {
+        self.patterns.push(TermPattern {
             parts: Vec::new(),
             in_parts: [false; 2],
             whole,
@@ -135,7 +135,7 @@ impl Matcher {
         let whole = pattern
             .whole
             .map(|text| terms.add(&text, Kind::of(prefix), false));
-        self.patterns.push(Asked {
+        self.patterns.push(TermPattern {
             parts,
             in_parts,
             whole,
@@ -146,13 +146,18 @@ impl Matcher {
 
     /// Whether a passage of `class` and of these pieces matches.
     pub fn matches<T: AsRef<str>>(&self, class: Class, pieces: &[T]) -> bool {
-        let mut tally = Tally::default();
+        let mut tally = TermCounts::default();
         tally.count(&self.terms, pieces);
         self.holds(class, &tally, pieces)
     }
 
     /// Whether a passage of these pieces matches, whose tokens have been counted.
-    pub(super) fn holds<T: AsRef<str>>(&self, class: Class, tally: &Tally, pieces: &[T]) -> bool {
+    pub(super) fn holds<T: AsRef<str>>(
+        &self,
+        class: Class,
+        tally: &TermCounts,
+        pieces: &[T],
+    ) -> bool {
         self.node_holds(&self.root, class, tally, pieces)
     }
 
@@ -160,7 +165,7 @@ impl Matcher {
         &self,
         node: &Node,
         class: Class,
-        tally: &Tally,
+        tally: &TermCounts,
         pieces: &[T],
     ) -> bool {
         let holds = |node: &Node| self.node_holds(node, class, tally, pieces);
@@ -183,10 +188,10 @@ impl Matcher {
     /// What to highlight in a `text` of `class`: byte ranges of all words and phrases that are
     /// wanted, ascending and disjoint.
     pub fn highlights(&self, class: Class, text: &str) -> Vec<Range<usize>> {
-        let mut found: Vec<Vec<Place>> = vec![Vec::new(); self.terms.len()];
+        let mut found: Vec<Vec<TermPosition>> = vec![Vec::new(); self.terms.len()];
         Segmenter::default().run(text, |token| {
             for number in self.terms.of(token.text) {
-                found[number].push(Place {
+                found[number].push(TermPosition {
                     position: token.position,
                     start: token.start,
                     end: token.end,
@@ -217,11 +222,11 @@ impl Matcher {
 }
 
 /// Where the parts of a pattern stand at their distances.
-fn runs(parts: &[(u32, usize)], found: &[Vec<Place>]) -> Vec<Range<usize>> {
+fn runs(parts: &[(u32, usize)], found: &[Vec<TermPosition>]) -> Vec<Range<usize>> {
     let Some(((start, head), rest)) = parts.split_first() else {
         return Vec::new();
     };
-    let run = |head: &Place| {
+    let run = |head: &TermPosition| {
         let mut end = head.end;
         for (distance, term) in rest {
             let wanted = head.position + distance - start;

@@ -46,15 +46,15 @@ pub use matcher::Matcher;
 pub use matcher::{highlights, matches_text};
 pub use matcher::{other_tokens, single_token};
 pub use merging::{Merge, is_merge_due, merge};
-pub use overlay::{Overlay, Owed, Part, Scan};
+pub use overlay::{BacklogEntry, Overlay, Scan, ThreadResult};
 pub use rank::recency;
 pub use scanned::regex_error;
 pub use schema::{Doc, SCHEMA_REVISION};
-pub use scope::{Facts, Pick, Scope, Times};
+pub use scope::{Facts, Scope, TimeRange, ValueFilter};
 #[cfg(test)]
 pub use search::search;
-pub use search::{Answer, Hit, Order, Side, Words, search_any};
-pub use write::{Added, Adder, WordsWriter};
+pub use search::{Answer, Hit, Order, SearchSource, Words, search_any};
+pub use write::{Adder, AdderReport, WordsWriter};
 
 #[cfg(test)]
 mod tests;

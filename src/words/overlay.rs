@@ -14,12 +14,12 @@ use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::Field;
 
-use super::compile::{Compiled, Leaf};
+use super::compile::{Compiled, CompiledTerm};
 use super::matcher::Matcher;
 use super::prefilter::Prefilter;
-use super::scanned::Scanned;
+use super::scanned::TextScanPattern;
 use super::schema::{NO_TIME, schema};
-use super::tally::{Kind, Tally};
+use super::tally::{Kind, TermCounts};
 use crate::model::{Class, Expr, Standing};
 
 /// Bytes of one token and what is between tokens, where nothing was sampled.
@@ -27,7 +27,7 @@ const TOKEN_BYTES: u64 = 8;
 
 /// An entry whose passages the disk still lacks.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Owed {
+pub struct BacklogEntry {
     /// `session << 24 | arrival`.
     pub key: u64,
     /// Its time.
@@ -46,12 +46,12 @@ pub struct Scan {
     /// `None`: every passage matches.
     matcher: Option<Matcher>,
     prefilter: Prefilter,
-    asked: [Asked; 2],
+    asked: [ClassQuery; 2],
 }
 
 /// What is asked of passages of one class.
 #[derive(Debug)]
-struct Asked {
+struct ClassQuery {
     compiled: Compiled,
     leaves: Vec<Frequency>,
 }
@@ -61,7 +61,7 @@ struct Asked {
 enum Frequency {
     Term(usize),
     Run(Vec<(u32, usize)>),
-    Text(Scanned),
+    Text(TextScanPattern),
 }
 
 impl Scan {
@@ -77,14 +77,20 @@ impl Scan {
                     .leaves
                     .iter()
                     .map(|leaf| match leaf {
-                        Leaf::Token(text) => Frequency::Term(terms.add(text, Kind::Whole, false)),
-                        Leaf::Prefix(text) => Frequency::Term(terms.add(text, Kind::Prefix, false)),
-                        Leaf::Near(text) => Frequency::Term(terms.add(text, Kind::Near, false)),
-                        Leaf::Scanned(expr) => match Scanned::new(expr) {
+                        CompiledTerm::Token(text) => {
+                            Frequency::Term(terms.add(text, Kind::Whole, false))
+                        }
+                        CompiledTerm::Prefix(text) => {
+                            Frequency::Term(terms.add(text, Kind::Prefix, false))
+                        }
+                        CompiledTerm::Near(text) => {
+                            Frequency::Term(terms.add(text, Kind::Near, false))
+                        }
+                        CompiledTerm::Scanned(expr) => match TextScanPattern::new(expr) {
                             Some(scanned) => Frequency::Text(scanned),
                             None => Frequency::Run(Vec::new()),
                         },
-                        Leaf::Phrase(parts) => Frequency::Run(
+                        CompiledTerm::Phrase(parts) => Frequency::Run(
                             parts
                                 .iter()
                                 .map(|(distance, text)| {
@@ -95,7 +101,7 @@ impl Scan {
                     })
                     .collect(),
             };
-            Asked { compiled, leaves }
+            ClassQuery { compiled, leaves }
         });
         Self {
             matcher,
@@ -111,15 +117,15 @@ impl Scan {
     }
 
     /// Room for what one thread reads.
-    pub fn part(&self) -> Part<'_> {
+    pub fn part(&self) -> ThreadResult<'_> {
         let terms = self.matcher.as_ref().map_or(0, |m| m.terms.len());
-        Part {
+        ThreadResult {
             scan: self,
-            tally: Tally::default(),
+            tally: TermCounts::default(),
             found: Default::default(),
-            seen: [Seen::new(terms), Seen::new(terms)],
-            records: Share::default(),
-            bytes: Share::default(),
+            seen: [ClassCounts::new(terms), ClassCounts::new(terms)],
+            records: SampleShare::default(),
+            bytes: SampleShare::default(),
             covered: [Vec::new(), Vec::new()],
         }
     }
@@ -127,13 +133,13 @@ impl Scan {
 
 /// The part that was sampled, and all.
 #[derive(Debug, Clone, Copy, Default)]
-struct Share {
+struct SampleShare {
     sampled: u64,
     all: u64,
 }
 
-impl Share {
-    fn add(&mut self, other: Share) {
+impl SampleShare {
+    fn add(&mut self, other: SampleShare) {
         self.sampled += other.sampled;
         self.all += other.all;
     }
@@ -148,7 +154,7 @@ impl Share {
 
 /// Passages of one class that match, side by side.
 #[derive(Debug, Default)]
-struct Found {
+struct ClassMatches {
     keys: Vec<u64>,
     times: Vec<i64>,
     standings: Vec<Standing>,
@@ -159,7 +165,7 @@ struct Found {
 
 /// Counts over passages of one class.
 #[derive(Debug)]
-struct Seen {
+struct ClassCounts {
     passages: u64,
     sampled_passages: u64,
     sampled_tokens: u64,
@@ -168,7 +174,7 @@ struct Seen {
     sampled_with: Vec<u64>,
 }
 
-impl Seen {
+impl ClassCounts {
     fn new(terms: usize) -> Self {
         Self {
             passages: 0,
@@ -179,7 +185,7 @@ impl Seen {
         }
     }
 
-    fn add(&mut self, other: &Seen) {
+    fn add(&mut self, other: &ClassCounts) {
         self.passages += other.passages;
         self.sampled_passages += other.sampled_passages;
         self.sampled_tokens += other.sampled_tokens;
@@ -194,17 +200,17 @@ impl Seen {
 
 /// What one thread has read.
 #[derive(Debug)]
-pub struct Part<'a> {
+pub struct ThreadResult<'a> {
     scan: &'a Scan,
-    tally: Tally,
-    found: [Found; 2],
-    seen: [Seen; 2],
-    records: Share,
-    bytes: Share,
+    tally: TermCounts,
+    found: [ClassMatches; 2],
+    seen: [ClassCounts; 2],
+    records: SampleShare,
+    bytes: SampleShare,
     covered: [Vec<(u64, u64)>; 2],
 }
 
-impl Part<'_> {
+impl ThreadResult<'_> {
     /// From now on the overlay stands in for the passages of `class` with keys from `first` to
     /// `last`, both included, that may be on disk.
     pub fn cover(&mut self, class: Class, first: u64, last: u64) {
@@ -212,10 +218,10 @@ impl Part<'_> {
     }
 
     /// An entry of `bytes` is owed, whether its passages are read or not.
-    pub fn count(&mut self, entry: Owed, bytes: u64) {
+    pub fn count(&mut self, entry: BacklogEntry, bytes: u64) {
         let sampled = u64::from(entry.sampled);
-        self.records.add(Share { sampled, all: 1 });
-        self.bytes.add(Share {
+        self.records.add(SampleShare { sampled, all: 1 });
+        self.bytes.add(SampleShare {
             sampled: bytes * sampled,
             all: bytes,
         });
@@ -233,12 +239,12 @@ impl Part<'_> {
     }
 
     /// Whether a passage of this record is to be [read](Part::read).
-    pub fn wants(&self, entry: Owed, record: &[u8], json: bool) -> bool {
+    pub fn wants(&self, entry: BacklogEntry, record: &[u8], json: bool) -> bool {
         entry.sampled && self.scan.is_scored() || entry.admitted && self.may_match(record, json)
     }
 
     /// Read a passage.
-    pub fn read<T: AsRef<str>>(&mut self, entry: Owed, class: Class, pieces: &[T]) {
+    pub fn read<T: AsRef<str>>(&mut self, entry: BacklogEntry, class: Class, pieces: &[T]) {
         let scan = self.scan;
         if !entry.sampled && !scan.prefilter.may_say(pieces) {
             return;
@@ -297,7 +303,7 @@ impl Part<'_> {
 #[derive(Debug)]
 pub struct Overlay<'a> {
     scan: &'a Scan,
-    found: Vec<[Found; 2]>,
+    found: Vec<[ClassMatches; 2]>,
     covered: [Vec<(u64, u64)>; 2],
     passages: u64,
     tokens: [u64; 2],
@@ -317,10 +323,10 @@ pub(super) struct Match<'a> {
 
 impl<'a> Overlay<'a> {
     /// What the parts of `scan` have found.
-    pub fn new(scan: &'a Scan, parts: Vec<Part<'_>>) -> Self {
+    pub fn new(scan: &'a Scan, parts: Vec<ThreadResult<'_>>) -> Self {
         let terms = scan.matcher.as_ref().map_or(0, |m| m.terms.len());
-        let mut seen = [Seen::new(terms), Seen::new(terms)];
-        let (mut records, mut bytes) = (Share::default(), Share::default());
+        let mut seen = [ClassCounts::new(terms), ClassCounts::new(terms)];
+        let (mut records, mut bytes) = (SampleShare::default(), SampleShare::default());
         let mut covered = [Vec::new(), Vec::new()];
         let mut found = Vec::new();
         for part in parts {

@@ -18,21 +18,21 @@ const PIECE: usize = 128 << 10;
 const LARGE: usize = 1 << 20;
 
 /// A file of which a piece is held. It is open only while a piece is read: a merge has many of them.
-pub(super) struct Passing {
+pub(super) struct StreamedFile {
     path: PathBuf,
-    held: Mutex<Held>,
+    held: Mutex<HeldPiece>,
     /// The same file, mapped. Of what is not read of it nothing is in memory.
     mapped: Arc<dyn FileHandle>,
 }
 
-struct Held {
+struct HeldPiece {
     from: usize,
     bytes: OwnedBytes,
 }
 
-impl Passing {
+impl StreamedFile {
     pub fn new(path: PathBuf, mapped: Arc<dyn FileHandle>) -> Self {
-        let held = Mutex::new(Held {
+        let held = Mutex::new(HeldPiece {
             from: 0,
             bytes: OwnedBytes::empty(),
         });
@@ -40,7 +40,7 @@ impl Passing {
     }
 }
 
-impl Held {
+impl HeldPiece {
     /// A range within `length` bytes of the file.
     fn read(&mut self, path: &Path, range: Range<usize>, length: usize) -> io::Result<OwnedBytes> {
         let holds =
@@ -59,7 +59,7 @@ impl Held {
     }
 }
 
-impl FileHandle for Passing {
+impl FileHandle for StreamedFile {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         if range.len() >= LARGE || range.end > self.len() {
             return self.mapped.read_bytes(range);
@@ -71,13 +71,13 @@ impl FileHandle for Passing {
     }
 }
 
-impl HasLen for Passing {
+impl HasLen for StreamedFile {
     fn len(&self) -> usize {
         self.mapped.len()
     }
 }
 
-impl fmt::Debug for Passing {
+impl fmt::Debug for StreamedFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a file of {} bytes", self.len())
     }
@@ -94,7 +94,7 @@ mod tests {
         let bytes: Vec<u8> = (0..3 * LARGE).map(|at| (at * 31 / 7) as u8).collect();
         std::fs::write(&path, &bytes).unwrap();
         let mapped: Arc<dyn FileHandle> = Arc::new(OwnedBytes::new(bytes.clone()));
-        let passing = Passing::new(path.clone(), mapped);
+        let passing = StreamedFile::new(path.clone(), mapped);
         let holds = |range: Range<usize>| {
             let read = passing.read_bytes(range.clone()).unwrap();
             assert!(*read == bytes[range.clone()], "{range:?}");

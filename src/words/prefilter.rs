@@ -22,7 +22,7 @@ use memchr::memmem::Finder;
 
 use super::literal::Literal;
 use super::pattern::Pattern;
-use super::scanned::Need;
+use super::scanned::RequiredLiteral;
 use super::tokenizer::hides_ascii;
 use crate::format::terminal::ESC;
 use crate::model::Expr;
@@ -59,7 +59,7 @@ fn node(expr: &Expr) -> Option<Node> {
                 None => pattern(&pattern_of),
             }
         }
-        Expr::Substring(_) | Expr::Regex(_) => Need::of(expr).map(needed),
+        Expr::Substring(_) | Expr::Regex(_) => RequiredLiteral::of(expr).map(needed),
         Expr::And(members) => all(members.iter().filter_map(node).collect()),
         Expr::Or(members) => members
             .iter()
@@ -92,11 +92,11 @@ fn near(word: &str) -> Option<Node> {
     Some(Node::Any(literals.into()))
 }
 
-fn needed(need: Need) -> Node {
+fn needed(need: RequiredLiteral) -> Node {
     match need {
-        Need::Run(text) => Node::Text(Literal::new(&text)),
-        Need::All(needs) => Node::All(needs.into_iter().map(needed).collect()),
-        Need::Any(needs) => Node::Any(needs.into_iter().map(needed).collect()),
+        RequiredLiteral::Run(text) => Node::Text(Literal::new(&text)),
+        RequiredLiteral::All(needs) => Node::All(needs.into_iter().map(needed).collect()),
+        RequiredLiteral::Any(needs) => Node::Any(needs.into_iter().map(needed).collect()),
     }
 }
 

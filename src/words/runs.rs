@@ -20,13 +20,13 @@ const PIECE: usize = 128 << 10;
 ///
 /// A run is a term after the other: how many bytes it has in common with the one before, how many more there are, and these;
 /// the bytes of its list, as a number, and these.
-pub(super) struct Runs {
+pub(super) struct SortedRuns {
     file: File,
     /// Where each run ends.
     ends: Vec<u64>,
 }
 
-impl Runs {
+impl SortedRuns {
     /// No runs yet, in a file in this folder.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Ok(Self {
@@ -68,7 +68,7 @@ impl Runs {
         let mut nexts = Vec::with_capacity(self.ends.len());
         let mut start = 0;
         for &end in &self.ends {
-            nexts.extend(Next::first(Part {
+            nexts.extend(RunHead::first(FileRange {
                 file: &self.file,
                 start,
                 end,
@@ -77,7 +77,7 @@ impl Runs {
         }
         let mut term = Vec::new();
         loop {
-            let by_text = |a: &&Next, b: &&Next| {
+            let by_text = |a: &&RunHead, b: &&RunHead| {
                 let by_beginning = a.beginning.cmp(&b.beginning);
                 by_beginning.then_with(|| a.term.cmp(&b.term))
             };
@@ -104,13 +104,13 @@ impl Runs {
 }
 
 /// Bytes of a file that others read at other places.
-struct Part<'a> {
+struct FileRange<'a> {
     file: &'a File,
     start: u64,
     end: u64,
 }
 
-impl Read for Part<'_> {
+impl Read for FileRange<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.end - self.start).unwrap_or(usize::MAX);
         let most = bytes.len().min(left);
@@ -122,17 +122,17 @@ impl Read for Part<'_> {
 }
 
 /// The term of a run that comes next.
-struct Next<'a> {
-    file: BufReader<Part<'a>>,
+struct RunHead<'a> {
+    file: BufReader<FileRange<'a>>,
     term: Vec<u8>,
     beginning: u64,
     list: Vec<u8>,
 }
 
-impl<'a> Next<'a> {
+impl<'a> RunHead<'a> {
     /// The first term of a run, if it has any.
-    fn first(run: Part<'a>) -> io::Result<Option<Self>> {
-        let mut first = Next {
+    fn first(run: FileRange<'a>) -> io::Result<Option<Self>> {
+        let mut first = RunHead {
             file: BufReader::with_capacity(PIECE, run),
             term: Vec::new(),
             beginning: 0,

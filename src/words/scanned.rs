@@ -13,7 +13,7 @@ use crate::model::Expr;
 
 /// A text or a regular expression to be looked for in decoded text.
 #[derive(Debug)]
-pub(super) struct Scanned {
+pub(super) struct TextScanPattern {
     /// `None`: it cannot be read as one, and matches nothing.
     regex: Option<Regex>,
     /// The same without the ends of words, if it asks for some: whatever the regex matches this matches too, and unlike the
@@ -21,7 +21,7 @@ pub(super) struct Scanned {
     loose: Option<Regex>,
 }
 
-impl Scanned {
+impl TextScanPattern {
     /// What `expr` looks for, if it is of this kind.
     pub fn new(expr: &Expr) -> Option<Self> {
         let pattern = pattern(expr)?;
@@ -101,21 +101,21 @@ pub fn regex_error(pattern: &str) -> Option<(usize, String)> {
 
 /// What text must hold to match, in whatever case.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum RequiredLiteral {
     /// These ASCII characters, letters lowercase, next to each other: those that JSON writes as themselves.
     Run(Vec<u8>),
-    All(Vec<Need>),
-    Any(Vec<Need>),
+    All(Vec<RequiredLiteral>),
+    Any(Vec<RequiredLiteral>),
 }
 
-impl Need {
+impl RequiredLiteral {
     /// What a match of `expr` needs; `None` when there is nothing that it always needs.
-    pub fn of(expr: &Expr) -> Option<Need> {
+    pub fn of(expr: &Expr) -> Option<RequiredLiteral> {
         need(&regex_syntax::parse(&pattern(expr)?).ok()?)
     }
 }
 
-fn need(hir: &Hir) -> Option<Need> {
+fn need(hir: &Hir) -> Option<RequiredLiteral> {
     match hir.kind() {
         HirKind::Literal(_) | HirKind::Class(_) | HirKind::Concat(_) => {
             let mut needs = Vec::new();
@@ -127,8 +127,8 @@ fn need(hir: &Hir) -> Option<Need> {
         HirKind::Capture(capture) => need(&capture.sub),
         HirKind::Repetition(repetition) if repetition.min > 0 => need(&repetition.sub),
         HirKind::Alternation(members) => {
-            let needs: Option<Vec<Need>> = members.iter().map(need).collect();
-            needs.map(Need::Any)
+            let needs: Option<Vec<RequiredLiteral>> = members.iter().map(need).collect();
+            needs.map(RequiredLiteral::Any)
         }
         HirKind::Empty | HirKind::Look(_) | HirKind::Repetition(_) => None,
     }
@@ -140,7 +140,7 @@ fn is_itself(byte: u8) -> bool {
 }
 
 /// Characters that stand next to each other grow one run; whatever else comes between ends it.
-fn gather(hir: &Hir, run: &mut Vec<u8>, needs: &mut Vec<Need>) {
+fn gather(hir: &Hir, run: &mut Vec<u8>, needs: &mut Vec<RequiredLiteral>) {
     match hir.kind() {
         HirKind::Literal(literal) => {
             for byte in &literal.0 {
@@ -163,17 +163,17 @@ fn gather(hir: &Hir, run: &mut Vec<u8>, needs: &mut Vec<Need>) {
     }
 }
 
-fn end(run: &mut Vec<u8>, needs: &mut Vec<Need>) {
+fn end(run: &mut Vec<u8>, needs: &mut Vec<RequiredLiteral>) {
     if !run.is_empty() {
-        needs.push(Need::Run(std::mem::take(run)));
+        needs.push(RequiredLiteral::Run(std::mem::take(run)));
     }
 }
 
-fn all(mut needs: Vec<Need>) -> Option<Need> {
+fn all(mut needs: Vec<RequiredLiteral>) -> Option<RequiredLiteral> {
     match needs.len() {
         0 => None,
         1 => needs.pop(),
-        _ => Some(Need::All(needs)),
+        _ => Some(RequiredLiteral::All(needs)),
     }
 }
 
@@ -206,15 +206,15 @@ fn letter(class: &Class) -> Option<u8> {
 mod tests {
     use super::*;
 
-    fn show(need: &Need) -> String {
-        let list = |needs: &[Need], sign: &str| {
+    fn show(need: &RequiredLiteral) -> String {
+        let list = |needs: &[RequiredLiteral], sign: &str| {
             let shown: Vec<String> = needs.iter().map(show).collect();
             format!("({})", shown.join(sign))
         };
         match need {
-            Need::Run(run) => String::from_utf8_lossy(run).into_owned(),
-            Need::All(needs) => list(needs, " & "),
-            Need::Any(needs) => list(needs, " | "),
+            RequiredLiteral::Run(run) => String::from_utf8_lossy(run).into_owned(),
+            RequiredLiteral::All(needs) => list(needs, " & "),
+            RequiredLiteral::Any(needs) => list(needs, " | "),
         }
     }
 
@@ -240,19 +240,20 @@ mod tests {
             (".*", None),
             ("", None),
         ] {
-            let need = Need::of(&Expr::Regex(pattern.to_owned()));
+            let need = RequiredLiteral::of(&Expr::Regex(pattern.to_owned()));
             // What is said of a class of two letters is up to the parser, which may split it.
             if pattern != "[fg]oo" {
                 assert_eq!(need.as_ref().map(show).as_deref(), expected, "{pattern}");
             }
         }
-        let part = Need::of(&Expr::Substring("Re-Use x".to_owned()));
+        let part = RequiredLiteral::of(&Expr::Substring("Re-Use x".to_owned()));
         assert_eq!(part.as_ref().map(show).as_deref(), Some("re-use x"));
     }
 
     #[test]
     fn ends_of_words_are_asked_for_last() {
-        let scanned = |pattern: &str| Scanned::new(&Expr::Regex(pattern.to_owned())).unwrap();
+        let scanned =
+            |pattern: &str| TextScanPattern::new(&Expr::Regex(pattern.to_owned())).unwrap();
         for (pattern, text, holds) in [
             (r"\bq\w+z\b", "日 quiz 本", true),
             (r"\bq\w+z\b", "日quiz", false),

@@ -4,7 +4,7 @@ use crate::model::Class;
 
 /// Which values of a field are wanted, whatever their case.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Pick<'a> {
+pub struct ValueFilter<'a> {
     /// One of these, unless empty.
     pub any: &'a [String],
     /// None of these.
@@ -24,15 +24,15 @@ pub struct Scope<'a> {
     /// Prose or output alone.
     pub class: Option<Class>,
     /// Raw kinds.
-    pub kinds: Pick<'a>,
+    pub kinds: ValueFilter<'a>,
     /// Raw roles. A passage without role is not of any.
-    pub roles: Pick<'a>,
+    pub roles: ValueFilter<'a>,
     /// Tools.
-    pub tools: Pick<'a>,
+    pub tools: ValueFilter<'a>,
     /// Entries that report an error, or those that do not.
     pub error: Option<bool>,
     /// From when to when.
-    pub times: Times<'a>,
+    pub times: TimeRange<'a>,
     /// The moment from which ages count, in ms.
     pub now_ms: i64,
     /// Whether the answer is still wanted: asked before each segment of the index, by any thread.
@@ -54,7 +54,7 @@ pub struct Facts<'a> {
     pub is_error: bool,
 }
 
-impl Pick<'_> {
+impl ValueFilter<'_> {
     /// Whether values of a field are wanted: `restrict` says the same to tantivy.
     fn admits<T: AsRef<str>>(&self, values: &[T]) -> bool {
         let among = |list: &[String]| {
@@ -83,7 +83,7 @@ impl Scope<'_> {
 
 /// Which times are asked for. Passages without a time are neither since nor until one, and outside of all.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Times<'a> {
+pub struct TimeRange<'a> {
     /// From this time on, in ms.
     pub since_ms: Option<i64>,
     /// Before this time, in ms.
@@ -92,7 +92,7 @@ pub struct Times<'a> {
     pub outside_ms: &'a [(i64, i64)],
 }
 
-impl Times<'_> {
+impl TimeRange<'_> {
     /// Whether [`Times::admit`] could say no.
     pub(super) fn are_asked(&self) -> bool {
         self.since_ms.is_some() || self.until_ms.is_some() || !self.outside_ms.is_empty()

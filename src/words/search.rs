@@ -7,14 +7,14 @@ use tantivy::query::{Bm25StatisticsProvider, BooleanQuery, Occur, Query};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{Index, IndexMeta, Searcher, SegmentMeta, Term};
 
-use super::collect::{Columns, Within, collect};
+use super::collect::{Columns, MatchLimits, collect};
 use super::compile::{Compiled, term_query, unscored};
 use super::damage::{columns_are_whole, condemned, reading};
 use super::directory::IndexDirectory;
 use super::schema::{ERROR_MARK, Fields, schema};
 use super::scope::Scope;
-use super::statistics::Both;
-use super::top::{Merged, Taker, Top};
+use super::statistics::CombinedStatistics;
+use super::top::{HitCollector, MergedHits, Top};
 use super::write::{open_index, open_reader};
 use super::{Overlay, WordsError};
 use crate::model::{Class, Expr, Standing};
@@ -26,7 +26,7 @@ pub struct Words {
 }
 
 /// What looks for damage in the segments of a commit.
-type AreWhole = fn(&Index, &[SegmentMeta]) -> Result<(), WordsError>;
+type DamageCheck = fn(&Index, &[SegmentMeta]) -> Result<(), WordsError>;
 
 impl Words {
     /// Open the index in `dir` at its newest commit.
@@ -47,14 +47,14 @@ impl Words {
         Self::open_where(dir, |_, _| Ok(()))
     }
 
-    fn open_where(dir: &Path, are_whole: AreWhole) -> Result<Self, WordsError> {
+    fn open_where(dir: &Path, are_whole: DamageCheck) -> Result<Self, WordsError> {
         match condemned(dir) {
             Some(why) => Err(WordsError::Condemned(why)),
             None => reading(|| Self::open_undamaged(dir, are_whole)),
         }
     }
 
-    fn open_undamaged(dir: &Path, are_whole: AreWhole) -> Result<Self, WordsError> {
+    fn open_undamaged(dir: &Path, are_whole: DamageCheck) -> Result<Self, WordsError> {
         if !dir.join("meta.json").try_exists()? {
             return Err(WordsError::Missing(dir.to_owned()));
         }
@@ -148,7 +148,7 @@ pub struct Answer {
 
 /// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the statistics of both.
 #[derive(Clone, Copy)]
-pub struct Side<'a> {
+pub struct SearchSource<'a> {
     /// Whatever [reads text](Expr::reads_text) needs a check of every passage on disk, and scores nothing: ask such an
     /// `expr` of an overlay of everything.
     pub disk: Option<&'a Words>,
@@ -170,7 +170,7 @@ pub fn search(
     order: Order,
     limit: usize,
 ) -> Result<Answer, WordsError> {
-    let side = Side {
+    let side = SearchSource {
         disk,
         overlay,
         expr,
@@ -183,14 +183,18 @@ pub fn search(
 ///
 /// # Errors
 /// [`WordsError::Unreadable`] when the disk turns out to be damaged: then all text must be in the overlay.
-pub fn search_any(sides: &[Side<'_>], order: Order, limit: usize) -> Result<Answer, WordsError> {
+pub fn search_any(
+    sides: &[SearchSource<'_>],
+    order: Order,
+    limit: usize,
+) -> Result<Answer, WordsError> {
     let now_ms = sides.first().map_or(0, |side| side.scope.now_ms);
     let search = || {
         let mut top = Top::new(order, limit, now_ms);
         match sides {
             [side] => search_side(side, order, &mut top)?,
             _ => {
-                let mut all = Merged::default();
+                let mut all = MergedHits::default();
                 for side in sides {
                     search_side(side, order, &mut all)?;
                 }
@@ -206,11 +210,11 @@ pub fn search_any(sides: &[Side<'_>], order: Order, limit: usize) -> Result<Answ
 }
 
 fn search_side(
-    side: &Side<'_>,
+    side: &SearchSource<'_>,
     order: Order,
-    top: &mut (impl Taker + Send),
+    top: &mut (impl HitCollector + Send),
 ) -> Result<(), WordsError> {
-    let Side {
+    let SearchSource {
         disk,
         overlay,
         expr,
@@ -221,7 +225,7 @@ fn search_side(
     let classes = [Class::Prose, Class::Output]
         .into_iter()
         .filter(|class| scope.class.is_none_or(|wanted| wanted == *class));
-    let both = Both {
+    let both = CombinedStatistics {
         disk: disk.map(|words| &words.searcher),
         overlay,
     };
@@ -239,7 +243,7 @@ fn search_side(
             None => query,
         };
         let covered = |class| overlay.map_or(&[][..], |overlay| overlay.covered(class));
-        let within = Within {
+        let within = MatchLimits {
             dead: scope.dead,
             covered: [Class::Prose, Class::Output].map(covered),
             times: scope.times,

@@ -16,7 +16,7 @@ use tantivy::tokenizer::MAX_TOKEN_LEN;
 use tantivy::{Index, TantivyDocument};
 
 use super::postings::Postings;
-use super::runs::{Runs, Terms};
+use super::runs::{SortedRuns, Terms};
 use super::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
 use super::tokenizer::Segmenter;
 use crate::model::Class;
@@ -25,21 +25,21 @@ use crate::model::Class;
 const FACT: usize = 96;
 
 /// A segment in the making.
-pub(super) struct Draft {
+pub(super) struct SegmentBuilder {
     fields: Fields,
     segmenter: Segmenter,
     /// Bytes of the terms of other fields.
     facts: usize,
     /// By class. The output comes after the prose: postings of one class have smaller distances so.
-    sides: [Side; 2],
+    sides: [ClassBuilder; 2],
 }
 
 /// The passages of one class.
-struct Side {
+struct ClassBuilder {
     class: Class,
     text: Postings,
     /// What was in `text` before.
-    runs: Option<Runs>,
+    runs: Option<SortedRuns>,
     rows: Vec<Row>,
     /// The terms of the other fields, in the order of [`Draft::write_facts`], and where they stand.
     facts: [BTreeMap<String, Vec<u32>>; 4],
@@ -51,7 +51,7 @@ struct Row {
     tokens: u32,
 }
 
-impl Side {
+impl ClassBuilder {
     fn has_positions(&self) -> bool {
         self.class == Class::Prose
     }
@@ -62,7 +62,7 @@ impl Side {
         }
         let runs = match &mut self.runs {
             Some(runs) => runs,
-            None => self.runs.insert(Runs::new(folder)?),
+            None => self.runs.insert(SortedRuns::new(folder)?),
         };
         runs.add(&self.text)?;
         self.text.clear();
@@ -91,13 +91,13 @@ impl Side {
     }
 }
 
-impl Draft {
+impl SegmentBuilder {
     pub fn new(fields: Fields) -> Self {
         Self {
             fields,
             segmenter: Segmenter::default(),
             facts: 0,
-            sides: [Class::Prose, Class::Output].map(|class| Side {
+            sides: [Class::Prose, Class::Output].map(|class| ClassBuilder {
                 class,
                 text: Postings::new(class == Class::Prose),
                 runs: None,
@@ -126,7 +126,7 @@ impl Draft {
     #[cfg(test)]
     pub fn runs(&self) -> usize {
         let runs = self.sides.iter().filter_map(|side| side.runs.as_ref());
-        runs.map(Runs::count).max().unwrap_or(0)
+        runs.map(SortedRuns::count).max().unwrap_or(0)
     }
 
     /// Make room in memory: what texts hold goes to a file in `folder`.

@@ -9,12 +9,12 @@ use super::schema::schema;
 use crate::model::Class;
 
 /// Statistics of both sides together.
-pub(super) struct Both<'a> {
+pub(super) struct CombinedStatistics<'a> {
     pub disk: Option<&'a Searcher>,
     pub overlay: Option<&'a Overlay<'a>>,
 }
 
-impl Both<'_> {
+impl CombinedStatistics<'_> {
     fn doc_freq_of(&self, term: &Term) -> tantivy::Result<u64> {
         let disk = self.disk.map(|disk| disk.doc_freq(term));
         let owed = self.overlay.map(|owed| owed.doc_freq(term));
@@ -22,7 +22,7 @@ impl Both<'_> {
     }
 }
 
-impl Bm25StatisticsProvider for Both<'_> {
+impl Bm25StatisticsProvider for CombinedStatistics<'_> {
     /// As many as there would be if every passage were of the field's class: divided by all
     /// passages that is the mean length of those of the class.
     fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {

@@ -129,7 +129,7 @@ pub(super) fn is_near(one: &str, other: &str) -> bool {
 
 /// What one passage holds, and the room to count it in, used again for the next.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct TermCounts {
     /// All tokens of the passage.
     pub tokens: u32,
     /// By number of the term.
@@ -141,7 +141,7 @@ pub(super) struct Tally {
     segmenter: Segmenter,
 }
 
-impl Tally {
+impl TermCounts {
     /// Count the tokens of a passage of these pieces.
     pub fn count<T: AsRef<str>>(&mut self, terms: &Terms, pieces: &[T]) {
         self.counts.clear();

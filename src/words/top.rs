@@ -15,12 +15,12 @@ use super::search::{Answer, Hit, Order};
 use crate::model::{ARRIVAL_BITS, Class, Standing};
 
 /// Which prose of a segment is a name and which was typed. Asked of documents in their order.
-pub(super) struct Standings {
+pub(super) struct StandingCursor {
     names: Vec<SegmentPostings>,
     typed: Option<SegmentPostings>,
 }
 
-impl Standings {
+impl StandingCursor {
     pub fn open(reader: &SegmentReader) -> Result<Self, WordsError> {
         let fields = schema().1;
         let postings = |field: Field, text: &str| -> Result<Option<SegmentPostings>, WordsError> {
@@ -65,7 +65,7 @@ fn rounded(score: f32) -> f32 {
 }
 
 /// Where matches go.
-pub(super) trait Taker {
+pub(super) trait HitCollector {
     /// A passage matches. `rest`: what it is, and its time.
     fn take(
         &mut self,
@@ -85,7 +85,7 @@ pub(super) trait Taker {
 
 /// Matches of several searches, each passage once.
 #[derive(Default)]
-pub(super) struct Merged(HashMap<(u64, Class), Match, FxBuildHasher>);
+pub(super) struct MergedHits(HashMap<(u64, Class), Match, FxBuildHasher>);
 
 struct Match {
     bm25: f32,
@@ -94,7 +94,7 @@ struct Match {
     time: i64,
 }
 
-impl Merged {
+impl MergedHits {
     /// Hand all of them on, in the order of their keys.
     pub fn into_top(self, top: &mut Top) {
         let mut all: Vec<_> = self.0.into_iter().collect();
@@ -106,7 +106,7 @@ impl Merged {
     }
 }
 
-impl Taker for Merged {
+impl HitCollector for MergedHits {
     fn apart(&self) -> Self {
         Self::default()
     }
@@ -199,7 +199,7 @@ impl Top {
     }
 }
 
-impl Taker for Top {
+impl HitCollector for Top {
     fn apart(&self) -> Self {
         Self::new(self.order, self.limit, self.now_ms)
     }

@@ -13,7 +13,7 @@ use super::damage::{columns_are_whole, reading};
 use super::directory::IndexDirectory;
 use super::merging::{ENOUGH, MOST_ADDED, MOST_SEGMENTS, Merge, Size, check_whole, next, smallest};
 use super::schema::{Doc, Fields, builder, schema, tokenizers};
-use super::segment::Draft;
+use super::segment::SegmentBuilder;
 use super::{WordsError, WordsLock};
 use crate::failpoint::reach;
 
@@ -101,7 +101,7 @@ impl WordsWriter {
         Ok(Adder {
             index: self.writer()?.index().clone(),
             fields: self.fields,
-            draft: Draft::new(self.fields),
+            draft: SegmentBuilder::new(self.fields),
             memory: self.memory,
             folder: self.lock.dir().to_owned(),
             written: Vec::new(),
@@ -109,7 +109,7 @@ impl WordsWriter {
     }
 
     /// Take in what was added elsewhere.
-    pub fn take(&mut self, added: Added) -> Result<(), WordsError> {
+    pub fn take(&mut self, added: AdderReport) -> Result<(), WordsError> {
         for segment in added.segments {
             self.uncommitted = true;
             self.added.push(Size::of(&segment, self.lock.dir()));
@@ -294,7 +294,7 @@ impl Drop for WordsWriter {
 pub struct Adder {
     index: Index,
     fields: Fields,
-    draft: Draft,
+    draft: SegmentBuilder,
     memory: usize,
     /// For files of its own.
     folder: PathBuf,
@@ -302,12 +302,12 @@ pub struct Adder {
 }
 
 /// What an [`Adder`] wrote.
-pub struct Added {
+pub struct AdderReport {
     segments: Vec<SegmentMeta>,
 }
 
 #[cfg(test)]
-impl Added {
+impl AdderReport {
     pub fn len(&self) -> usize {
         self.segments.len()
     }
@@ -335,15 +335,15 @@ impl Adder {
     }
 
     /// Write what is left, for [`WordsWriter::take`].
-    pub fn finish(mut self) -> Result<Added, WordsError> {
+    pub fn finish(mut self) -> Result<AdderReport, WordsError> {
         self.write()?;
-        Ok(Added {
+        Ok(AdderReport {
             segments: self.written,
         })
     }
 
     fn write(&mut self) -> Result<(), WordsError> {
-        let draft = std::mem::replace(&mut self.draft, Draft::new(self.fields));
+        let draft = std::mem::replace(&mut self.draft, SegmentBuilder::new(self.fields));
         if !draft.is_empty() {
             reach("words.segment")?;
             self.written.push(draft.write(&self.index, &self.folder)?);

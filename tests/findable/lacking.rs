@@ -4,7 +4,7 @@ use serde_json::json;
 use sessionary::index::SearchScope;
 use sessionary::{Freshness, Index, Indexer};
 
-use sessionary::model::Place as Place_;
+use sessionary::model::BranchPlace as Place_;
 
 use super::Place;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use sessionary::format::{Format, Shape, SourceFacts, WriteMode};
 use sessionary::index::{ListScope, SearchScope, ShowScope};
-use sessionary::model::{Class, Facts, Fold, Part, Passage, Placement, SessionFacts};
+use sessionary::model::{Class, Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 use sessionary::{Config, Freshness, Index, Indexer};
 
 use super::dump::{clean, dump, fresh, root, same};
@@ -37,9 +37,9 @@ impl Format for Mine {
             return Placement::Ignore("a folder");
         };
         let part = if relative.ends_with("session.json") {
-            Part::Main
+            SourcePart::Main
         } else {
-            Part::Side
+            SourcePart::Side
         };
         Placement::Source {
             session: session.as_os_str().to_string_lossy().into_owned(),
@@ -79,7 +79,7 @@ impl Format for Mine {
         fold.leaf = facts.id.clone();
     }
     fn session(&self, sources: &[SourceFacts<'_>]) -> SessionFacts {
-        let main = sources.iter().find(|s| s.part == Part::Main);
+        let main = sources.iter().find(|s| s.part == SourcePart::Main);
         let id = main
             .or(sources.first())
             .and_then(|s| s.relative.components().next());

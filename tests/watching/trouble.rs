@@ -11,7 +11,7 @@ use std::time::Duration;
 
 #[cfg(target_os = "linux")]
 use sessionary::index::Event;
-use sessionary::index::{Ended, WatchOptions, Watched, caught_up};
+use sessionary::index::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 use sessionary::{Config, Exclude, Indexer, Rules};
 use sessionary::{Freshness, Index};
 
@@ -153,7 +153,7 @@ fn a_watcher_does_not_bring_back_what_is_excluded_now() {
     let of_secret = "SELECT count(*) FROM sources WHERE relative LIKE 'secret/%'";
     assert_eq!(number(&config, of_secret), 0);
     append(&secret, &message(1, "popocatepetl"));
-    assert_eq!(watcher.ended(), Ended::Reconfigured);
+    assert_eq!(watcher.ended(), WatchEnd::Reconfigured);
     assert_eq!(number(&config, of_secret), 0);
     // With the same rules it goes on, and what is excluded stays out.
     let watcher = Watcher::start(&other);
@@ -222,8 +222,8 @@ fn nobody_waits_for_who_reads_what_is_told() {
     let cancel = config.cancel.clone();
     let thread = spawn(move || {
         let indexer = Indexer::open(&watched).unwrap();
-        let mut note = |watched: Watched<'_>| {
-            if matches!(watched, Watched::Changed(..)) {
+        let mut note = |watched: WatchEvent<'_>| {
+            if matches!(watched, WatchEvent::Changed(..)) {
                 tell.send(()).unwrap();
                 let _ = waits.recv();
             }
@@ -239,7 +239,7 @@ fn nobody_waits_for_who_reads_what_is_told() {
     assert_eq!(number(&config, ENTRIES), 3);
     drop(go_on);
     cancel.cancel();
-    assert_eq!(thread.join().unwrap(), Ended::Cancelled);
+    assert_eq!(thread.join().unwrap(), WatchEnd::Cancelled);
 }
 
 #[test]

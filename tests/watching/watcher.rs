@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use sessionary::index::{Ended, WatchOptions, Watched};
+use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
 use sessionary::model::Change;
 use sessionary::{Cancel, Config, Indexer};
 
@@ -39,7 +39,7 @@ pub struct Log {
 pub struct Watcher {
     cancel: Cancel,
     log: Arc<Mutex<Log>>,
-    thread: Option<JoinHandle<Ended>>,
+    thread: Option<JoinHandle<WatchEnd>>,
 }
 
 impl Watcher {
@@ -62,23 +62,23 @@ impl Watcher {
         let told = Arc::clone(&log);
         let thread = spawn(move || {
             let indexer = Indexer::open(&config).unwrap();
-            let mut note = |watched: Watched<'_>| {
+            let mut note = |watched: WatchEvent<'_>| {
                 let mut log = told.lock().unwrap();
                 match watched {
-                    Watched::Watching(_) => log.ready = true,
-                    Watched::Polling(_) => (log.ready, log.polling) = (true, true),
-                    Watched::Checked(why, report) => {
+                    WatchEvent::Watching(_) => log.ready = true,
+                    WatchEvent::Polling(_) => (log.ready, log.polling) = (true, true),
+                    WatchEvent::Checked(why, report) => {
                         log.checked.push(why.to_owned());
                         log.read += report.bytes_read + report.proof_bytes;
                     }
-                    Watched::Synced(report) | Watched::Indexed(report) => {
+                    WatchEvent::Synced(report) | WatchEvent::Indexed(report) => {
                         log.read += report.bytes_read + report.proof_bytes;
                     }
-                    Watched::Proven(report) => {
+                    WatchEvent::Proven(report) => {
                         log.proven += report.bytes_read + report.proof_bytes;
                     }
-                    Watched::Changed(changes, _) => log.changes.extend_from_slice(changes),
-                    Watched::Delayed(error) => log.delayed.push(error.to_string()),
+                    WatchEvent::Changed(changes, _) => log.changes.extend_from_slice(changes),
+                    WatchEvent::Delayed(error) => log.delayed.push(error.to_string()),
                     other => eprintln!("{other:?}"),
                 }
             };
@@ -103,13 +103,13 @@ impl Watcher {
     }
 
     /// Have it end.
-    pub fn stop(self) -> Ended {
+    pub fn stop(self) -> WatchEnd {
         self.cancel.cancel();
         self.ended()
     }
 
     /// Why it ended by itself.
-    pub fn ended(mut self) -> Ended {
+    pub fn ended(mut self) -> WatchEnd {
         let thread = self.thread.take().unwrap();
         until("the watcher ends", || thread.is_finished());
         thread.join().unwrap()

@@ -51,7 +51,7 @@ pub struct SourceFacts<'a> {
     /// The fold over the source's entries.
     pub fold: &'a Fold,
     /// Which part of the session it is.
-    pub part: crate::model::Part,
+    pub part: crate::model::SourcePart,
     /// From [`Placement::Source`].
     pub unlisted: Option<&'a str>,
     /// Bytes of this source that are no entry (torn lines, garbage): `(count, first reason)`.

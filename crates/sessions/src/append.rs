@@ -1,10 +1,10 @@
 //! Adding to a session: every kind of entry, and how it gets into the file.
 
 use super::context::system_message;
-use super::disk::{self, News};
+use super::disk::{self, FileChange};
 use super::entry::Entry;
 use super::error::Error;
-use super::line::Place;
+use super::line::EntryHead;
 use super::manager::SessionManager;
 use super::message::Message;
 use super::profile::FromId;
@@ -23,7 +23,7 @@ enum File<'d> {
     InMemory,
     /// To a file that is still to appear.
     Missing(&'d mut disk::Disk),
-    There(disk::Locked<'d>),
+    There(disk::LockedFile<'d>),
 }
 
 /// Every append makes a child of the leaf, becomes the leaf itself and gives its id. It is in the file when it returns, or,
@@ -276,7 +276,7 @@ impl SessionManager {
         &mut self,
         kind: &str,
         role: &str,
-        members: impl Fn(&Self, &Place<'_>, &mut String),
+        members: impl Fn(&Self, &EntryHead<'_>, &mut String),
     ) -> Result<String, Error> {
         if self.read_only {
             return Err(Error::ReadOnly);
@@ -305,17 +305,17 @@ impl SessionManager {
         disk: &mut Option<disk::Disk>,
         kind: &str,
         role: &str,
-        members: &impl Fn(&Self, &Place<'_>, &mut String),
+        members: &impl Fn(&Self, &EntryHead<'_>, &mut String),
     ) -> Result<Option<String>, Error> {
         let mut file = File::InMemory;
         if let Some(disk) = disk {
             if disk.exists() {
                 let (locked, news) = disk.lock()?;
                 match news {
-                    News::Nothing => {}
-                    News::Appended(entries) if self.written => self.absorb(entries),
-                    News::Replaced if self.written => return Ok(None),
-                    News::Appended(_) | News::Replaced => {
+                    FileChange::Nothing => {}
+                    FileChange::Appended(entries) if self.written => self.absorb(entries),
+                    FileChange::Replaced if self.written => return Ok(None),
+                    FileChange::Appended(_) | FileChange::Replaced => {
                         // It was empty, and another session began in it.
                         let path = locked.path().to_path_buf();
                         return Err(Error::Replaced { path });
@@ -329,7 +329,7 @@ impl SessionManager {
 
         let timestamp = self.setup.now();
         let id = self.setup.entry_id(|id| self.log.entry(id).is_some());
-        let place = Place {
+        let place = EntryHead {
             id: &id,
             parent: self.leaf_entry().and_then(|leaf| leaf.member("id")),
             timestamp: &timestamp,

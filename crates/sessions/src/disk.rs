@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::Entry;
 use super::error::Error;
-use super::load::{Loaded, load};
+use super::load::{LoadedEntries, load};
 use sessionary_formats::identity::Identity;
 use sessionary_formats::pi::Dialect;
 
@@ -22,11 +22,11 @@ pub(super) struct Disk {
     pub path: PathBuf,
     dialect: Dialect,
     /// `None`: the file is not there yet.
-    known: Option<Known>,
+    known: Option<FileStamp>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct FileStamp {
     identity: Identity,
     /// Up to where its entries are read.
     end: u64,
@@ -35,7 +35,7 @@ struct Known {
 }
 
 /// What happened to a file since it was seen last.
-pub(super) enum News {
+pub(super) enum FileChange {
     Nothing,
     /// Other programs appended these.
     Appended(Vec<Entry>),
@@ -54,7 +54,10 @@ impl Disk {
     }
 
     /// Reads a file. `None` where it is not there.
-    pub(super) fn open(dialect: Dialect, path: PathBuf) -> Result<Option<(Self, Loaded)>, Error> {
+    pub(super) fn open(
+        dialect: Dialect,
+        path: PathBuf,
+    ) -> Result<Option<(Self, LoadedEntries)>, Error> {
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -63,7 +66,7 @@ impl Disk {
         let read = |file: &mut File| {
             let identity = Identity::of(&file.metadata()?);
             let loaded = load(dialect, file, 0, u64::MAX)?;
-            let known = Known {
+            let known = FileStamp {
                 identity,
                 end: loaded.end,
                 proof: proof(file, loaded.end)?,
@@ -117,10 +120,10 @@ impl Disk {
     }
 
     /// Locks the file against our own kind (agents lock nothing) and says what is new in it.
-    pub(super) fn lock(&mut self) -> Result<(Locked<'_>, News), Error> {
+    pub(super) fn lock(&mut self) -> Result<(LockedFile<'_>, FileChange), Error> {
         let mut file = self.locked_file()?;
         let news = self.news(&mut file).map_err(Error::io(&self.path))?;
-        Ok((Locked { disk: self, file }, news))
+        Ok((LockedFile { disk: self, file }, news))
     }
 
     fn locked_file(&self) -> Result<File, Error> {
@@ -149,23 +152,23 @@ impl Disk {
         Err(Error::Replaced { path: path.clone() })
     }
 
-    fn news(&mut self, file: &mut File) -> io::Result<News> {
+    fn news(&mut self, file: &mut File) -> io::Result<FileChange> {
         let Some(known) = &mut self.known else {
-            return Ok(News::Replaced);
+            return Ok(FileChange::Replaced);
         };
         let identity = Identity::of(&file.metadata()?);
         if identity == known.identity && identity.size == known.end {
-            return Ok(News::Nothing);
+            return Ok(FileChange::Nothing);
         }
         let Some(loaded) = known.further(self.dialect, file, u64::MAX)? else {
-            return Ok(News::Replaced);
+            return Ok(FileChange::Replaced);
         };
         known.identity = identity;
         known.end = loaded.end;
         known.proof = proof(file, loaded.end)?;
         Ok(match loaded.entries.is_empty() {
-            true => News::Nothing,
-            false => News::Appended(loaded.entries),
+            true => FileChange::Nothing,
+            false => FileChange::Appended(loaded.entries),
         })
     }
 
@@ -179,7 +182,7 @@ impl Disk {
     }
 
     pub(super) fn see(&mut self, file: &mut File, end: u64) -> io::Result<()> {
-        self.known = Some(Known {
+        self.known = Some(FileStamp {
             identity: Identity::of(&file.metadata()?),
             end,
             proof: proof(file, end)?,
@@ -215,9 +218,14 @@ impl Disk {
     }
 }
 
-impl Known {
+impl FileStamp {
     /// What stands behind the known end, up to another one. `None`: what was known is no longer there.
-    fn further(&self, dialect: Dialect, file: &mut File, until: u64) -> io::Result<Option<Loaded>> {
+    fn further(
+        &self,
+        dialect: Dialect,
+        file: &mut File,
+        until: u64,
+    ) -> io::Result<Option<LoadedEntries>> {
         let identity = Identity::of(&file.metadata()?);
         let same = (identity.device, identity.inode) == (self.identity.device, self.identity.inode)
             && identity.size >= self.end
@@ -239,12 +247,12 @@ impl Known {
 }
 
 /// A locked session file. The lock ends with it.
-pub(super) struct Locked<'d> {
+pub(super) struct LockedFile<'d> {
     pub(super) disk: &'d mut Disk,
     pub(super) file: File,
 }
 
-impl Locked<'_> {
+impl LockedFile<'_> {
     /// The file.
     pub(super) fn path(&self) -> &Path {
         &self.disk.path

@@ -3,7 +3,7 @@
 use bytestring::ByteString;
 
 use super::message::Message;
-use super::text::{Found, Span};
+use super::text::{PendingText, Span};
 use super::typed::{
     BranchSummaryEntry, CompactionEntry, ContextEditEntry, CustomEntry, CustomMessageEntry,
     LabelEntry, ModelChangeEntry, SessionEntry, SessionInfoEntry, ThinkingLevelChangeEntry,
@@ -26,12 +26,12 @@ pub struct Entry {
     role: Span,
     has_content: bool,
     /// Of what is not written as it reads.
-    decoded: Option<Box<Decoded>>,
+    decoded: Option<Box<DecodedTexts>>,
 }
 
 /// Texts that are written with escapes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Decoded {
+struct DecodedTexts {
     kind: Option<Box<str>>,
     id: Option<Box<str>>,
     parent: Option<Box<str>>,
@@ -51,7 +51,7 @@ impl Entry {
     pub(super) fn within(text: &ByteString, line: &str) -> Option<Self> {
         let json = line.trim_matches([' ', '\t', '\r', '\n']);
         let [mut kind, mut id, mut parent, mut timestamp, mut role] =
-            [(); 5].map(|()| Found::default());
+            [(); 5].map(|()| PendingText::default());
         let (mut message, mut has_content) = (Span::default(), false);
         let end = json::walk_object(json, 0, &mut |key, value| {
             let (is, any) = match key {
@@ -61,11 +61,11 @@ impl Entry {
                 "timestamp" => (&mut timestamp, true),
                 "message" => {
                     // Of several the last one counts.
-                    (role, has_content) = (Found::default(), false);
+                    (role, has_content) = (PendingText::default(), false);
                     let end = json::walk_object(json, value, &mut |key, value| {
                         let end = json::scan_value(json.as_bytes(), value)?;
                         match key {
-                            "role" => role = Found::of(json, value..end, false),
+                            "role" => role = PendingText::of(json, value..end, false),
                             "content" => has_content = &json[value..end] != "null",
                             _ => {}
                         }
@@ -81,7 +81,7 @@ impl Entry {
                 _ => return json::scan_value(json.as_bytes(), value),
             };
             let end = json::scan_value(json.as_bytes(), value)?;
-            *is = Found::of(json, value..end, any);
+            *is = PendingText::of(json, value..end, any);
             Some(end)
         });
         let end = match end {
@@ -92,7 +92,7 @@ impl Entry {
         if end != json.len() {
             return None;
         }
-        let decoded = Decoded {
+        let decoded = DecodedTexts {
             kind: kind.1,
             id: id.1,
             parent: parent.1,
@@ -108,12 +108,12 @@ impl Entry {
             message,
             role: role.0,
             has_content,
-            decoded: (decoded != Decoded::default()).then(|| Box::new(decoded)),
+            decoded: (decoded != DecodedTexts::default()).then(|| Box::new(decoded)),
         })
     }
 
     /// What is written there, or reads so.
-    fn text(&self, span: Span, of: impl Fn(&Decoded) -> &Option<Box<str>>) -> &str {
+    fn text(&self, span: Span, of: impl Fn(&DecodedTexts) -> &Option<Box<str>>) -> &str {
         let decoded = self
             .decoded
             .as_deref()

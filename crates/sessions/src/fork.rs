@@ -4,11 +4,11 @@ use std::path::Path;
 
 use bytes::Bytes;
 
-use super::disk::{Disk, News};
+use super::disk::{Disk, FileChange};
 use super::entry::Entry;
 use super::error::Error;
 use super::header::SessionHeader;
-use super::line::Place;
+use super::line::EntryHead;
 use super::load;
 use super::manager::{NewSession, SessionManager, Setup};
 use super::migrate::Migration;
@@ -138,7 +138,7 @@ impl SessionManager {
                 continue;
             }
             let id = self.setup.entry_id(|id| taken.contains(id));
-            let place = Place {
+            let place = EntryHead {
                 id: &id,
                 parent: parent.as_deref(),
                 timestamp: label.timestamp.as_deref().unwrap_or_default(),
@@ -175,7 +175,7 @@ impl SessionManager {
             return Err(Error::NoBackups { path, version });
         };
         let (locked, news) = disk.lock()?;
-        if !matches!(news, News::Nothing) {
+        if !matches!(news, FileChange::Nothing) {
             // Nor can the next attempt: this session has no ids for what is new.
             locked.disk.distrust();
             return Err(Error::Replaced { path });

@@ -4,14 +4,14 @@ use super::value::put;
 use sessionary_formats::json;
 
 /// What every entry begins with, or, where its agent writes them last, ends with.
-pub(super) struct Place<'a> {
+pub(super) struct EntryHead<'a> {
     pub id: &'a str,
     /// The parent's id as it is written, in JSON.
     pub parent: Option<&'a str>,
     pub timestamp: &'a str,
 }
 
-impl Place<'_> {
+impl EntryHead<'_> {
     /// The line of an entry, as `JSON.stringify` writes it: `members` adds what its type has beside the base.
     pub(super) fn line(&self, kind: &str, members: impl FnOnce(&mut String)) -> String {
         let mut out = "{".to_owned();

@@ -14,7 +14,7 @@ use crate::threads;
 use sessionary_formats::identity::Identity;
 use sessionary_formats::json::{Collation, PieceKind, split};
 use sessionary_formats::lines::Lines;
-use sessionary_formats::model::{Facts, Fold, Part};
+use sessionary_formats::model::{Facts, Fold, SourcePart};
 use sessionary_formats::{Format, SourceFacts, pi::Dialect};
 
 /// One row of the agent's list (pi: `SessionInfo`). Where there is an index,
@@ -232,7 +232,7 @@ fn info(dialect: Dialect, path: PathBuf) -> std::io::Result<Option<SessionInfo>>
         relative: &path,
         mtime_ms: identity.mtime_ms(),
         fold: &fold,
-        part: Part::Main,
+        part: SourcePart::Main,
         unlisted: None,
         problems: (0, None),
     }]);

@@ -15,14 +15,19 @@ use sessionary_formats::pi::Dialect;
 const PIECE: usize = 512 * 1024;
 
 /// The entries of a file from some place on.
-pub(super) struct Loaded {
+pub(super) struct LoadedEntries {
     pub entries: Vec<Entry>,
     /// Behind the last of them. What follows is a line that is still being written, or torn.
     pub end: u64,
 }
 
 /// The entries between two places: of lines that are one JSON value, and an entry in this dialect.
-pub(super) fn load(dialect: Dialect, file: &File, from: u64, until: u64) -> io::Result<Loaded> {
+pub(super) fn load(
+    dialect: Dialect,
+    file: &File,
+    from: u64,
+    until: u64,
+) -> io::Result<LoadedEntries> {
     let mut lines = read(file, from, until)?;
     let mut end = from;
     if from == 0 {
@@ -40,7 +45,7 @@ pub(super) fn load(dialect: Dialect, file: &File, from: u64, until: u64) -> io::
         entries.extend(Some(entry).filter(|entry| dialect.is_entry(entry.json())));
         end += last.len() as u64;
     }
-    Ok(Loaded { entries, end })
+    Ok(LoadedEntries { entries, end })
 }
 
 /// Whole lines in pieces of whole lines.

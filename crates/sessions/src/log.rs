@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::entry::Entry;
-use super::places::Places;
+use super::places::EntryIndex;
 use super::value::Value;
 use sessionary_formats::model::{Leaf, sort_siblings};
 use sessionary_formats::pi::Dialect;
@@ -14,7 +14,7 @@ use sessionary_formats::pi::Dialect;
 pub(super) struct Log {
     dialect: Dialect,
     entries: Vec<Entry>,
-    by_id: Places,
+    by_id: EntryIndex,
     labels: HashMap<Box<str>, LabelOf>,
     /// Labels set so far, those taken away too: their order.
     labelled: u64,
@@ -73,7 +73,7 @@ impl Log {
         let mut log = Self {
             dialect,
             entries: Vec::new(),
-            by_id: Places::with_capacity(entries.len()),
+            by_id: EntryIndex::with_capacity(entries.len()),
             labels: HashMap::new(),
             labelled: 0,
         };

@@ -8,12 +8,12 @@ use super::entry::Entry;
 
 /// Places of entries by their ids.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct EntryIndex {
     table: HashTable<u32>,
     hasher: RandomState,
 }
 
-impl Places {
+impl EntryIndex {
     /// With room for that many.
     pub(super) fn with_capacity(entries: usize) -> Self {
         Self {

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::disk::{Locked, append_lines};
+use super::disk::{LockedFile, append_lines};
 use super::error::Error;
 
-impl Locked<'_> {
+impl LockedFile<'_> {
     /// Puts other bytes in the file's place: `change` makes them of what is there. The old file is kept below `backups`
     /// under that name first.
     ///

@@ -28,9 +28,9 @@ impl Span {
 
 /// A text on its way into an entry: where it stands, or what it reads as.
 #[derive(Default)]
-pub(super) struct Found(pub Span, pub Option<Box<str>>);
+pub(super) struct PendingText(pub Span, pub Option<Box<str>>);
 
-impl Found {
+impl PendingText {
     /// The text of a string, and where `any` of another value but null.
     pub(super) fn of(json: &str, value: Range<usize>, any: bool) -> Self {
         let raw = &json[value.clone()];

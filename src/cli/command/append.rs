@@ -30,7 +30,7 @@ pub struct Append {
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
     #[command(flatten)]
-    what: What,
+    what: NewEntry,
     #[command(flatten)]
     dry_run: DryRun,
 }
@@ -38,7 +38,7 @@ pub struct Append {
 /// What is added: one of these, or what standard input holds.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
-struct What {
+struct NewEntry {
     /// A message of the user
     #[arg(long, value_name = "TEXT")]
     user: Option<String>,
@@ -69,7 +69,7 @@ pub fn run(args: &Append, config: &Config, screen: &Screen) -> Result<Outcome, F
     )
 }
 
-fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String, Failure> {
+fn add(what: &NewEntry, session: &mut SessionManager, now_ms: i64) -> Result<String, Failure> {
     if let Some(text) = &what.user {
         return Ok(session.append_message(user(something(text)?, now_ms))?);
     }
@@ -114,7 +114,7 @@ fn add(what: &What, session: &mut SessionManager, now_ms: i64) -> Result<String,
 }
 
 /// The same as a line of clido's.
-fn line(what: &What) -> Result<SessionLine, Failure> {
+fn line(what: &NewEntry) -> Result<SessionLine, Failure> {
     if let Some(text) = &what.user {
         return Ok(SessionLine::user(something(text)?));
     }

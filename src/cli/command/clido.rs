@@ -10,7 +10,7 @@ use sessionary::model::SessionRow;
 use sessionary::session::clido::{self, SessionLine, SessionReader, SessionWriter};
 use sessionary::session::{Ids, Json, RandomIds};
 
-use super::writing::{self, Copy, DryRun, Moment, Said, catalogued, said};
+use super::writing::{self, Copy, DryRun, StartTime, WriteResult, catalogued, said};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -47,7 +47,7 @@ pub fn append(
     let new = bytes.get(start..end).unwrap_or_default();
     let number = memchr::memchr_iter(b'\n', bytes.get(..end).unwrap_or_default()).count();
     written(
-        &Said {
+        &WriteResult {
             dry_run,
             session: &row.id,
             path: &row.path,
@@ -83,11 +83,11 @@ pub fn fork(
         Some(tried) => tried.path().join(format!("{id}.jsonl")),
         None => target.clone(),
     };
-    clido::fork(&row.path, &path, &id, cwd, &Moment(screen.now_ms))?;
+    clido::fork(&row.path, &path, &id, cwd, &StartTime(screen.now_ms))?;
     let new = fs::read(&path).with_context(|| path.display().to_string())?;
     let new = String::from_utf8_lossy(&new);
     writing::copied(
-        &Said {
+        &WriteResult {
             dry_run,
             session: &id,
             path: &target,
@@ -101,7 +101,7 @@ pub fn fork(
 }
 
 /// Says what was written, and whether something was left out of it.
-pub fn written(what: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
+pub fn written(what: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
     said(what, screen)?;
     if what.new.contains(REDACTED) {
         screen.say("What looks like a key is left out as [REDACTED], as clido does.");

@@ -42,12 +42,12 @@ use crate::redact;
 )]
 pub struct ConfigArgs {
     #[command(subcommand)]
-    what: What,
+    what: ConfigCommand,
 }
 
 /// The questions.
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConfigCommand {
     /// Print every value and its source
     Show,
     /// Print where the file is, or would be
@@ -65,7 +65,7 @@ struct Answer<'a> {
 
 pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
     match args.what {
-        What::Path => {
+        ConfigCommand::Path => {
             let path = settings::path(&places::surroundings()).ok_or_else(|| {
                 Failure::usage("there is no home folder, so there is no configuration file")
             })?;
@@ -78,7 +78,7 @@ pub fn run(args: &ConfigArgs, global: &Global, screen: &Screen) -> Result<Outcom
                 false => screen.print(&format!("{}\n", path.display()))?,
             }
         }
-        What::Show => {
+        ConfigCommand::Show => {
             let settings = places::settings(global)?;
             if screen.json {
                 screen.json(&Answer {

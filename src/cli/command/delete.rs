@@ -50,11 +50,11 @@ struct Answer {
     schema_version: u32,
     dry_run: bool,
     /// Each session that was (or would be) moved, subagents before the session whose folder holds theirs.
-    sessions: Vec<Moved>,
+    sessions: Vec<TrashedSession>,
 }
 
 #[derive(Serialize)]
-struct Moved {
+struct TrashedSession {
     agent: String,
     id: String,
     /// Its file, or of agentuse its folder.
@@ -70,7 +70,7 @@ struct Moved {
 }
 
 /// A session, and what of the disk it is.
-struct Doomed {
+struct DeletionTarget {
     row: SessionRow,
     path: PathBuf,
     files: Vec<PathBuf>,
@@ -83,10 +83,10 @@ struct Doomed {
 
 pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let index = super::open(config, screen)?;
-    let mut doomed: Vec<Doomed> = Vec::new();
+    let mut doomed: Vec<DeletionTarget> = Vec::new();
     for name in &args.sessions {
         let (row, _) = super::session_beside(name, &index, config, screen)?;
-        doomed.push(Doomed::of(row, &index)?);
+        doomed.push(DeletionTarget::of(row, &index)?);
     }
     drop(index);
     // One that goes with another's folder, or is named twice, is not moved for itself.
@@ -157,7 +157,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         screen.json(&Answer {
             schema_version: SCHEMA_VERSION,
             dry_run,
-            sessions: doomed.iter().flat_map(Doomed::moved).collect(),
+            sessions: doomed.iter().flat_map(DeletionTarget::moved).collect(),
         })?;
     } else if !dry_run {
         for doomed in &doomed {
@@ -170,7 +170,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
 }
 
-impl Doomed {
+impl DeletionTarget {
     fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
         let is_folder = row.agent == "agentuse";
         let path = match is_folder {
@@ -255,14 +255,14 @@ impl Doomed {
         out
     }
 
-    fn moved(&self) -> impl Iterator<Item = Moved> {
+    fn moved(&self) -> impl Iterator<Item = TrashedSession> {
         let trash = trash_of(&self.path);
         let subagents = self.subagents.iter().map({
             let trash = trash.clone();
             move |row| {
                 let folder = row.path.parent().unwrap_or(&row.path);
                 let inside = self.files.iter().filter(|file| file.starts_with(folder));
-                Moved {
+                TrashedSession {
                     agent: row.agent.clone(),
                     id: row.id.clone(),
                     path: folder.to_path_buf(),
@@ -274,7 +274,7 @@ impl Doomed {
                 }
             }
         });
-        subagents.chain([Moved {
+        subagents.chain([TrashedSession {
             agent: self.row.agent.clone(),
             id: self.row.id.clone(),
             path: self.path.clone(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use sessionary::index::{ShowScope, ShownPart, Streamed};
+use sessionary::index::{ShowScope, ShownPart, StreamOutcome};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::{Config, Error, Index};
 
@@ -34,7 +34,7 @@ pub struct Export {
     session: String,
     /// What to write
     #[arg(long, value_name = "FORMAT")]
-    format: Option<Form>,
+    format: Option<ExportFormat>,
     /// Write to FILE instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub struct Export {
 /// Its variants carry no help of their own, which would stretch the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Form {
+enum ExportFormat {
     Markdown,
     Html,
     Jsonl,
@@ -61,7 +61,7 @@ struct Answer<'a> {
     schema_version: u32,
     dry_run: bool,
     session: &'a str,
-    format: Form,
+    format: ExportFormat,
     /// `null`: standard output.
     path: Option<&'a Path>,
     entries: u64,
@@ -135,17 +135,17 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
 }
 
 impl Export {
-    fn form(&self) -> Result<Form, Failure> {
+    fn form(&self) -> Result<ExportFormat, Failure> {
         if let Some(form) = self.format {
             return Ok(form);
         }
         let Some(out) = &self.out else {
-            return Ok(Form::Markdown);
+            return Ok(ExportFormat::Markdown);
         };
         match out.extension().and_then(OsStr::to_str) {
-            Some("md" | "markdown") => Ok(Form::Markdown),
-            Some("html" | "htm") => Ok(Form::Html),
-            Some("jsonl") => Ok(Form::Jsonl),
+            Some("md" | "markdown") => Ok(ExportFormat::Markdown),
+            Some("html" | "htm") => Ok(ExportFormat::Html),
+            Some("jsonl") => Ok(ExportFormat::Jsonl),
             _ => Err(Failure::usage(format!(
                 "{}: its name does not tell the format",
                 out.display()
@@ -182,18 +182,18 @@ fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failur
 }
 
 /// What was written.
-struct Written {
+struct ExportReport {
     entries: u64,
     bytes: u64,
 }
 
 /// Counts what passes.
-struct Counted<W> {
+struct CountingWriter<W> {
     out: W,
     bytes: u64,
 }
 
-impl<W: Write> Write for Counted<W> {
+impl<W: Write> Write for CountingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.bytes += written as u64;
@@ -206,18 +206,18 @@ impl<W: Write> Write for Counted<W> {
 }
 
 fn written(
-    form: Form,
+    form: ExportFormat,
     index: &Index,
     row: &SessionRow,
     leaf: Option<String>,
     screen: &Screen,
     out: impl Write,
-) -> Result<(Written, Streamed), Failure> {
-    let mut out = Counted { out, bytes: 0 };
+) -> Result<(ExportReport, StreamOutcome), Failure> {
+    let mut out = CountingWriter { out, bytes: 0 };
     let mut entries = 0;
     let streamed;
     match form {
-        Form::Jsonl => {
+        ExportFormat::Jsonl => {
             let copied = index.copy_branch(row, leaf.as_deref(), &mut out);
             (entries, streamed) = copied.map_err(|error| match error {
                 Error::NotLines { .. } => Failure::usage(error.to_string())
@@ -225,7 +225,7 @@ fn written(
                 error => error.into(),
             })?;
         }
-        Form::Markdown | Form::Html => {
+        ExportFormat::Markdown | ExportFormat::Html => {
             let scope = ShowScope {
                 branch: leaf,
                 // Whoever is given it may pass it on, wherever it goes first.
@@ -235,26 +235,26 @@ fn written(
             streamed = index.show_each(row, &scope, &mut |part| -> Result<(), Failure> {
                 let text = match part {
                     ShownPart::Head(head) => match form {
-                        Form::Html => html::head(&head.session, screen),
+                        ExportFormat::Html => html::head(&head.session, screen),
                         _ => markdown::head(&head.session, screen),
                     },
                     ShownPart::Entry(entry) => {
                         entries += 1;
                         match form {
-                            Form::Html => html::entry(&entry),
+                            ExportFormat::Html => html::entry(&entry),
                             _ => markdown::entry(&entry),
                         }
                     }
                 };
                 Ok(out.write_all(text.as_bytes())?)
             })?;
-            if form == Form::Html {
+            if form == ExportFormat::Html {
                 out.write_all(html::END.as_bytes())?;
             }
         }
     }
     let bytes = out.bytes;
-    Ok((Written { entries, bytes }, streamed))
+    Ok((ExportReport { entries, bytes }, streamed))
 }
 
 /// Writes a file beside its place, readable by its owner alone, and moves it there when it is whole.

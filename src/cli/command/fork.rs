@@ -10,7 +10,7 @@ use sessionary::model::SessionRow;
 use sessionary::session::{SessionManager, Setup};
 
 use super::clido;
-use super::writing::{self, Copy, DryRun, Said, directory, entry_id, setup_of};
+use super::writing::{self, Copy, DryRun, WriteResult, directory, entry_id, setup_of};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -120,7 +120,7 @@ fn copied(
         .session_dir(session.cwd())
         .join(path.file_name().unwrap_or_default());
     writing::copied(
-        &Said {
+        &WriteResult {
             dry_run,
             session: session.session_id(),
             path: &target,

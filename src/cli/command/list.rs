@@ -12,13 +12,13 @@ use sessionary::index::{ListPage, ListScope, Snapshot, WrittenList};
 use sessionary::model::Sort;
 use sessionary::settings::known_names;
 use sessionary::syntax::{self, Filters, Now};
-use sessionary::{Config, Index, Listed};
+use sessionary::{Config, Index, ListEvent};
 
-use self::rows::FirstLook;
-pub use self::rows::{Shown, table};
+use self::rows::ColumnWidths;
+pub use self::rows::{OptionalColumns, table};
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
-use crate::output::provisional::Provisional;
+use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;
 use crate::output::time::count;
 use crate::output::{SafeJson, Screen};
@@ -152,11 +152,11 @@ pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 fn rows(
     snapshot: &Snapshot<'_>,
     page: &ListPage,
-    shown: &[Shown],
+    shown: &[OptionalColumns],
     screen: &Screen,
     out: &mut Spool,
 ) -> Result<WrittenList, Failure> {
-    let mut look = FirstLook::new(shown, screen);
+    let mut look = ColumnWidths::new(shown, screen);
     let seen = snapshot.each_row(page, |row| {
         look.see(&row);
         Ok(())
@@ -191,7 +191,7 @@ fn open(
     if args.provisional {
         let mut printed = Ok(());
         let index = Index::open_listing(config, scope, &mut |listed| {
-            if let Listed::Page(page) = listed {
+            if let ListEvent::Page(page) = listed {
                 printed = screen.json(&*page);
             }
             match printed {
@@ -202,20 +202,20 @@ fn open(
         printed?;
         return Ok(super::opened(index?, screen));
     }
-    let Some(mut provisional) = Provisional::new().filter(|_| !screen.json && !args.jsonl) else {
+    let Some(mut provisional) = LiveLines::new().filter(|_| !screen.json && !args.jsonl) else {
         return super::open(config, screen);
     };
     let first = ListScope {
-        limit: Some(Provisional::most_rows().min(scope.limit.unwrap_or(usize::MAX))),
+        limit: Some(LiveLines::most_rows().min(scope.limit.unwrap_or(usize::MAX))),
         ..scope.clone()
     };
     let index = Index::open_listing(config, &first, &mut |listed| {
         match listed {
-            Listed::Page(page) if page.sessions.is_empty() => {}
-            Listed::Page(page) => {
+            ListEvent::Page(page) if page.sessions.is_empty() => {}
+            ListEvent::Page(page) => {
                 provisional.rows(table(&page.sessions, &columns(args, scope), screen));
             }
-            Listed::Loaded { loaded, total } => provisional.draw(loaded, total),
+            ListEvent::Loaded { loaded, total } => provisional.draw(loaded, total),
             _ => {}
         }
         go_on
@@ -447,15 +447,18 @@ impl Folders {
 }
 
 /// What was asked about is shown.
-fn columns(args: &List, scope: &ListScope) -> Vec<Shown> {
+fn columns(args: &List, scope: &ListScope) -> Vec<OptionalColumns> {
     let sorted = |key| args.sort == Some(key);
     [
-        (Shown::Created, sorted(Key::Created)),
-        (Shown::Tokens, sorted(Key::Tokens)),
-        (Shown::Cost, sorted(Key::Cost) || args.cost.is_some()),
-        (Shown::Size, sorted(Key::Size)),
-        (Shown::Errors, sorted(Key::Errors) || args.errors),
-        (Shown::Project, scope.cwd.is_none()),
+        (OptionalColumns::Created, sorted(Key::Created)),
+        (OptionalColumns::Tokens, sorted(Key::Tokens)),
+        (
+            OptionalColumns::Cost,
+            sorted(Key::Cost) || args.cost.is_some(),
+        ),
+        (OptionalColumns::Size, sorted(Key::Size)),
+        (OptionalColumns::Errors, sorted(Key::Errors) || args.errors),
+        (OptionalColumns::Project, scope.cwd.is_none()),
     ]
     .into_iter()
     .filter_map(|(column, asked)| asked.then_some(column))

@@ -32,7 +32,7 @@ pub mod writing;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use sessionary::index::{StoreFault, Streamed};
+use sessionary::index::{StoreFault, StreamOutcome};
 use sessionary::model::SessionRow;
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
@@ -228,8 +228,8 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64
 /// Asks, and once more where files turned out to have changed and were read again meanwhile.
 /// Nothing of the first answer is printed then.
 fn answer<T>(
-    mut question: impl FnMut() -> Result<(T, Streamed), Failure>,
-) -> Result<(T, Streamed), Failure> {
+    mut question: impl FnMut() -> Result<(T, StreamOutcome), Failure>,
+) -> Result<(T, StreamOutcome), Failure> {
     match question() {
         Ok((_, streamed)) if streamed.healed => question(),
         Err(failure) if failure.is_of_changed_file() => question(),
@@ -238,7 +238,7 @@ fn answer<T>(
 }
 
 /// Says how an answer has ended that was given piece by piece.
-fn say_ended(screen: &Screen, index: &Index, streamed: &Streamed) {
+fn say_ended(screen: &Screen, index: &Index, streamed: &StreamOutcome) {
     let changed = &streamed.changed_files;
     say_changed(screen, changed);
     // Those that changed are named; there may be more.

@@ -11,7 +11,7 @@ use sessionary::{Config, RootSpec};
 
 use super::append::user;
 use super::clido::written;
-use super::writing::{DryRun, Moment, Said, catalogued, directory, setup, something};
+use super::writing::{DryRun, StartTime, WriteResult, catalogued, directory, setup, something};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
@@ -37,7 +37,7 @@ pub struct New {
 }
 
 /// A session that was begun.
-struct Begun {
+struct CreatedSession {
     id: String,
     entry: Option<String>,
     path: PathBuf,
@@ -79,7 +79,7 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         catalogued(std::slice::from_ref(&target), config, screen);
     }
     written(
-        &Said {
+        &WriteResult {
             dry_run: args.dry_run.dry_run,
             session: &begun.id,
             path: &target,
@@ -98,12 +98,12 @@ fn of_pi(
     root: &RootSpec,
     cwd: &str,
     screen: &Screen,
-) -> Result<Begun, Failure> {
+) -> Result<CreatedSession, Failure> {
     let mut setup = setup(&root.format, folder, screen)?;
     setup.flat = root.flat.then(|| folder.to_path_buf());
     let mut session = SessionManager::create(&setup, cwd)?;
     let entry = session.append_message(user(text, screen.now_ms))?;
-    Ok(Begun {
+    Ok(CreatedSession {
         id: session.session_id().to_owned(),
         entry: Some(entry),
         path: session.session_file().unwrap_or(folder).to_path_buf(),
@@ -117,16 +117,16 @@ fn of_clido(
     root: &RootSpec,
     cwd: &str,
     screen: &Screen,
-) -> Result<Begun, Failure> {
+) -> Result<CreatedSession, Failure> {
     let id = RandomIds.random();
     let folder = match root.flat {
         true => folder.to_path_buf(),
         false => folder.join(clido::folder(cwd)),
     };
     let path = folder.join(format!("{id}.jsonl"));
-    let mut writer = SessionWriter::create(&path, &id, cwd, &Moment(screen.now_ms))?;
+    let mut writer = SessionWriter::create(&path, &id, cwd, &StartTime(screen.now_ms))?;
     writer.write_line(&SessionLine::user(text))?;
-    Ok(Begun {
+    Ok(CreatedSession {
         id,
         entry: Some("L2".to_owned()),
         path,

@@ -6,7 +6,7 @@ use sessionary::index::ListScope;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
 use crate::afterwards::afterwards;
-use crate::command::list::Shown;
+use crate::command::list::OptionalColumns;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -100,7 +100,11 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
     out.push_str(&super::status::roots(&there, screen));
     if !newest.is_empty() {
         out.push_str(&format!("\n{}\n", strong("Newest")));
-        out.push_str(&super::list::table(newest, &[Shown::Project], screen));
+        out.push_str(&super::list::table(
+            newest,
+            &[OptionalColumns::Project],
+            screen,
+        ));
     }
     out.push_str(&format!("\n{}\n", strong("Try")));
     for (command, what) in [

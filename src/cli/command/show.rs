@@ -11,7 +11,7 @@ use sessionary::{Config, Index};
 use crate::afterwards::afterwards;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
-use crate::output::stream::{Around, Stream};
+use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, plain_line, plain_lines};
 use crate::output::time::minute;
@@ -80,7 +80,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
             match part {
                 ShownPart::Head(told) => {
                     match screen.json {
-                        true => out.json(&Around::entries(told)?.before)?,
+                        true => out.json(&JsonFrame::entries(told)?.before)?,
                         false => out.text(&super::tree::heading(&told.session, screen))?,
                     }
                     head = Some(told.clone());
@@ -102,7 +102,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         if let Some(mut head) = head.filter(|_| screen.json) {
             head.complete = streamed.complete;
             head.changed_files.clone_from(&streamed.changed_files);
-            out.json(&Around::entries(&head)?.after)?;
+            out.json(&JsonFrame::entries(&head)?.after)?;
         }
         Ok(((out, shown), streamed))
     })?;

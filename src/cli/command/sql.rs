@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sessionary::index::Streamed;
+use sessionary::index::StreamOutcome;
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index, Rows, SqlPart};
 
@@ -88,7 +88,7 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     })?;
     spool.print()?;
     // Files that cannot be read are in the view `problems`; what keeps the catalogue from being current is nowhere in it.
-    let streamed = Streamed {
+    let streamed = StreamOutcome {
         complete: streamed.complete || index.report().is_some_and(|r| r.files_unreadable > 0),
         ..streamed
     };
@@ -103,7 +103,7 @@ fn as_csv(
     screen: &Screen,
     is_terminal: bool,
     out: &mut dyn Write,
-) -> Result<(usize, Streamed), Error> {
+) -> Result<(usize, StreamOutcome), Error> {
     let shown = |value: &Value| match value {
         Value::String(text) if is_terminal => Value::from(plain_line(text)),
         other => other.clone(),
@@ -128,7 +128,7 @@ fn as_lines(
     query: &str,
     screen: &Screen,
     out: &mut dyn Write,
-) -> Result<(usize, Streamed), Error> {
+) -> Result<(usize, StreamOutcome), Error> {
     let (mut rows, mut keys) = (0, Vec::<String>::new());
     let streamed = index.sql_each(query, screen.mask(), &mut |part| match part {
         SqlPart::Columns(names) => {
@@ -161,7 +161,7 @@ fn as_json(
     query: &str,
     screen: &Screen,
     out: &mut dyn Write,
-) -> Result<(usize, Streamed), Error> {
+) -> Result<(usize, StreamOutcome), Error> {
     let mut rows = 0;
     let streamed = index.sql_each(query, screen.mask(), &mut |part| match part {
         SqlPart::Columns(names) => {
@@ -187,7 +187,7 @@ fn as_table(
     query: &str,
     screen: &Screen,
     out: &mut dyn Write,
-) -> Result<(usize, Streamed), Error> {
+) -> Result<(usize, StreamOutcome), Error> {
     let mut rows = Rows::default();
     let streamed = index.sql_each(query, screen.mask(), &mut |part| {
         match part {
@@ -204,7 +204,7 @@ fn as_table(
 
 /// What `sql --snapshot --json` prints.
 #[derive(Serialize)]
-struct Saved<'a> {
+struct SnapshotReport<'a> {
     schema_version: u32,
     path: &'a Path,
     bytes: u64,
@@ -214,7 +214,7 @@ struct Saved<'a> {
 fn snapshot(file: &Path, index: &mut Index, screen: &Screen) -> Result<Outcome, Failure> {
     let (bytes, complete) = index.save_catalogue(file)?;
     if screen.json {
-        screen.json(&Saved {
+        screen.json(&SnapshotReport {
             schema_version: SCHEMA_VERSION,
             path: file,
             bytes,

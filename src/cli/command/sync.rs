@@ -36,7 +36,7 @@ pub struct Sync {
 
 /// What `sync --json` and `rebuild --json` print.
 #[derive(Serialize)]
-struct Synced<'a> {
+struct SyncOutput<'a> {
     schema_version: u32,
     complete: bool,
     report: &'a Report,
@@ -67,7 +67,7 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 pub fn print(report: &Report, screen: &Screen) -> Result<Outcome, Failure> {
     let complete = report.outstanding == 0 && report.files_unreadable == 0;
     if screen.json {
-        screen.json(&Synced {
+        screen.json(&SyncOutput {
             schema_version: SCHEMA_VERSION,
             complete,
             report,

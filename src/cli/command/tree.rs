@@ -12,7 +12,7 @@ use crate::afterwards::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::branches::{ASCII, UNICODE, prefixes};
-use crate::output::stream::{Around, Stream};
+use crate::output::stream::{JsonFrame, Stream};
 use crate::output::style::Tone;
 use crate::output::text::{columns, fit, plain_line};
 
@@ -79,7 +79,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
             match part {
                 TreePart::Head(told) => {
                     match screen.json {
-                        true => out.json(&Around::entries(told)?.before)?,
+                        true => out.json(&JsonFrame::entries(told)?.before)?,
                         false => out.text(&above(told, screen))?,
                     }
                     head = Some(told.clone());
@@ -102,7 +102,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         if let Some(mut head) = head.filter(|_| screen.json) {
             head.complete = streamed.complete;
             head.changed_files.clone_from(&streamed.changed_files);
-            out.json(&Around::entries(&head)?.after)?;
+            out.json(&JsonFrame::entries(&head)?.after)?;
         }
         Ok(((out, shown), streamed))
     })?;

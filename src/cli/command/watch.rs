@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sessionary::index::{Ended, WatchOptions, Watched};
+use sessionary::index::{WatchEnd, WatchEvent, WatchOptions};
 use sessionary::model::{Change, ChangeKind, SCHEMA_VERSION};
 use sessionary::{Config, Error, Indexer};
 
@@ -108,7 +108,7 @@ pub fn run(
     let talk = Printer::start("And more, which nobody read.", to_stderr, || ())?;
     let (mut failed, mut known) = (None, BTreeSet::new());
     let ended = indexer.watch(&options, &mut |watched| match watched {
-        Watched::Changed(changes, missed) => {
+        WatchEvent::Changed(changes, missed) => {
             if missed {
                 changed.line(missed_line);
             }
@@ -138,12 +138,12 @@ pub fn run(
 }
 
 /// Why the watching ended, where nobody asked for that.
-fn why(ended: &Ended) -> Option<&'static str> {
+fn why(ended: &WatchEnd) -> Option<&'static str> {
     Some(match ended {
-        Ended::Cancelled => return None,
-        Ended::Replaced => "Another program stands in this one's place: the watching ends.",
-        Ended::Removed => "The index was removed: the watching ends.",
-        Ended::Reconfigured => {
+        WatchEnd::Cancelled => return None,
+        WatchEnd::Replaced => "Another program stands in this one's place: the watching ends.",
+        WatchEnd::Removed => "The index was removed: the watching ends.",
+        WatchEnd::Reconfigured => {
             "`exclude` or `follow_links` is another one now than when the watching began: it ends."
         }
         _ => "Another version of sessionary writes the index now: the watching ends.",
@@ -247,28 +247,28 @@ fn line(change: &Change, screen: &Screen) -> Result<String, Failure> {
 }
 
 /// Everything else is talk; `known` are the notes that were made since the last look at everything, or at it.
-fn say(watched: &Watched<'_>, known: &mut BTreeSet<String>, screen: &Screen, talk: &Printer) {
+fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, talk: &Printer) {
     match watched {
-        Watched::Watching(directories) => {
+        WatchEvent::Watching(directories) => {
             let directories = count(*directories, "directory");
             talk.line(&format!("Watching {directories}; Ctrl-C ends it."));
         }
-        Watched::Polling(why) => talk.line(&format!(
+        WatchEvent::Polling(why) => talk.line(&format!(
             "Polling, because {}; Ctrl-C ends it.",
             screen.with_paths(why)
         )),
-        Watched::Delayed(error) => talk.line(&format!(
+        WatchEvent::Delayed(error) => talk.line(&format!(
             "Nothing can be written now, it is tried again: {}",
             screen.with_paths(&error.to_string())
         )),
-        Watched::Checked(_, report)
-        | Watched::Synced(report)
-        | Watched::Indexed(report)
-        | Watched::Proven(report) => {
+        WatchEvent::Checked(_, report)
+        | WatchEvent::Synced(report)
+        | WatchEvent::Indexed(report)
+        | WatchEvent::Proven(report) => {
             for note in report.notes.iter().filter(|note| !known.contains(*note)) {
                 talk.line(&plain_line(note));
             }
-            if matches!(watched, Watched::Checked(..)) {
+            if matches!(watched, WatchEvent::Checked(..)) {
                 known.clear();
             }
             known.extend(report.notes.iter().cloned());

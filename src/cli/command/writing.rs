@@ -34,9 +34,9 @@ pub struct DryRun {
 }
 
 /// The moment the command was started.
-pub struct Moment(pub i64);
+pub struct StartTime(pub i64);
 
-impl Clock for Moment {
+impl Clock for StartTime {
     fn now_ms(&self) -> i64 {
         self.0
     }
@@ -63,7 +63,7 @@ struct Answer<'a> {
 pub fn setup(format: &str, sessions: &Path, screen: &Screen) -> Result<Setup, Failure> {
     let profile = Profile::of(format).ok_or_else(|| unwritable(format))?;
     let mut setup = Setup::new(profile, sessions);
-    setup.clock = Arc::new(Moment(screen.now_ms));
+    setup.clock = Arc::new(StartTime(screen.now_ms));
     setup.backups = backups();
     Ok(setup)
 }
@@ -144,7 +144,7 @@ pub fn change(
     };
     let new = String::from_utf8_lossy(new).into_owned();
     said(
-        &Said {
+        &WriteResult {
             dry_run,
             session: session.session_id(),
             path: &row.path,
@@ -215,7 +215,11 @@ pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
 }
 
 /// Has the index take in the file of a new session, and says what was written.
-pub fn copied(what: &Said<'_>, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
+pub fn copied(
+    what: &WriteResult<'_>,
+    config: &Config,
+    screen: &Screen,
+) -> Result<Outcome, Failure> {
     if !what.dry_run {
         catalogued(&[what.path.to_path_buf()], config, screen);
     }
@@ -224,7 +228,7 @@ pub fn copied(what: &Said<'_>, config: &Config, screen: &Screen) -> Result<Outco
 }
 
 /// What came of it.
-pub struct Said<'a> {
+pub struct WriteResult<'a> {
     pub dry_run: bool,
     pub session: &'a str,
     pub path: &'a Path,
@@ -234,7 +238,7 @@ pub struct Said<'a> {
 }
 
 /// Says what was written, or would be: on stdout the address of the new entry (or the new session's id), or the lines.
-pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
+pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
         let lines = said.new.lines();
         let lines = lines.filter_map(|line| screen.masked_json(line));
@@ -279,7 +283,7 @@ pub fn said(said: &Said<'_>, screen: &Screen) -> Result<(), Failure> {
     Ok(screen.print(&plain_lines(&address))?)
 }
 
-fn say_backup(does: &str, said: &Said<'_>, screen: &Screen) {
+fn say_backup(does: &str, said: &WriteResult<'_>, screen: &Screen) {
     if let Some(backups) = backups().filter(|_| said.rewritten) {
         let backups = screen.path(&backups);
         screen.say(&format!("A copy of it as it was {does} {backups}"));

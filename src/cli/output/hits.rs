@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sessionary::model::{Count, Facets, Hit, HitGroup, Named, Place};
+use sessionary::model::{BranchPlace, Count, Facets, Hit, HitGroup, NamedMatch};
 
 use crate::command::title;
 use crate::output::Screen;
@@ -19,7 +19,7 @@ pub fn group(group: &HitGroup, screen: &Screen) -> String {
 }
 
 /// A session or entry that was asked for by its id.
-pub fn named(named: &Named, screen: &Screen) -> String {
+pub fn named(named: &NamedMatch, screen: &Screen) -> String {
     let what = if named.entry.is_some() {
         "entry"
     } else {
@@ -82,9 +82,9 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
     said.extend(hit.tool.as_deref().map(plain_line));
     said.push(screen.age(hit.time.as_deref()));
     match hit.place {
-        Some(Place::Abandoned) => said.push("abandoned branch".to_owned()),
-        Some(Place::Compacted) => said.push("before a compaction".to_owned()),
-        Some(Place::Active) | None => {}
+        Some(BranchPlace::Abandoned) => said.push("abandoned branch".to_owned()),
+        Some(BranchPlace::Compacted) => said.push("before a compaction".to_owned()),
+        Some(BranchPlace::Active) | None => {}
     }
     if hit.copies > 0 {
         said.push(match hit.copies {

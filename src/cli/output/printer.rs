@@ -11,9 +11,9 @@ const MOST_BYTES: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Prints lines in the order in which they are added.
-pub struct Printer(Arc<Shared>);
+pub struct Printer(Arc<PrinterState>);
 
-struct Shared {
+struct PrinterState {
     queue: Mutex<Queue>,
     /// Something was added, or printed.
     turned: Condvar,
@@ -51,7 +51,7 @@ impl Printer {
         mut print: impl FnMut(&str) -> io::Result<()> + Send + 'static,
         failed: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(PrinterState {
             queue: Mutex::default(),
             turned: Condvar::new(),
             patience,
@@ -111,7 +111,7 @@ impl Printer {
     }
 }
 
-impl Shared {
+impl PrinterState {
     /// What is to be printed next, as soon as there is something; `None` at the end.
     fn next(&self, gap: &str) -> Option<String> {
         let mut queue = self.lock();

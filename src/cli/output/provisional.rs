@@ -9,14 +9,14 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Lines that are drawn again and again, and gone in the end.
-pub struct Provisional {
+pub struct LiveLines {
     lines: usize,
     rows: String,
     begun: Instant,
     drawn: Option<Instant>,
 }
 
-impl Provisional {
+impl LiveLines {
     /// `None` where nobody would see it.
     pub fn new() -> Option<Self> {
         let is_seen = io::stdout().is_terminal() && io::stderr().is_terminal();
@@ -63,7 +63,7 @@ impl Provisional {
     }
 }
 
-impl Drop for Provisional {
+impl Drop for LiveLines {
     fn drop(&mut self) {
         let _ = write!(io::stderr(), "{}", self.back());
     }

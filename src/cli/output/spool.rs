@@ -24,12 +24,12 @@ pub fn has_begun() -> bool {
 #[derive(Debug, Default)]
 pub struct Spool {
     held: Vec<u8>,
-    rest: Rest,
+    rest: Overflow,
 }
 
 /// What is too much for memory.
 #[derive(Debug, Default)]
-enum Rest {
+enum Overflow {
     #[default]
     None,
     /// The file has no name and goes with us.
@@ -59,7 +59,7 @@ impl Spool {
     /// Writes the answer to `out`.
     pub fn copy_to(self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(&self.held)?;
-        if let Rest::File(file) = self.rest {
+        if let Overflow::File(file) = self.rest {
             let mut file = file.into_inner()?;
             file.rewind()?;
             io::copy(&mut file, out)?;
@@ -69,20 +69,20 @@ impl Spool {
 
     /// Takes what does not fit into memory.
     fn put_into_file(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if let Rest::None = self.rest {
+        if let Overflow::None = self.rest {
             let file = tempfile::tempfile();
-            self.rest = file.map_or(Rest::Held, |file| Rest::File(BufWriter::new(file)));
+            self.rest = file.map_or(Overflow::Held, |file| Overflow::File(BufWriter::new(file)));
         }
         match &mut self.rest {
-            Rest::File(file) => file.write_all(bytes),
-            Rest::Held | Rest::None => self.held.write_all(bytes),
+            Overflow::File(file) => file.write_all(bytes),
+            Overflow::Held | Overflow::None => self.held.write_all(bytes),
         }
     }
 }
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let is_full = !matches!(self.rest, Rest::None);
+        let is_full = !matches!(self.rest, Overflow::None);
         if is_full || self.held.len() + bytes.len() > HELD {
             self.put_into_file(bytes).map_err(no_room)?;
         } else {

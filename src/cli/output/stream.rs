@@ -37,14 +37,14 @@ impl Stream {
 }
 
 /// A JSON object whose last list is printed piece by piece: what stands before and after its members.
-pub struct Around {
+pub struct JsonFrame {
     /// Up to and with the opening bracket.
     pub before: String,
     /// From the closing bracket on.
     pub after: String,
 }
 
-impl Around {
+impl JsonFrame {
     /// Of an object with an empty list `entries`, behind which no list with members of that name
     /// stands.
     pub fn entries<T: Serialize>(empty: &T) -> Result<Self, Failure> {

@@ -86,7 +86,7 @@ impl Table {
 
     /// A table whose columns are known only now; all of them may be cut.
     pub fn named(titles: impl Iterator<Item = String>) -> Self {
-        let columns = titles.map(|title| Measured::new(title, false, Shrinks::End, false));
+        let columns = titles.map(|title| CellWidth::new(title, false, Shrinks::End, false));
         Self {
             columns: Columns(columns.collect()),
             rows: Vec::new(),
@@ -118,9 +118,9 @@ impl Table {
 }
 
 /// The columns of a table, each as wide as the rows need that it was shown.
-pub struct Columns(Vec<Measured>);
+pub struct Columns(Vec<CellWidth>);
 
-struct Measured {
+struct CellWidth {
     title: String,
     right: bool,
     shrinks: Shrinks,
@@ -129,7 +129,7 @@ struct Measured {
     width: usize,
 }
 
-impl Measured {
+impl CellWidth {
     fn new(title: String, right: bool, shrinks: Shrinks, is_out: bool) -> Self {
         Self {
             width: columns(&title),
@@ -145,7 +145,7 @@ impl Columns {
     /// Columns as wide as their titles.
     pub fn new(columns: &[Column]) -> Self {
         let measured =
-            |c: &Column| Measured::new(c.title.to_owned(), c.right, c.shrinks, c.where_any);
+            |c: &Column| CellWidth::new(c.title.to_owned(), c.right, c.shrinks, c.where_any);
         Self(columns.iter().map(measured).collect())
     }
 
@@ -176,7 +176,7 @@ impl Columns {
 
     /// Cuts the widest columns that may be cut until the table fits, or nothing is left to cut.
     fn shrink(&mut self, fits: usize) {
-        let mut shown: Vec<&mut Measured> = self.0.iter_mut().filter(|c| !c.is_out).collect();
+        let mut shown: Vec<&mut CellWidth> = self.0.iter_mut().filter(|c| !c.is_out).collect();
         let gaps = GAP * shown.len().saturating_sub(1);
         let all = shown.iter().map(|column| column.width).sum::<usize>();
         let mut over = (all + gaps).saturating_sub(fits);
@@ -198,7 +198,7 @@ impl Columns {
 
 /// How the lines of a table look.
 pub struct Lines {
-    columns: Vec<Measured>,
+    columns: Vec<CellWidth>,
     cuts: bool,
     style: Style,
 }

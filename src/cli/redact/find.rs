@@ -14,7 +14,7 @@ use regex::Regex;
 
 use super::marked::MARKED;
 use super::named;
-use super::rules::{Before, Judged, RULES, Rule};
+use super::rules::{Boundary, RULES, Rule, ValueCheck};
 use super::value::{is_composed, is_secret, is_typed};
 
 /// What a beginning is of.
@@ -41,12 +41,12 @@ fn rule(number: usize) -> Option<&'static Rule> {
 }
 
 /// A beginning, and what it is of.
-type Beginning = (&'static str, Kind);
+type TokenPrefix = (&'static str, Kind);
 
 /// What finds some of the beginnings.
 struct Scan {
     finder: Finder,
-    beginnings: Vec<Beginning>,
+    beginnings: Vec<TokenPrefix>,
 }
 
 enum Finder {
@@ -71,7 +71,7 @@ static SCANS: LazyLock<Option<Vec<Scan>>> = LazyLock::new(|| {
             .iter()
             .map(move |begins| (*begins, Kind::Rule(number)))
     };
-    let mut beginnings: Vec<Beginning> = rules().enumerate().flat_map(of_rule).collect();
+    let mut beginnings: Vec<TokenPrefix> = rules().enumerate().flat_map(of_rule).collect();
     beginnings.sort_by_key(|(begins, _)| (begins.len().min(4), *begins));
     let names = named::STEMS
         .iter()
@@ -91,14 +91,14 @@ const SETS: usize = 16;
 
 /// Beginnings, from an order in which like ones stand together, in one that brings these into one
 /// set: the fewer letters a set has in a place, the more seldom it seems to be there.
-fn shared_out(beginnings: &[Beginning]) -> Vec<Beginning> {
+fn shared_out(beginnings: &[TokenPrefix]) -> Vec<TokenPrefix> {
     let of_each = beginnings.len().div_ceil(SETS);
     let turns = (0..of_each).flat_map(|turn| (0..SETS).map(move |set| set * of_each + turn));
     turns.filter_map(|at| beginnings.get(at).copied()).collect()
 }
 
 impl Scan {
-    fn new(beginnings: Vec<Beginning>) -> Option<Self> {
+    fn new(beginnings: Vec<TokenPrefix>) -> Option<Self> {
         let words = || beginnings.iter().map(|(begins, _)| begins);
         let mut vectors = packed::Config::new()
             .match_kind(packed::MatchKind::LeftmostLongest)
@@ -192,9 +192,9 @@ fn of_rule(text: &str, begins: Range<usize>, number: usize, end: usize) -> Optio
     let rule = rule(number)?;
     let before = &text.as_bytes()[..begins.start];
     let stands = match rule.before {
-        Before::Anything => true,
-        Before::NoWord => is_start_of_word(before),
-        Before::Digit => before.last().is_some_and(u8::is_ascii_digit),
+        Boundary::Anything => true,
+        Boundary::NoWord => is_start_of_word(before),
+        Boundary::Digit => before.last().is_some_and(u8::is_ascii_digit),
     };
     if !stands || !rule.near.is_empty() && !is_near(before, rule.near) {
         return None;
@@ -203,12 +203,12 @@ fn of_rule(text: &str, begins: Range<usize>, number: usize, end: usize) -> Optio
     let captures = pattern(number)?.captures(&text[behind..end])?;
     let secret = captures.get(1).or(captures.get(2)).or(captures.get(0))?;
     let is_one = match rule.judged {
-        Judged::Not => true,
-        Judged::NoWords(letters) => {
+        ValueCheck::Not => true,
+        ValueCheck::NoWords(letters) => {
             is_no_word(secret.as_str(), letters) && !is_composed(secret.as_str())
         }
-        Judged::Typed => is_typed(secret.as_str()),
-        Judged::As(family, place) => is_secret(secret.as_str(), family, place),
+        ValueCheck::Typed => is_typed(secret.as_str()),
+        ValueCheck::As(family, place) => is_secret(secret.as_str(), family, place),
     };
     if !is_one {
         return None;
@@ -357,7 +357,7 @@ mod tests {
         let samples = samples();
         for rule in MARKED {
             for begins in rule.begins {
-                let digit = if rule.before == Before::Digit {
+                let digit = if rule.before == Boundary::Digit {
                     "123456789"
                 } else {
                     ""

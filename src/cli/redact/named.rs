@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::value::{Family, Place, is_secret};
+use super::value::{Family, ValueContext, is_secret};
 
 /// The stems of the names, with those cases that occur.
 pub const STEMS: &[&str] = &[
@@ -210,7 +210,7 @@ pub fn secret(text: &str, stem: Range<usize>, end: usize) -> Option<Range<usize>
         .bytes()
         .all(|byte| byte.is_ascii_uppercase());
     let is_alone = name_begins == stem.start && tail.is_empty();
-    let start = Behind {
+    let start = NamedValue {
         bytes,
         at: name_ends,
         end,
@@ -219,15 +219,16 @@ pub fn secret(text: &str, stem: Range<usize>, end: usize) -> Option<Range<usize>
     let stop = end_of_value(bytes, start, end, place);
     let value = &text[start..stop];
     // What is called, indexed or gone into is code.
-    let is_called = place != Place::Quoted && matches!(bytes.get(stop), Some(b'(' | b'[' | b'{'));
+    let is_called =
+        place != ValueContext::Quoted && matches!(bytes.get(stop), Some(b'(' | b'[' | b'{'));
     let is_other = is_alone && is_no_password(&text[stem], value, place);
     (!is_called && !is_other && is_secret(value, family, place)).then_some(start..stop)
 }
 
 /// What programs say by such a name: of a test that has passed, and a shell of its folder.
-fn is_no_password(name: &str, value: &str, place: Place) -> bool {
+fn is_no_password(name: &str, value: &str, place: ValueContext) -> bool {
     match name {
-        "PASS" => place == Place::Told,
+        "PASS" => place == ValueContext::Told,
         "pwd" | "PWD" => value.starts_with(['/', '~']),
         _ => false,
     }
@@ -310,13 +311,13 @@ fn family(head: &str, stem: &str, tail: &str) -> Option<Family> {
 }
 
 /// What follows a name.
-struct Behind<'a> {
+struct NamedValue<'a> {
     bytes: &'a [u8],
     at: usize,
     end: usize,
 }
 
-impl Behind<'_> {
+impl NamedValue<'_> {
     fn rest(&self) -> &[u8] {
         &self.bytes[self.at..self.end]
     }
@@ -354,18 +355,23 @@ impl Behind<'_> {
     }
 
     /// Where the value begins, and how it stands there.
-    fn value(mut self, before: &[u8], is_option: bool, upper: bool) -> Option<(usize, Place)> {
+    fn value(
+        mut self,
+        before: &[u8],
+        is_option: bool,
+        upper: bool,
+    ) -> Option<(usize, ValueContext)> {
         let name_ends = self.at;
         let closed = self.quote().is_some();
         // A lookup that is indexed is no assignment to a name in quotes.
         let indexed = self.takes(b"]");
         // `<password>…`, `<string name="password">…`
         if (closed || before.ends_with(b"<")) && self.takes(b">") {
-            return Some((self.at, Place::Told));
+            return Some((self.at, ValueContext::Told));
         }
         // `.password("…")`
         if !closed && self.takes(b"(") {
-            return self.quote().map(|_| (self.at, Place::Quoted));
+            return self.quote().map(|_| (self.at, ValueContext::Quoted));
         }
         if let Some(found) = self.pair() {
             return Some(found);
@@ -374,7 +380,7 @@ impl Behind<'_> {
         let _ = self.takes(b"**");
         let from = self.at;
         if self.blanks(1) > 0 && self.takes(b"|") && self.blanks(3) > 0 {
-            return Some((self.at, Place::Told));
+            return Some((self.at, ValueContext::Told));
         }
         self.at = from;
         let blanks = self.blanks(3);
@@ -388,31 +394,31 @@ impl Behind<'_> {
             return None;
         }
         let place = match separator {
-            Some(6) => (!closed && blanks == 1).then_some(Place::Told)?,
+            Some(6) => (!closed && blanks == 1).then_some(ValueContext::Told)?,
             Some(_) => {
                 let spaced = self.blanks(3) > 0 || blanks > 0;
                 match (told, spaced) {
-                    (true, _) => Place::Told,
-                    (false, false) if !indexed => Place::Passed,
-                    (false, _) => Place::Assigned,
+                    (true, _) => ValueContext::Told,
+                    (false, false) if !indexed => ValueContext::Passed,
+                    (false, _) => ValueContext::Assigned,
                 }
             }
             // `setenv("TOKEN", "…")`
             None if closed && self.takes(b",") => {
                 self.blanks(1);
-                return self.quote().map(|_| (self.at, Place::Quoted));
+                return self.quote().map(|_| (self.at, ValueContext::Quoted));
             }
             // `--password …`, `setenv TOKEN …`, `PASSWORD '…'`
             None if blanks == 1 && !closed => {
                 let sets = before.ends_with(b"setenv ") || before.ends_with(b"ENV ");
                 let from = self.at;
                 if self.quote().is_some_and(|quote| quote != b'`') {
-                    return Some((self.at, Place::Quoted));
+                    return Some((self.at, ValueContext::Quoted));
                 }
                 self.at = from;
                 let place = match is_option || upper && sets {
-                    true => Place::Passed,
-                    false => Place::Beside,
+                    true => ValueContext::Passed,
+                    false => ValueContext::Beside,
                 };
                 return Some((self.at, place));
             }
@@ -427,7 +433,7 @@ impl Behind<'_> {
                     .rest()
                     .first()
                     .is_some_and(|b| !b.is_ascii_whitespace());
-                opens.then_some((self.at, Place::Quoted))
+                opens.then_some((self.at, ValueContext::Quoted))
             }
             None if self.at > name_ends => Some((self.at, place)),
             None => None,
@@ -436,7 +442,7 @@ impl Behind<'_> {
 
     /// The value of a pair, as manifests have them: `name: TOKEN` and in the next line `value: …`;
     /// `"name": "TOKEN", "value": "…"`.
-    fn pair(&mut self) -> Option<(usize, Place)> {
+    fn pair(&mut self) -> Option<(usize, ValueContext)> {
         let from = self.at;
         let is_apart = self.takes(b",") | (self.blanks(INDENT) > 0);
         let _ = self.quote();
@@ -444,7 +450,9 @@ impl Behind<'_> {
         let _ = self.quote();
         if is_value && self.takes(b":") {
             self.blanks(2);
-            let place = self.quote().map_or(Place::Told, |_| Place::Quoted);
+            let place = self
+                .quote()
+                .map_or(ValueContext::Told, |_| ValueContext::Quoted);
             return Some((self.at, place));
         }
         self.at = from;
@@ -476,9 +484,9 @@ impl Behind<'_> {
 }
 
 /// Where the value ends.
-fn end_of_value(bytes: &[u8], start: usize, end: usize, place: Place) -> usize {
+fn end_of_value(bytes: &[u8], start: usize, end: usize, place: ValueContext) -> usize {
     let rest = &bytes[start..end];
-    if place == Place::Quoted {
+    if place == ValueContext::Quoted {
         return start + length_in_quotes(&bytes[..start], rest);
     }
     let run = rest

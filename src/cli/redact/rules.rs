@@ -6,7 +6,7 @@
 //! and Google's signed URLs.
 
 use super::pem;
-use super::value::{Family, Place};
+use super::value::{Family, ValueContext};
 
 /// One kind of secret: a beginning that stays, and what follows it.
 pub struct Rule {
@@ -18,17 +18,17 @@ pub struct Rule {
     /// What stands right behind the beginning: a pattern without Unicode classes. With a group only
     /// the group is secret.
     pub rest: &'static str,
-    pub before: Before,
+    pub before: Boundary,
     /// One of these stands before it in the same command or line.
     pub near: &'static [&'static str],
-    pub judged: Judged,
+    pub judged: ValueCheck,
     /// How many bytes behind what the pattern finds are secret too.
     pub more: fn(&str) -> usize,
 }
 
 /// What stands before the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Before {
+pub enum Boundary {
     Anything,
     /// No letter, digit or `_`.
     NoWord,
@@ -37,7 +37,7 @@ pub enum Before {
 
 /// What else is asked of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judged {
+pub enum ValueCheck {
     /// Nothing.
     Not,
     /// It stands for no other value.
@@ -46,7 +46,7 @@ pub enum Judged {
     /// are.
     NoWords(usize),
     /// As what stands behind a name.
-    As(Family, Place),
+    As(Family, ValueContext),
 }
 
 /// So many letters in a row are no word.
@@ -62,9 +62,9 @@ pub const fn issued(
         name,
         begins,
         rest,
-        before: Before::NoWord,
+        before: Boundary::NoWord,
         near: &[],
-        judged: Judged::NoWords(NO_WORD),
+        judged: ValueCheck::NoWords(NO_WORD),
         more: |_| 0,
     }
 }
@@ -72,7 +72,7 @@ pub const fn issued(
 /// What people type in a place of its own.
 const fn typed(name: &'static str, begins: &'static [&'static str], rest: &'static str) -> Rule {
     let rule = issued(name, begins, rest).within_a_word();
-    rule.judged(Judged::As(Family::Password, Place::Passed))
+    rule.judged(ValueCheck::As(Family::Password, ValueContext::Passed))
 }
 
 /// All of them but those of `marked` and `named`: no beginning is shorter than three bytes.
@@ -90,7 +90,7 @@ pub const RULES: &[Rule] = &[
         "(?:\\\\{0,2}[\"'])?\\s{0,2}(?:[:=,]|=>)\\s{0,2}(?:\\\\{0,2}[\"'`])?(?:[A-Za-z][A-Za-z-]{2,15} )?([A-Za-z0-9._~+/=:-]{8,})",
     )
     .within_a_word()
-    .judged(Judged::As(Family::Token, Place::Passed)),
+    .judged(ValueCheck::As(Family::Token, ValueContext::Passed)),
     issued(
         "Basic header",
         &["uthorization: Basic ", "uthorization: basic "],
@@ -103,15 +103,15 @@ pub const RULES: &[Rule] = &[
         "[^\\n]{0,200}?(?i:sess|sid|auth|token|jwt|remember)[A-Za-z0-9_.-]{0,20}=([A-Za-z0-9%._~+/=-]{16,})",
     )
     .within_a_word()
-    .judged(Judged::As(Family::Token, Place::Passed)),
+    .judged(ValueCheck::As(Family::Token, ValueContext::Passed)),
     // A private key to its end, or as far as it goes.
     Rule {
         more: pem::body,
-        ..issued("PEM", &["-----BEGIN "], "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----()").within_a_word().judged(Judged::Not)
+        ..issued("PEM", &["-----BEGIN "], "[A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----()").within_a_word().judged(ValueCheck::Not)
     },
     Rule {
         more: pem::body,
-        ..issued("PuTTY", &["Private-Lines: "], "[0-9]{1,3}\\s()").judged(Judged::Not)
+        ..issued("PuTTY", &["Private-Lines: "], "[0-9]{1,3}\\s()").judged(ValueCheck::Not)
     },
     typed(
         "password or token in a URL",
@@ -124,7 +124,7 @@ pub const RULES: &[Rule] = &[
         &[" -u ", " --user ", " --user=", " -u'", " -u\"", " --proxy-user ", " -U ", " -su ", " -sSu ", " -sku ", " -fsSLu "],
         "[\"']?[^\\s:\"'$/]{1,64}:([^\\s\"'\\\\]{1,})",
     )
-    .judged(Judged::Typed)
+    .judged(ValueCheck::Typed)
     .near(&["curl", "wget", "http", "api"]),
     typed("a client's -p", &[" -p"], "[ =]?[\"']?([^\\s\"'$=\\\\-][^\\s\"'\\\\]{2,})")
         .near(&["mysql", "mariadb", "sshpass", "docker login", "podman login", "az login", "mongo", "oc login", "7z "]),
@@ -141,39 +141,39 @@ pub const RULES: &[Rule] = &[
     ),
     issued("signed URL", &["sig=", "X-Amz-Signature=", "X-Goog-Signature=", "&Signature="], "[A-Za-z0-9%+/=_-]{20,}"),
     issued("key of a request", &["?code=", "&code=", "?key=", "&key="], "[A-Za-z0-9_+/-]{32,}={0,2}").within_a_word(),
-    issued("hash of a password", &["$2a$", "$2b$", "$2y$"], "[0-9]{2}\\$([A-Za-z0-9./]{40,})").within_a_word().judged(Judged::Not),
+    issued("hash of a password", &["$2a$", "$2b$", "$2y$"], "[0-9]{2}\\$([A-Za-z0-9./]{40,})").within_a_word().judged(ValueCheck::Not),
     issued(
         "hash of a password",
         &["$apr1$", "$1$", "$5$", "$6$", "$y$", "$argon2"],
         "[^\\s$:\"']{1,40}\\$(?:[^\\s$:\"']{1,40}\\$){0,2}([A-Za-z0-9./+]{20,})",
     )
     .within_a_word()
-    .judged(Judged::Not),
+    .judged(ValueCheck::Not),
     issued(
         "words of a wallet",
         &["mnemonic", "MNEMONIC", "eed phrase", "SEED_PHRASE", "seed_phrase"],
         "[\\s:=\"'\\\\a-z]{1,8}?[\\s:=\"'\\\\]((?:[a-z]{3,8} ){11,23}[a-z]{3,8})",
     )
     .within_a_word()
-    .judged(Judged::Not),
+    .judged(ValueCheck::Not),
 ];
 
 impl Rule {
     pub const fn within_a_word(self) -> Rule {
-        let before = Before::Anything;
+        let before = Boundary::Anything;
         Rule { before, ..self }
     }
 
     pub const fn behind_a_digit(self) -> Rule {
-        let before = Before::Digit;
+        let before = Boundary::Digit;
         Rule { before, ..self }
     }
 
     pub const fn with_letters(self, letters: usize) -> Rule {
-        self.judged(Judged::NoWords(letters))
+        self.judged(ValueCheck::NoWords(letters))
     }
 
-    const fn judged(self, judged: Judged) -> Rule {
+    const fn judged(self, judged: ValueCheck) -> Rule {
         Rule { judged, ..self }
     }
 

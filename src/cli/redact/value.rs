@@ -13,7 +13,7 @@ pub enum Family {
 
 /// Where the value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ValueContext {
     /// Between quotes.
     Quoted,
     /// `NAME=value`, an option's `--name value`: what a shell passes on as it is.
@@ -182,7 +182,7 @@ pub fn is_typed(value: &str) -> bool {
 }
 
 /// Whether it is a secret.
-pub fn is_secret(value: &str, family: Family, place: Place) -> bool {
+pub fn is_secret(value: &str, family: Family, place: ValueContext) -> bool {
     if !value.is_ascii() || stands_for_another(value) {
         return false;
     }
@@ -192,36 +192,36 @@ pub fn is_secret(value: &str, family: Family, place: Place) -> bool {
     // Not of names, numbers, paths and dates.
     let signs = bytes.iter().any(|byte| b"!@#%^*?~+".contains(byte));
     match family {
-        Family::Password if place == Place::Beside => false,
+        Family::Password if place == ValueContext::Beside => false,
         Family::Password => {
-            let least = if place == Place::Passed { 3 } else { 4 };
+            let least = if place == ValueContext::Passed { 3 } else { 4 };
             let spaces = bytes.iter().filter(|byte| **byte == b' ').count();
             if bytes.len() < least || spaces > 0 && (digits == 0 || spaces > 5) {
                 return false;
             }
             let mixed = has_odd_case(value);
             match place {
-                Place::Passed | Place::Beside => {
+                ValueContext::Passed | ValueContext::Beside => {
                     letters > 0 && !is_composed(value) || digits > 5 || signs
                 }
-                Place::Quoted => {
+                ValueContext::Quoted => {
                     (digits > 0 && letters > 0 || signs || mixed) && !is_composed(value)
                         || digits == bytes.len() && digits > 5
                 }
-                Place::Told => {
+                ValueContext::Told => {
                     letters > 0
                         && (digits > 0 || signs || mixed)
                         && !is_composed(value)
                         && bytes.len() > 5
                 }
-                Place::Assigned => {
+                ValueContext::Assigned => {
                     (digits > 0 || signs) && !reads_as_words(value) && bytes.len() > 5
                 }
             }
         }
-        Family::Token if place != Place::Beside => {
+        Family::Token if place != ValueContext::Beside => {
             let (least, entropy) = match bytes.len() {
-                ..12 => (if place == Place::Passed { 6 } else { 8 }, 2.2),
+                ..12 => (if place == ValueContext::Passed { 6 } else { 8 }, 2.2),
                 12..20 => (12, 2.8),
                 _ => (20, 3.0),
             };

@@ -47,7 +47,7 @@ const TRIES: u32 = 5;
 
 /// What a watcher says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct WatcherState {
     version: String,
     contract: u32,
     /// Its process.
@@ -68,10 +68,10 @@ pub struct State {
     roots: BTreeSet<u64>,
 }
 
-impl State {
+impl WatcherState {
     /// Of a watcher that has seen nothing yet.
-    pub fn new(since_ms: i64) -> State {
-        State {
+    pub fn new(since_ms: i64) -> WatcherState {
+        WatcherState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             contract: CONTRACT_VERSION,
             pid: process::id(),
@@ -118,18 +118,18 @@ fn directory(generation: &Path) -> PathBuf {
 }
 
 /// The watcher's side.
-pub struct Presence {
+pub struct WatcherFence {
     directory: PathBuf,
-    said: Option<State>,
+    said: Option<WatcherState>,
     _lock: File,
 }
 
-impl Presence {
+impl WatcherFence {
     /// Be the one watcher of this index.
     ///
     /// # Errors
     /// [`Error::Watched`] when there is one.
-    pub fn new(config: &Config) -> Result<Presence, Error> {
+    pub fn new(config: &Config) -> Result<WatcherFence, Error> {
         let directory = directory(&config.generation_dir());
         private::create_dir_all(&directory).map_err(|e| Error::io(&directory, e))?;
         let path = directory.join(LOCK);
@@ -155,7 +155,7 @@ impl Presence {
         }
         // What another one left behind.
         let _ = fs::remove_file(directory.join(STATE));
-        Ok(Presence {
+        Ok(WatcherFence {
             directory,
             said: None,
             _lock: lock,
@@ -175,7 +175,7 @@ impl Presence {
 
     /// Say what is watched, if that is something else than before. `false`: it cannot be said now; then nothing is said,
     /// and readers look for themselves.
-    pub fn say(&mut self, state: &State) -> bool {
+    pub fn say(&mut self, state: &WatcherState) -> bool {
         if self.said.as_ref() == Some(state) {
             return true;
         }
@@ -212,7 +212,7 @@ impl Presence {
     }
 }
 
-impl Drop for Presence {
+impl Drop for WatcherFence {
     fn drop(&mut self) {
         // After the index was removed somebody else may watch at the same place.
         if read(&self.directory).is_some_and(|state| Some(&state) == self.said.as_ref()) {
@@ -222,20 +222,20 @@ impl Drop for Presence {
 }
 
 /// A reader's side: a watcher that lives.
-pub struct Live {
+pub struct ReaderFence {
     directory: PathBuf,
     /// What it says of itself.
-    pub state: State,
+    pub state: WatcherState,
 }
 
-impl Live {
+impl ReaderFence {
     /// The live watcher of the index, if there is one.
-    pub fn find(config: &Config) -> Option<Live> {
-        Live::find_in(&config.generation_dir())
+    pub fn find(config: &Config) -> Option<ReaderFence> {
+        ReaderFence::find_in(&config.generation_dir())
     }
 
     /// The same of the index in the directory of a generation.
-    pub fn find_in(generation: &Path) -> Option<Live> {
+    pub fn find_in(generation: &Path) -> Option<ReaderFence> {
         let directory = directory(generation);
         let lock = File::open(directory.join(LOCK)).ok()?;
         match lock.try_lock_shared() {
@@ -243,7 +243,7 @@ impl Live {
             _ => return None,
         }
         let state = read(&directory)?;
-        Some(Live { directory, state })
+        Some(ReaderFence { directory, state })
     }
 
     /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`; how long it took.
@@ -281,7 +281,7 @@ impl Live {
     }
 }
 
-fn read(directory: &Path) -> Option<State> {
+fn read(directory: &Path) -> Option<WatcherState> {
     let json = fs::read(directory.join(STATE)).ok()?;
     serde_json::from_slice(&json).ok()
 }
@@ -294,7 +294,7 @@ mod tests {
     fn only_cookies_of_long_ago_are_swept() {
         let place = tempfile::tempdir().unwrap();
         let config = Config::new(place.path().join("index"), Vec::new());
-        let presence = Presence::new(&config).unwrap();
+        let presence = WatcherFence::new(&config).unwrap();
         let now = SystemTime::now();
         for (name, age) in [
             ("ask-1-0", STALE * 2),
@@ -314,15 +314,21 @@ mod tests {
     fn there_is_one_watcher_and_its_word_goes_with_it() {
         let place = tempfile::tempdir().unwrap();
         let config = Config::new(place.path().join("index"), Vec::new());
-        let mut presence = Presence::new(&config).unwrap();
-        let second = Presence::new(&config).map(drop);
+        let mut presence = WatcherFence::new(&config).unwrap();
+        let second = WatcherFence::new(&config).map(drop);
         assert!(matches!(second, Err(Error::Watched { .. })), "{second:?}");
-        assert!(Live::find(&config).is_none(), "it has said nothing yet");
-        let state = State::new(0);
+        assert!(
+            ReaderFence::find(&config).is_none(),
+            "it has said nothing yet"
+        );
+        let state = WatcherState::new(0);
         assert!(presence.say(&state));
-        assert_eq!(Live::find(&config).map(|live| live.state), Some(state));
+        assert_eq!(
+            ReaderFence::find(&config).map(|live| live.state),
+            Some(state)
+        );
         drop(presence);
-        assert!(Live::find(&config).is_none());
+        assert!(ReaderFence::find(&config).is_none());
         assert!(read(&directory(&config.generation_dir())).is_none());
     }
 }

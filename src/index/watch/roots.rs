@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Watch;
 use crate::source::discover::relative;
-use crate::source::events::Met;
+use crate::source::events::WatchedTree;
 use crate::source::filesystem::untold;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
@@ -14,7 +14,7 @@ use crate::source::root::RootSpec;
 
 /// A root as it is watched.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(super) struct WatchedRoot {
     /// Absolute, as it is named.
     pub path: PathBuf,
     /// The same without links, where it is there.
@@ -25,19 +25,19 @@ pub(super) struct Root {
     /// What is watched in its place.
     above: Option<PathBuf>,
     /// What was met below it.
-    met: Met,
+    met: WatchedTree,
 }
 
-impl Root {
-    fn new(spec: &RootSpec) -> Root {
+impl WatchedRoot {
+    fn new(spec: &RootSpec) -> WatchedRoot {
         let path = std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone());
-        Root {
+        WatchedRoot {
             real: path.clone(),
             path,
             flat: spec.flat,
             own: None,
             above: None,
-            met: Met::default(),
+            met: WatchedTree::default(),
         }
     }
 
@@ -52,7 +52,7 @@ impl Root {
     }
 
     /// Whether directories of it are those of another root by another name: the system tells of each by one name only.
-    fn shares(&self, other: &Root) -> bool {
+    fn shares(&self, other: &WatchedRoot) -> bool {
         let is_in = |a: &Path, b: &Path| a.starts_with(b) || b.starts_with(a);
         self.own.is_some()
             && other.own.is_some()
@@ -105,7 +105,7 @@ impl Watch<'_> {
     fn names(&self, path: &Path) -> BTreeSet<PathBuf> {
         let mut names = BTreeSet::from([path.to_path_buf()]);
         let links = || self.roots.iter().flat_map(|root| &root.met.links);
-        let shares = |root: &Root| self.roots.iter().any(|other| root.shares(other));
+        let shares = |root: &WatchedRoot| self.roots.iter().any(|other| root.shares(other));
         if links().next().is_none() && !self.roots.iter().any(shares) {
             return names;
         }
@@ -143,7 +143,7 @@ impl Watch<'_> {
     pub(super) fn watch_roots(&mut self) {
         let known = self.roots.len();
         let new = self.indexer.config.roots.iter().skip(known);
-        self.roots.extend(new.map(Root::new));
+        self.roots.extend(new.map(WatchedRoot::new));
         for at in 0..self.roots.len() {
             if self.polls.is_some() {
                 return;
@@ -163,7 +163,7 @@ impl Watch<'_> {
             let own = directory(&path);
             let watched = match own {
                 Some(_) => self.events.watch_tree(&path, flat, &links),
-                None => Ok(Met::default()),
+                None => Ok(WatchedTree::default()),
             };
             match watched {
                 Ok(met) if met.directories > 0 => {
@@ -179,7 +179,7 @@ impl Watch<'_> {
                 Err(refusal) => return self.poll(refusal.0),
             }
             self.roots[at].own = None;
-            self.roots[at].met = Met::default();
+            self.roots[at].met = WatchedTree::default();
             let nearest = || path.ancestors().skip(1).find(|above| above.is_dir());
             let Some(above) = nearest() else {
                 return;
@@ -208,7 +208,7 @@ impl Watch<'_> {
         let Some(above) = above else {
             return;
         };
-        let is_needed = |root: &Root| {
+        let is_needed = |root: &WatchedRoot| {
             root.above.as_ref() == Some(&above)
                 || !root.is_awaited() && above.starts_with(&root.path)
         };
@@ -241,8 +241,8 @@ impl Watch<'_> {
     /// Say what is watched, and whether that is all there is.
     /// `false`: that cannot be said now.
     pub(super) fn say(&mut self) -> bool {
-        let shares = |root: &Root| self.roots.iter().any(|other| root.shares(other));
-        let untold = |root: &Root| root.met.untold + u64::from(shares(root));
+        let shares = |root: &WatchedRoot| self.roots.iter().any(|other| root.shares(other));
+        let untold = |root: &WatchedRoot| root.met.untold + u64::from(shares(root));
         let untold: u64 = self.roots.iter().map(untold).sum();
         let why = match &self.polls {
             Some(why) => Some(why.clone()),

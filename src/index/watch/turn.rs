@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use super::{Ended, Stop, Watch, Watched};
+use super::{TurnEnd, Watch, WatchEnd, WatchEvent};
 use crate::error::Error;
 use crate::error::StoreFault;
-use crate::ingest::{self, Hinted};
+use crate::ingest::{self, HintedPaths};
 use crate::model::Report;
 use crate::source::identity::file_at;
 
@@ -37,12 +37,12 @@ enum Done {
     Indexed(Report),
     Proven(Report),
     /// It is not for this watcher to do any more.
-    Ended(Ended),
+    Ended(WatchEnd),
 }
 
 impl Watch<'_> {
     /// Do what was told of and what is due, as far as it can be done now.
-    pub(super) fn turn(&mut self) -> Result<(), Stop> {
+    pub(super) fn turn(&mut self) -> Result<(), TurnEnd> {
         if Instant::now() >= self.next_full {
             let why = match self.polls {
                 None => "it is time again",
@@ -99,7 +99,7 @@ impl Watch<'_> {
     fn with_lock(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<Done, Error>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), TurnEnd> {
         let started = Instant::now();
         let done = loop {
             match self.indexer.take_turn() {
@@ -121,17 +121,17 @@ impl Watch<'_> {
                 Err(error) => break Err(error),
             }
             if self.indexer.config.cancel.is_cancelled() {
-                return Err(Stop::Ended(Ended::Cancelled));
+                return Err(TurnEnd::Ended(WatchEnd::Cancelled));
             }
             if self.indexer.is_removed() {
-                return Err(Stop::Ended(Ended::Removed));
+                return Err(TurnEnd::Ended(WatchEnd::Removed));
             }
             let (shortest, longest) = (Duration::from_micros(50), Duration::from_millis(250));
             std::thread::sleep((started.elapsed() / 4).clamp(shortest, longest));
         };
         self.indexer.give_way()?;
         let told = match done {
-            Ok(Done::Ended(ended)) => return Err(Stop::Ended(ended)),
+            Ok(Done::Ended(ended)) => return Err(TurnEnd::Ended(ended)),
             Ok(done) => self.tell(&done).and_then(|()| self.tell_changes()),
             Err(error) => Err(error),
         };
@@ -149,14 +149,14 @@ impl Watch<'_> {
             }
             Err(error) if error.fault() == Some(StoreFault::Words) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
-                    (self.told)(Watched::Delayed(&error));
+                    (self.told)(WatchEvent::Delayed(&error));
                 }
                 let now = Instant::now();
                 self.words = Some((now + WORDS_AGAIN, now));
             }
             Err(error) if passes(&error) => {
                 if !std::mem::replace(&mut self.refused, true) {
-                    (self.told)(Watched::Delayed(&error));
+                    (self.told)(WatchEvent::Delayed(&error));
                 }
                 self.again("what could not be written", AGAIN);
             }
@@ -168,27 +168,27 @@ impl Watch<'_> {
     fn tell(&mut self, done: &Done) -> Result<(), Error> {
         self.refused = false;
         (self.told)(match done {
-            Done::Checked(why, report) => Watched::Checked(why, report),
-            Done::Synced(report) => Watched::Synced(report),
+            Done::Checked(why, report) => WatchEvent::Checked(why, report),
+            Done::Synced(report) => WatchEvent::Synced(report),
             Done::Indexed(report) => {
                 self.words_refused = false;
-                Watched::Indexed(report)
+                WatchEvent::Indexed(report)
             }
-            Done::Proven(report) => Watched::Proven(report),
+            Done::Proven(report) => WatchEvent::Proven(report),
             Done::Ended(_) => return Ok(()),
         });
         Ok(())
     }
 
     /// Why it is not for this watcher to write any more, with the lock.
-    fn is_not_ours(&self) -> Result<Option<Ended>, Error> {
+    fn is_not_ours(&self) -> Result<Option<WatchEnd>, Error> {
         let (catalogue, config) = (&self.indexer.catalogue, &self.indexer.config);
         if !catalogue.has_our_schema()? {
-            return Ok(Some(Ended::OtherVersion));
+            return Ok(Some(WatchEnd::OtherVersion));
         }
         // Its own first look takes its rules in.
         let is_other = self.looked_at.is_some() && catalogue.excluded_by()? != config.left_out_by();
-        Ok(is_other.then_some(Ended::Reconfigured))
+        Ok(is_other.then_some(WatchEnd::Reconfigured))
     }
 
     /// Whether somebody has begun to make another index in this one's place: it may lack anything still.
@@ -268,11 +268,11 @@ impl Watch<'_> {
         let hints = std::mem::take(&mut self.hints);
         let config = &self.indexer.config;
         // Each root once: a file that was told of twice is read once.
-        let (of, hinted): (Vec<usize>, Vec<Hinted<'_>>) = hints
+        let (of, hinted): (Vec<usize>, Vec<HintedPaths<'_>>) = hints
             .into_iter()
             .filter_map(|(at, paths)| {
                 let spec = config.roots.get(at)?;
-                Some((at, Hinted { spec, paths, prove }))
+                Some((at, HintedPaths { spec, paths, prove }))
             })
             .unzip();
         let left = ingest::sync_hints(&self.indexer.catalogue, config, &hinted, &mut report)?;
@@ -370,7 +370,7 @@ impl Watch<'_> {
             if changes.is_empty() && !missed {
                 return Ok(());
             }
-            (self.told)(Watched::Changed(&changes, missed));
+            (self.told)(WatchEvent::Changed(&changes, missed));
         }
     }
 }
@@ -398,9 +398,9 @@ mod tests {
 
     use super::{BREATH, MOST_PUT_OFF, SLICE, looked_for};
     use crate::config::Config;
-    use crate::index::watch::{Presence, Watch};
+    use crate::index::watch::{Watch, WatcherFence};
     use crate::index::{Freshness, Index, Indexer, SearchScope, WatchOptions};
-    use crate::ingest::Pace;
+    use crate::ingest::BatchLimits;
     use crate::model::Report;
     use crate::source::root::RootSpec;
     use crate::words::WordsLock;
@@ -444,8 +444,11 @@ mod tests {
             why: "the test".into(),
         };
         let config = Config::new(place.path().join("index"), vec![spec]);
-        let (options, mut told) = (WatchOptions::default(), |_: crate::index::Watched<'_>| {});
-        let presence = Presence::new(&config).unwrap();
+        let (options, mut told) = (
+            WatchOptions::default(),
+            |_: crate::index::WatchEvent<'_>| {},
+        );
+        let presence = WatcherFence::new(&config).unwrap();
         let indexer = Indexer::open(&config).unwrap();
         let mut watch = Watch::new(indexer, &options, presence, &mut told)
             .unwrap_or_else(|error| panic!("{error}"));
@@ -497,7 +500,7 @@ mod tests {
             let report = &mut Report::default();
             assert!(
                 indexer
-                    .words_stage(Pace::default(), &mut |_| {}, report)
+                    .words_stage(BatchLimits::default(), &mut |_| {}, report)
                     .unwrap()
             );
         }

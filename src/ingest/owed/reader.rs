@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::passages::passages;
-use super::Shares;
+use super::BacklogClasses;
 use crate::format::Format;
 use crate::format::Shape;
 use crate::model::Class;
 use crate::source::checkpoint::hash;
 use crate::source::identity::Identity;
 use crate::source::place::holds;
-use crate::words::{Owed, Part};
+use crate::words::{BacklogEntry, ThreadResult};
 
 /// A range of more bytes is read by one thread at a time, and its memory given back.
 const LARGE_BYTES: u64 = 16 << 20;
@@ -24,15 +24,15 @@ pub(super) struct Range {
     pub first: i64,
     pub last: i64,
     pub bytes: u64,
-    pub shares: Shares,
+    pub shares: BacklogClasses,
     pub path: Arc<PathBuf>,
     pub format: &'static dyn Format,
     /// `None`: the entries tell.
-    pub place: Option<Place>,
+    pub place: Option<EntryRanges>,
 }
 
 /// Where all entries of a range are.
-pub(super) struct Place {
+pub(super) struct EntryRanges {
     pub start: u64,
     pub end: u64,
     /// Of the file as it was catalogued.
@@ -40,7 +40,7 @@ pub(super) struct Place {
 }
 
 pub(super) struct Entry {
-    pub owed: Owed,
+    pub owed: BacklogEntry,
     pub start: u64,
     pub length: u64,
     pub hash: u64,
@@ -49,20 +49,24 @@ pub(super) struct Entry {
 }
 
 /// Asked whether anybody still wants what is read.
-pub(super) type Wanted<'w> = Option<&'w (dyn Fn() -> bool + Sync)>;
+pub(super) type KeepReading<'w> = Option<&'w (dyn Fn() -> bool + Sync)>;
 
 /// What a thread has.
-pub(super) struct Reader<'a, 'l, E> {
-    pub part: Part<'a>,
+pub(super) struct BacklogReader<'a, 'l, E> {
+    pub part: ThreadResult<'a>,
     /// The entries of the range of this number; `None`: the catalogue cannot tell.
     entries: E,
     large: &'l Mutex<()>,
-    wanted: Wanted<'l>,
+    wanted: KeepReading<'l>,
     buffer: Vec<u8>,
 }
 
-impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> Reader<'a, 'l, E> {
-    pub fn new(part: Part<'a>, entries: E, (large, wanted): (&'l Mutex<()>, Wanted<'l>)) -> Self {
+impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
+    pub fn new(
+        part: ThreadResult<'a>,
+        entries: E,
+        (large, wanted): (&'l Mutex<()>, KeepReading<'l>),
+    ) -> Self {
         Self {
             part,
             entries,

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::catalogue::Catalogue;
-use crate::catalogue::read::Known;
-use crate::catalogue::write::Inserts;
+use crate::catalogue::read::StoredSource;
+use crate::catalogue::write::EntryRows;
 use crate::format::Format;
 use crate::format::pi::Dialect;
-use crate::model::Part;
+use crate::model::SourcePart;
 use crate::source::root::RootSpec;
 
 /// Lines that make more than one chunk.
@@ -63,13 +63,13 @@ impl Place {
 
     fn read_while(&self, meanwhile: impl Fn(&Path)) -> Read {
         let known = self.catalogue.known_sources(self.root).unwrap().pop();
-        let checkpoint = |known: &Known| self.catalogue.checkpoint(known.source).unwrap();
-        let plan = Plan {
+        let checkpoint = |known: &StoredSource| self.catalogue.checkpoint(known.source).unwrap();
+        let plan = SourcePlan {
             root: self.root,
             path: self.path.clone(),
             relative: "one.jsonl",
             place: "one.jsonl",
-            part: Part::Main,
+            part: SourcePart::Main,
             unlisted: None,
             format: &Dialect::PI,
             known: known.as_ref(),
@@ -80,7 +80,7 @@ impl Place {
         };
         let mut cost = Cost::default();
         let (mut unproven, mut revision) = (false, 0);
-        let mut emit = |chunk: Chunk<Inserts>| {
+        let mut emit = |chunk: Chunk<EntryRows>| {
             self.catalogue.apply(&chunk, &Dialect::PI).unwrap();
             if chunk.forget_from.is_some() {
                 meanwhile(&self.path);

@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use rustc_hash::FxBuildHasher;
 
 use crate::catalogue::entries::Ascended;
-use crate::model::Place;
+use crate::model::BranchPlace;
 use crate::source::checkpoint::hash;
 
 /// The way from a session's leaf to its root, met in reverse file order.
 ///
 /// It holds as long as a parent stands before its children and ids are not used twice where it matters; what is tangled
 /// otherwise is told so, and the whole outline must say.
-pub(super) struct Ascent {
+pub(super) struct LeafPath {
     /// Whose places are asked, the last one in the file first.
     asked: std::iter::Peekable<std::vec::IntoIter<i64>>,
     /// The last entry that the agent sees.
@@ -22,10 +22,10 @@ pub(super) struct Ascent {
     compactions: HashMap<i64, Option<String>>,
     /// Id of the next entry of the branch; `None`: that is the leaf.
     next: Option<Vec<u8>>,
-    compacted: Compacted,
+    compacted: CompactionState,
     /// On the branch between its last compaction and what that kept, as far as is known.
     pending: Vec<i64>,
-    places: HashMap<i64, Place>,
+    places: HashMap<i64, BranchPlace>,
     /// Ids that were met, as hashes: two that are alike by chance cost an outline, not an answer.
     met: HashSet<u64, FxBuildHasher>,
     /// One of those asked for, or what a compaction kept, was not on the branch when it was met.
@@ -34,14 +34,14 @@ pub(super) struct Ascent {
 }
 
 /// Whether what is met further up has been put into a summary.
-enum Compacted {
+enum CompactionState {
     No,
     /// From the entry with this id upwards.
     Above(Vec<u8>),
     Yes,
 }
 
-impl Ascent {
+impl LeafPath {
     pub fn new(
         mut asked: Vec<i64>,
         leaf: Option<i64>,
@@ -55,7 +55,7 @@ impl Ascent {
             leaf,
             compactions: compactions.into_iter().collect(),
             next: None,
-            compacted: Compacted::No,
+            compacted: CompactionState::No,
             pending: Vec::new(),
             places: HashMap::new(),
             met: HashSet::default(),
@@ -70,18 +70,18 @@ impl Ascent {
             None => self.leaf == Some(key),
             Some(next) => id == Some(next),
         };
-        let is_kept = matches!(&self.compacted, Compacted::Above(kept) if id == Some(kept));
+        let is_kept = matches!(&self.compacted, CompactionState::Above(kept) if id == Some(kept));
         if is_kept {
             self.settle(match is_next {
-                true => Place::Active,
-                false => Place::Compacted,
+                true => BranchPlace::Active,
+                false => BranchPlace::Compacted,
             });
             // What was told of all above it rests on that.
             self.abandoned |= !is_next;
         }
         self.place(key, is_next, is_kept);
         if is_kept {
-            self.compacted = Compacted::Yes;
+            self.compacted = CompactionState::Yes;
         }
         self.met.extend(id.map(hash));
         if !is_next {
@@ -90,13 +90,13 @@ impl Ascent {
         if self.is_told() {
             return ControlFlow::Break(());
         }
-        if matches!(self.compacted, Compacted::No)
+        if matches!(self.compacted, CompactionState::No)
             && let Some(kept) = self.compactions.remove(&key)
         {
             self.compacted = match kept.map(String::into_bytes) {
                 Some(kept) if self.met.contains(&hash(&kept)) => return self.tangle(),
-                Some(kept) => Compacted::Above(kept),
-                None => Compacted::Yes,
+                Some(kept) => CompactionState::Above(kept),
+                None => CompactionState::Yes,
             };
         }
         match parent {
@@ -116,10 +116,10 @@ impl Ascent {
             return;
         }
         let place = match &self.compacted {
-            _ if !is_next => Some(Place::Abandoned),
-            Compacted::No => Some(Place::Active),
-            Compacted::Above(_) => is_kept.then_some(Place::Active),
-            Compacted::Yes => Some(Place::Compacted),
+            _ if !is_next => Some(BranchPlace::Abandoned),
+            CompactionState::No => Some(BranchPlace::Active),
+            CompactionState::Above(_) => is_kept.then_some(BranchPlace::Active),
+            CompactionState::Yes => Some(BranchPlace::Compacted),
         };
         self.abandoned |= !is_next;
         match place {
@@ -135,19 +135,19 @@ impl Ascent {
     }
 
     /// Where the entries stand; `None`: the session is tangled.
-    pub fn places(mut self) -> Option<HashMap<i64, Place>> {
+    pub fn places(mut self) -> Option<HashMap<i64, BranchPlace>> {
         if self.tangled {
             return None;
         }
         // What the compaction kept is not on this branch: all above it is in the summary.
-        self.settle(Place::Compacted);
-        let rest = self.asked.map(|key| (key, Place::Abandoned));
+        self.settle(BranchPlace::Compacted);
+        let rest = self.asked.map(|key| (key, BranchPlace::Abandoned));
         self.places.extend(rest);
         Some(self.places)
     }
 
     /// What is pending stands here.
-    fn settle(&mut self, place: Place) {
+    fn settle(&mut self, place: BranchPlace) {
         let pending = self.pending.drain(..).map(|key| (key, place));
         self.places.extend(pending);
     }
@@ -165,9 +165,9 @@ mod tests {
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
-    use super::Ascent;
+    use super::LeafPath;
     use crate::catalogue::entries::Ascended;
-    use crate::model::Place;
+    use crate::model::BranchPlace;
 
     struct One {
         id: Option<String>,
@@ -176,7 +176,7 @@ mod tests {
     }
 
     /// The same from the whole session at once, ids resolved to their last entry.
-    fn model(session: &[One], compactions: &[(i64, Option<String>)]) -> HashMap<i64, Place> {
+    fn model(session: &[One], compactions: &[(i64, Option<String>)]) -> HashMap<i64, BranchPlace> {
         let by_id: HashMap<&str, usize> = session
             .iter()
             .enumerate()
@@ -205,9 +205,9 @@ mod tests {
         (0..session.len())
             .map(|at| {
                 let place = match (branch.contains(&at), compacted.contains(&at)) {
-                    (false, _) => Place::Abandoned,
-                    (true, true) => Place::Compacted,
-                    (true, false) => Place::Active,
+                    (false, _) => BranchPlace::Abandoned,
+                    (true, true) => BranchPlace::Compacted,
+                    (true, false) => BranchPlace::Active,
                 };
                 (at as i64, place)
             })
@@ -219,10 +219,10 @@ mod tests {
         session: &[One],
         compactions: &[(i64, Option<String>)],
         asked: &[i64],
-    ) -> Option<HashMap<i64, Place>> {
+    ) -> Option<HashMap<i64, BranchPlace>> {
         let leaf = session.iter().rposition(|one| one.sees);
         let leaf = leaf.map(|at| at as i64);
-        let mut ascent = Ascent::new(asked.to_vec(), leaf, compactions.to_vec());
+        let mut ascent = LeafPath::new(asked.to_vec(), leaf, compactions.to_vec());
         for (at, one) in session.iter().enumerate().rev() {
             let entry = Ascended {
                 key: at as i64,
@@ -253,7 +253,7 @@ mod tests {
             sees: true,
         });
         let compactions = [(4, Some("k".to_owned()))];
-        assert_eq!(model(&session, &compactions)[&3], Place::Active);
+        assert_eq!(model(&session, &compactions)[&3], BranchPlace::Active);
         let places = places(&session, &compactions, &[3]);
         assert_eq!(places, None, "it is tangled");
     }

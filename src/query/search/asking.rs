@@ -3,27 +3,28 @@
 use std::collections::BTreeSet;
 
 use super::Search;
-use super::counted::Counted;
+use super::counted::MatchCounts;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::ingest::{scan_owed, scan_prompts};
 use crate::model::Expr;
-use crate::query::filter::Left;
+use crate::query::filter::FilteredEntries;
 use crate::syntax::{Filters, Names};
 use crate::words::{
-    self, Facts, Matcher, Order, Overlay, Pick, Scan, Scope, Side, Times, search_any,
+    self, Facts, Matcher, Order, Overlay, Scan, Scope, SearchSource, TimeRange, ValueFilter,
+    search_any,
 };
 
 /// What filters leave.
-pub(super) struct Sieve<'a> {
+pub(super) struct EntryFilter<'a> {
     pub filters: &'a Filters,
-    pub left: Left<'a>,
+    pub left: FilteredEntries<'a>,
     /// In all directories, where only one was asked for.
-    pub wide: Option<Left<'a>>,
+    pub wide: Option<FilteredEntries<'a>>,
 }
 
-impl Sieve<'_> {
+impl EntryFilter<'_> {
     fn holds_widely(&self, key: u64) -> bool {
         self.wide.as_ref().unwrap_or(&self.left).holds(key)
     }
@@ -36,17 +37,17 @@ impl Sieve<'_> {
 
 /// What passages of the entries that a sieve leaves must say.
 #[derive(Clone, Copy)]
-pub(super) struct Question<'q> {
+pub(super) struct PassageQuery<'q> {
     pub expr: Option<&'q Expr>,
-    pub sieve: &'q Sieve<'q>,
+    pub sieve: &'q EntryFilter<'q>,
 }
 
 /// Questions, asked of everything.
-pub(super) struct Asked<'a> {
+pub(super) struct CompiledSearch<'a> {
     /// Of the directory that is asked for, or of all.
-    pub here: Vec<Side<'a>>,
+    pub here: Vec<SearchSource<'a>>,
     /// Of all directories.
-    pub everywhere: Vec<Side<'a>>,
+    pub everywhere: Vec<SearchSource<'a>>,
     matchers: Vec<Option<Matcher>>,
     /// Finds what any of them looks for; `None` where one takes all text.
     marks: Option<Matcher>,
@@ -54,7 +55,7 @@ pub(super) struct Asked<'a> {
     pub failed: BTreeSet<i64>,
 }
 
-impl Asked<'_> {
+impl CompiledSearch<'_> {
     /// What matches, or may.
     pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
         Ok(search_any(&self.here, order, most)?)
@@ -73,7 +74,7 @@ impl Asked<'_> {
     pub fn confirms(
         &self,
         search: &Search<'_>,
-        sides: &[Side<'_>],
+        sides: &[SearchSource<'_>],
         (hit, entry, has_prompts): (&words::Hit, &StoredEntry, bool),
         pieces: &[String],
     ) -> Result<bool, Error> {
@@ -101,10 +102,10 @@ impl Asked<'_> {
 
 impl<'a> Search<'a> {
     /// What these filters leave, in the scope's directory and in all.
-    pub(super) fn sieve(&self, filters: &'a Filters) -> Result<Sieve<'a>, Error> {
-        let left = |cwd| Left::new(self.snapshot, filters, cwd);
+    pub(super) fn sieve(&self, filters: &'a Filters) -> Result<EntryFilter<'a>, Error> {
+        let left = |cwd| FilteredEntries::new(self.snapshot, filters, cwd);
         let cwd = self.scope.cwd.as_deref();
-        Ok(Sieve {
+        Ok(EntryFilter {
             filters,
             left: left(cwd)?,
             wide: cwd.map(|_| left(None)).transpose()?,
@@ -112,7 +113,7 @@ impl<'a> Search<'a> {
     }
 
     /// How many passages match.
-    pub(super) fn count(&self, questions: &[Question<'_>]) -> Result<Counted, Error> {
+    pub(super) fn count(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
         self.ask(questions, |asked| {
             let found = asked.hits(Order::Newest, 1)?;
             self.counted(asked, &asked.here, &found)
@@ -122,11 +123,11 @@ impl<'a> Search<'a> {
     /// Ask the words and all that they lack.
     pub(super) fn ask<R>(
         &self,
-        questions: &[Question<'_>],
-        then: impl FnOnce(&Asked<'_>) -> Result<R, Error>,
+        questions: &[PassageQuery<'_>],
+        then: impl FnOnce(&CompiledSearch<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         // Only the text itself tells.
-        let reads = |question: &Question<'_>| question.expr.is_some_and(Expr::reads_text);
+        let reads = |question: &PassageQuery<'_>| question.expr.is_some_and(Expr::reads_text);
         let (words, done) = match questions.iter().all(reads) {
             true => (None, 0),
             false => self.words()?,
@@ -162,7 +163,7 @@ impl<'a> Search<'a> {
                 roles: pick(&f.role),
                 tools: pick(&f.tool),
                 error: f.error,
-                times: Times {
+                times: TimeRange {
                     since_ms: f.since_ms,
                     until_ms: f.until_ms,
                     outside_ms: &f.outside_ms,
@@ -188,7 +189,7 @@ impl<'a> Search<'a> {
             failed.extend(unread);
             if f.asks_for_prompts() {
                 let prompts = Scope {
-                    kinds: Pick::default(),
+                    kinds: ValueFilter::default(),
                     ..read
                 };
                 let (part, changed) = scan_prompts(self.catalogue, formats, &scans[at], &prompts)?;
@@ -200,17 +201,17 @@ impl<'a> Search<'a> {
             overlays.push(Overlay::new(&scans[at], parts));
             scopes.push(scope);
         }
-        let sides: Vec<Side<'_>> = questions
+        let sides: Vec<SearchSource<'_>> = questions
             .iter()
             .enumerate()
-            .map(|(at, question)| Side {
+            .map(|(at, question)| SearchSource {
                 disk: words.filter(|_| !reads(question)),
                 overlay: Some(&overlays[at]),
                 expr: question.expr,
                 scope: scopes[at],
             })
             .collect();
-        let wider = sides.iter().enumerate().map(|(at, side)| Side {
+        let wider = sides.iter().enumerate().map(|(at, side)| SearchSource {
             scope: Scope {
                 allow: Some(&*wide[at]),
                 ..side.scope
@@ -219,7 +220,7 @@ impl<'a> Search<'a> {
         });
         let exprs = questions.iter().filter_map(|q| q.expr.cloned());
         let exprs: Vec<Expr> = exprs.collect();
-        then(&Asked {
+        then(&CompiledSearch {
             everywhere: wider.collect(),
             matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
             marks: (questions.len() > 1 && !exprs.is_empty())
@@ -232,8 +233,8 @@ impl<'a> Search<'a> {
 
 /// What is asked of a key, for each question.
 fn each<'q>(
-    questions: &'q [Question<'q>],
-    allow: fn(&Sieve<'_>, u64) -> bool,
+    questions: &'q [PassageQuery<'q>],
+    allow: fn(&EntryFilter<'_>, u64) -> bool,
 ) -> Vec<Box<dyn Fn(u64) -> bool + 'q>> {
     let mut each: Vec<Box<dyn Fn(u64) -> bool + 'q>> = Vec::new();
     for question in questions {
@@ -242,8 +243,8 @@ fn each<'q>(
     each
 }
 
-fn pick(names: &Names) -> Pick<'_> {
-    Pick {
+fn pick(names: &Names) -> ValueFilter<'_> {
+    ValueFilter {
         any: &names.any,
         none: &names.none,
     }

@@ -4,20 +4,20 @@
 use std::collections::HashSet;
 
 use super::Search;
-use super::asking::Asked;
-use super::passage::Verdict;
+use super::asking::CompiledSearch;
+use super::passage::CandidateCheck;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
 use crate::model::Class;
 use crate::query::show::Reader;
-use crate::words::{self, Order, Side, search_any};
+use crate::words::{self, Order, SearchSource, search_any};
 
 /// So many passages are read to be counted, and so many bytes of lines, at most: as long as a search takes otherwise.
 const MOST: usize = 1024;
 const MOST_BYTES: u64 = 2 << 20;
 
 /// How much matches.
-pub(super) struct Counted {
+pub(super) struct MatchCounts {
     /// Passages that match; those that may match where they were too many to be read.
     pub total: u64,
     /// Sessions of these.
@@ -30,7 +30,7 @@ pub(super) struct Counted {
     refuted: HashSet<(u64, Class)>,
 }
 
-impl Counted {
+impl MatchCounts {
     /// Whether a candidate was read and does not match.
     pub fn refutes(&self, hit: &words::Hit) -> bool {
         self.refuted.contains(&(hit.key, hit.class))
@@ -60,12 +60,12 @@ impl Search<'_> {
     /// Count what `sides` found.
     pub(super) fn counted(
         &self,
-        asked: &Asked<'_>,
-        sides: &[Side<'_>],
+        asked: &CompiledSearch<'_>,
+        sides: &[SearchSource<'_>],
         found: &words::Answer,
-    ) -> Result<Counted, Error> {
+    ) -> Result<MatchCounts, Error> {
         let candidates = found.total as u64;
-        let mut counted = Counted {
+        let mut counted = MatchCounts {
             total: candidates,
             sessions: found.sessions as u64,
             is_exact: found.undecided == 0,
@@ -93,9 +93,9 @@ impl Search<'_> {
         counted.is_exact = true;
         for (hit, entry) in undecided {
             match self.read((asked, sides), &mut reader, hit, &entry)? {
-                Verdict::Match(_) => {}
-                Verdict::Other => drop(counted.refuted.insert((hit.key, hit.class))),
-                Verdict::Stale => counted.is_exact = false,
+                CandidateCheck::Match(_) => {}
+                CandidateCheck::Other => drop(counted.refuted.insert((hit.key, hit.class))),
+                CandidateCheck::Stale => counted.is_exact = false,
             }
         }
         all.retain(|hit| !counted.refutes(hit));

@@ -41,13 +41,13 @@ pub(super) fn question(query: &str, scope: &SearchScope) -> u64 {
 
 /// What earlier pages have shown.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct SeenHits {
     question: u64,
     list: Vec<Fingerprint>,
     set: HashSet<Fingerprint>,
 }
 
-impl Shown {
+impl SeenHits {
     /// Read a cursor of this question; without one nothing was shown.
     pub fn read(cursor: Option<&str>, question: u64) -> Result<Self, Error> {
         let mut shown = Self {
@@ -108,12 +108,12 @@ mod tests {
     #[test]
     fn a_cursor_reads_what_was_written() {
         let prints = [0, 7, u64::MAX, 1 << 63].map(fingerprint);
-        let shown = Shown::read(None, 7).unwrap();
+        let shown = SeenHits::read(None, 7).unwrap();
         let cursor = shown.cursor(prints.into_iter());
-        let shown = Shown::read(Some(&cursor), 7).unwrap();
+        let shown = SeenHits::read(Some(&cursor), 7).unwrap();
         assert!(prints.iter().all(|print| shown.holds(*print)));
         assert_eq!(shown.cursor(std::iter::empty()), cursor);
-        let other = Shown::read(Some(&cursor), 8);
+        let other = SeenHits::read(Some(&cursor), 8);
         assert!(matches!(other, Err(Error::OtherCursor)));
         for wrong in [
             "",
@@ -127,7 +127,7 @@ mod tests {
             "2-日本語日本語",
             "3-0000000000000007",
         ] {
-            let read = Shown::read(Some(wrong), 7);
+            let read = SeenHits::read(Some(wrong), 7);
             assert!(matches!(read, Err(Error::Cursor)), "{wrong}");
         }
     }

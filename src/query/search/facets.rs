@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Search;
-use super::asking::Asked;
-use super::counted::Counted;
+use super::asking::CompiledSearch;
+use super::counted::MatchCounts;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
 use crate::model::{Count, Facets, iso};
@@ -13,7 +13,11 @@ use crate::words::Order;
 
 impl Search<'_> {
     /// Count the entries that match, each once.
-    pub(super) fn facets(&self, asked: &Asked<'_>, counted: &Counted) -> Result<Facets, Error> {
+    pub(super) fn facets(
+        &self,
+        asked: &CompiledSearch<'_>,
+        counted: &MatchCounts,
+    ) -> Result<Facets, Error> {
         if counted.total == 0 {
             return Ok(Facets {
                 exact: counted.is_exact,

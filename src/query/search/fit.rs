@@ -1,25 +1,25 @@
 //! How is an answer kept to its bytes? Hits are left to the next page; where a single one is too much, what else there is
 //! is shortened or left out, and the answer names it.
 
-use super::cursor::{DIGITS, Fingerprint, Shown};
+use super::cursor::{DIGITS, Fingerprint, SeenHits};
 use crate::error::Error;
 use crate::model::{HitGroup, SearchAnswer, SessionRow, acts};
 
 /// A hit of the page: its place in the answer, and what a cursor says of it.
-pub(super) struct Told {
+pub(super) struct PageHit {
     pub group: usize,
     pub prints: (Fingerprint, Option<Fingerprint>),
 }
 
-impl Told {
+impl PageHit {
     fn prints(&self) -> impl Iterator<Item = Fingerprint> {
         std::iter::once(self.prints.0).chain(self.prints.1)
     }
 }
 
 /// The cursor behind what was shown and these.
-pub(super) fn cursor(shown: &Shown, told: &[Told]) -> String {
-    shown.cursor(told.iter().flat_map(Told::prints))
+pub(super) fn cursor(shown: &SeenHits, told: &[PageHit]) -> String {
+    shown.cursor(told.iter().flat_map(PageHit::prints))
 }
 
 /// Bytes of its JSON on one line, with what acts on a terminal written as an escape.
@@ -36,8 +36,8 @@ pub(super) fn bytes(of: &impl serde::Serialize) -> usize {
 /// [`Error::TooFewBytes`] when nothing more can be left out.
 pub(super) fn fit(
     answer: &mut SearchAnswer,
-    mut told: Vec<Told>,
-    shown: &Shown,
+    mut told: Vec<PageHit>,
+    shown: &SeenHits,
     most: usize,
 ) -> Result<(), Error> {
     let is_over = |answer: &SearchAnswer| (bytes(answer) + 1).saturating_sub(most);
@@ -91,7 +91,7 @@ pub(super) fn fit(
 }
 
 /// Leave as many hits to the next page as must be; the first stays.
-fn leave_hits(answer: &mut SearchAnswer, told: &mut Vec<Told>, shown: &Shown, most: usize) {
+fn leave_hits(answer: &mut SearchAnswer, told: &mut Vec<PageHit>, shown: &SeenHits, most: usize) {
     let groups = std::mem::take(&mut answer.sessions);
     let had = answer.cursor.take();
     let rest = bytes(answer) + 1 - "null".len();

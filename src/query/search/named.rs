@@ -5,7 +5,7 @@ use super::Search;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
-use crate::model::{Expr, Named, SearchAnswer};
+use crate::model::{Expr, NamedMatch, SearchAnswer};
 use crate::query::show::address;
 
 /// The fewest characters of an id that are taken for one.
@@ -26,7 +26,7 @@ impl Search<'_> {
         let ours = self.snapshot.root_numbers()?;
         let sessions = self.catalogue.sessions_by_id(&ours, id, most)?;
         let named = &mut answer.named;
-        named.extend(sessions.into_iter().map(|stored| Named {
+        named.extend(sessions.into_iter().map(|stored| NamedMatch {
             address: stored.row.id.clone(),
             entry: None,
             session: stored.row,
@@ -87,9 +87,9 @@ impl Search<'_> {
     }
 }
 
-fn named_entry(entry: &StoredEntry, session: crate::model::SessionRow) -> Named {
+fn named_entry(entry: &StoredEntry, session: crate::model::SessionRow) -> NamedMatch {
     let id = address(entry);
-    Named {
+    NamedMatch {
         address: format!("{}:{id}", session.id),
         entry: Some(id),
         session,

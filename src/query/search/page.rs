@@ -6,11 +6,11 @@ use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
-use super::asking::Asked;
-use super::counted::Counted;
+use super::asking::CompiledSearch;
+use super::counted::MatchCounts;
 use super::cursor::{Fingerprint, fingerprint};
-use super::fit::{self, Told, bytes};
-use super::passage::{Passage, Verdict};
+use super::fit::{self, PageHit, bytes};
+use super::passage::{CandidateCheck, Passage};
 use super::place::{Branches, places};
 use super::snippet::snippet;
 use super::typed::{Author, author};
@@ -18,7 +18,7 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
-use crate::model::{Class, Explanation, Hit, HitGroup, Place, SearchAnswer, Standing, iso};
+use crate::model::{BranchPlace, Class, Explanation, Hit, HitGroup, SearchAnswer, Standing, iso};
 use crate::query::masked::mask_pieces;
 use crate::query::show::{Reader, address};
 use crate::source::checkpoint::hash;
@@ -43,8 +43,8 @@ const VAIN_BYTES: u64 = 16 << 20;
 /// Hits on their way to the page.
 pub(super) struct Page<'a, 's> {
     search: &'a Search<'s>,
-    asked: &'a Asked<'a>,
-    counted: &'a Counted,
+    asked: &'a CompiledSearch<'a>,
+    counted: &'a MatchCounts,
     matcher: Option<&'a Matcher>,
     order: Order,
     limit: usize,
@@ -55,8 +55,8 @@ pub(super) struct Page<'a, 's> {
     /// Bytes of lines that were read of those which do not match.
     vain: u64,
     /// Those whose text lowered their score, until it is their turn.
-    late: BinaryHeap<Ready>,
-    ready: Vec<Ready>,
+    late: BinaryHeap<ReadHit>,
+    ready: Vec<ReadHit>,
     /// By fingerprint of its line or text, the hit that says it: its first fingerprint.
     seen: HashMap<Fingerprint, Fingerprint>,
     copies: HashMap<Fingerprint, Copies>,
@@ -73,7 +73,7 @@ pub(super) struct Page<'a, 's> {
 }
 
 /// A hit, read.
-struct Ready {
+struct ReadHit {
     score: f32,
     time_ms: Option<i64>,
     entry: StoredEntry,
@@ -98,7 +98,7 @@ struct Candidate {
     prints: (Fingerprint, Option<Fingerprint>),
 }
 
-impl Ready {
+impl ReadHit {
     fn rank(&self, other: &Self) -> Ordering {
         self.score
             .total_cmp(&other.score)
@@ -107,21 +107,21 @@ impl Ready {
     }
 }
 
-impl PartialEq for Ready {
+impl PartialEq for ReadHit {
     fn eq(&self, other: &Self) -> bool {
         self.rank(other) == Ordering::Equal
     }
 }
 
-impl Eq for Ready {}
+impl Eq for ReadHit {}
 
-impl PartialOrd for Ready {
+impl PartialOrd for ReadHit {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ready {
+impl Ord for ReadHit {
     fn cmp(&self, other: &Self) -> Ordering {
         self.rank(other)
     }
@@ -130,8 +130,8 @@ impl Ord for Ready {
 impl<'a, 's> Page<'a, 's> {
     pub fn new(
         search: &'a Search<'s>,
-        asked: &'a Asked<'a>,
-        counted: &'a Counted,
+        asked: &'a CompiledSearch<'a>,
+        counted: &'a MatchCounts,
         order: Order,
         limit: usize,
     ) -> Self {
@@ -272,7 +272,7 @@ impl<'a, 's> Page<'a, 's> {
             let last = (self.next, self.bytes);
             self.copies.insert(own, Copies { count: 0, last });
         }
-        let ready = Ready {
+        let ready = ReadHit {
             score,
             time_ms: hit.time_ms,
             entry,
@@ -312,12 +312,12 @@ impl<'a, 's> Page<'a, 's> {
         }
         let asked = (self.asked, self.asked.here.as_slice());
         let Passage { record, pieces } = match search.read(asked, &mut self.reader, hit, &entry)? {
-            Verdict::Match(passage) => passage,
-            Verdict::Other => {
+            CandidateCheck::Match(passage) => passage,
+            CandidateCheck::Other => {
                 self.vain = self.vain.saturating_add(entry.length);
                 return Ok(None);
             }
-            Verdict::Stale => {
+            CandidateCheck::Stale => {
                 self.stale = true;
                 return Ok(None);
             }
@@ -394,11 +394,11 @@ impl<'a, 's> Page<'a, 's> {
     }
 
     /// Put the page into the answer: hits by session, or each by itself. Returns what they are.
-    pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<Vec<Told>, Error> {
+    pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<Vec<PageHit>, Error> {
         let search = self.search;
         let ready = std::mem::take(&mut self.ready);
         let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
-        for Ready { entry, .. } in &ready {
+        for ReadHit { entry, .. } in &ready {
             let of = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
             of.push(entry);
         }
@@ -409,7 +409,7 @@ impl<'a, 's> Page<'a, 's> {
             .into_iter()
             .map(|s| (s.session, s))
             .collect();
-        let mut standing: HashMap<i64, Place> = HashMap::new();
+        let mut standing: HashMap<i64, BranchPlace> = HashMap::new();
         for (number, entries) in &entries {
             if let Some(session) = sessions.get(number) {
                 standing.extend(places(search, session, entries)?);
@@ -422,9 +422,9 @@ impl<'a, 's> Page<'a, 's> {
             most => most,
         };
         let mut taken = 0;
-        let mut told: Vec<Told> = Vec::new();
+        let mut told: Vec<PageHit> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();
-        for Ready {
+        for ReadHit {
             entry,
             mut hit,
             prints,
@@ -457,7 +457,7 @@ impl<'a, 's> Page<'a, 's> {
             let mut known = groups.iter().map(|(known, _)| *known);
             let known = known.position(|known| known == number && !search.scope.flat);
             let group = known.unwrap_or(groups.len());
-            told.push(Told { group, prints });
+            told.push(PageHit { group, prints });
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
                 None => {

@@ -1,15 +1,15 @@
 //! What does a candidate say? It is read again from its file, and asked whether that is what was looked for.
 
 use super::Search;
-use super::asking::Asked;
+use super::asking::CompiledSearch;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::query::show::Reader;
-use crate::words::{self, Side, WordsError};
+use crate::words::{self, SearchSource, WordsError};
 
 /// What came of reading a candidate.
-pub(super) enum Verdict {
+pub(super) enum CandidateCheck {
     /// It says what is asked for.
     Match(Passage),
     /// The index could not tell, and it does not.
@@ -43,14 +43,14 @@ impl Search<'_> {
     /// [`Error::Store`] when the index was certain, and its line, which is as it was, says something else.
     pub(super) fn read(
         &self,
-        (asked, sides): (&Asked<'_>, &[Side<'_>]),
+        (asked, sides): (&CompiledSearch<'_>, &[SearchSource<'_>]),
         reader: &mut Reader<'_>,
         hit: &words::Hit,
         entry: &StoredEntry,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<CandidateCheck, Error> {
         self.check_wanted()?;
         let Some((text, record)) = reader.unmasked(entry)? else {
-            return Ok(Verdict::Stale);
+            return Ok(CandidateCheck::Stale);
         };
         // What stands beside the words' text is found whatever they say.
         let has_prompts = entry.flags & flag::PROMPT != 0 && self.query.asks_for_prompts();
@@ -64,10 +64,10 @@ impl Search<'_> {
         if is_told && !hit.needs_check
             || asked.confirms(self, sides, (hit, entry, has_prompts), &pieces)?
         {
-            return Ok(Verdict::Match(Passage { record, pieces }));
+            return Ok(CandidateCheck::Match(Passage { record, pieces }));
         }
         match hit.needs_check || !self.has_words() {
-            true => Ok(Verdict::Other),
+            true => Ok(CandidateCheck::Other),
             false => Err(damage("an entry that does not say what was asked for")),
         }
     }

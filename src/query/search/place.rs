@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Search;
-use super::ascent::Ascent;
+use super::ascent::LeafPath;
 use crate::catalogue::Catalogue;
 use crate::catalogue::entries::{BESIDE, StoredEntry};
 use crate::catalogue::read::StoredSession;
 use crate::error::Error;
-use crate::model::{Neighbour, Place, iso};
-use crate::query::outline::{Ask, Outline};
+use crate::model::{BranchPlace, Neighbour, iso};
+use crate::query::outline::{Outline, OutlineQuery};
 use crate::query::show::{Reader, address};
 
 /// Characters shown of a neighbour.
@@ -20,7 +20,7 @@ pub(super) fn places(
     search: &Search<'_>,
     session: &StoredSession,
     entries: &[&StoredEntry],
-) -> Result<HashMap<i64, Place>, Error> {
+) -> Result<HashMap<i64, BranchPlace>, Error> {
     let format = search.snapshot.config().format(&session.format);
     if !format.is_some_and(|format| format.has_branches()) {
         return Ok(HashMap::new());
@@ -43,7 +43,7 @@ pub(super) fn places(
     if leaf.is_some() {
         let compactions = catalogue.compactions(session.session)?;
         let keys = asked.iter().map(|entry| entry.key).collect();
-        let mut ascent = Ascent::new(keys, leaf, compactions);
+        let mut ascent = LeafPath::new(keys, leaf, compactions);
         let is_in_order =
             catalogue.each_upwards(session.session, &mut |entry| ascent.meet(entry))?;
         if is_in_order && let Some(places) = ascent.places() {
@@ -68,7 +68,7 @@ pub(super) struct Branches {
 impl Branches {
     pub fn read(search: &Search<'_>, session: &StoredSession) -> Result<Self, Error> {
         let catalogue = search.catalogue;
-        let ask = Ask {
+        let ask = OutlineQuery {
             without: &BESIDE,
             find: &[],
         };
@@ -107,12 +107,12 @@ impl Branches {
         self.numbers.get(&key).copied()
     }
 
-    fn place(&self, key: i64) -> Option<Place> {
+    fn place(&self, key: i64) -> Option<BranchPlace> {
         let at = self.at(key)?;
         Some(match self.active.contains(&at) {
-            false => Place::Abandoned,
-            true if self.compacted.contains(&at) => Place::Compacted,
-            true => Place::Active,
+            false => BranchPlace::Abandoned,
+            true if self.compacted.contains(&at) => BranchPlace::Compacted,
+            true => BranchPlace::Active,
         })
     }
 

@@ -1,11 +1,11 @@
 //! What else could be asked when a query finds too little?
 
 use super::Search;
-use super::asking::{Question, Sieve};
+use super::asking::{EntryFilter, PassageQuery};
 use super::inflect::forms;
 use crate::error::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
-use crate::query::filter::Left;
+use crate::query::filter::FilteredEntries;
 use crate::syntax::Filters;
 use crate::words::{other_tokens, single_token};
 
@@ -179,17 +179,17 @@ impl Search<'_> {
     /// Which words nothing holds, and whether it is the filters that leave nothing.
     pub(super) fn explain_nothing(
         &self,
-        questions: &[Question<'_>],
+        questions: &[PassageQuery<'_>],
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
         let mut several = false;
         // What was typed, asked of every alternative that has it.
-        let mut parts: Vec<(String, Vec<Question<'_>>)> = Vec::new();
+        let mut parts: Vec<(String, Vec<PassageQuery<'_>>)> = Vec::new();
         for question in questions {
             let members = question.expr.map(wanted).unwrap_or_default();
             several |= members.len() > 1;
             for member in members {
-                let part = Question {
+                let part = PassageQuery {
                     expr: Some(member),
                     ..*question
                 };
@@ -211,7 +211,7 @@ impl Search<'_> {
             if let Some(Expr::Phrase(text)) = asked[0].expr {
                 for word in text.split_whitespace().filter(|word| *word != text) {
                     let expr = Expr::Word(word.to_owned());
-                    let alone = asked.iter().map(|question| Question {
+                    let alone = asked.iter().map(|question| PassageQuery {
                         expr: Some(&expr),
                         ..*question
                     });
@@ -235,7 +235,7 @@ impl Search<'_> {
             let some = exprs
                 .iter()
                 .zip(questions)
-                .map(|(expr, question)| Question {
+                .map(|(expr, question)| PassageQuery {
                     expr: expr.as_ref(),
                     ..*question
                 });
@@ -246,13 +246,13 @@ impl Search<'_> {
         let none = Filters::default();
         if questions.iter().any(|q| *q.sieve.filters != none) {
             let cwd = self.scope.cwd.as_deref();
-            let sieve = Sieve {
+            let sieve = EntryFilter {
                 filters: &none,
-                left: Left::new(self.snapshot, &none, cwd)?,
+                left: FilteredEntries::new(self.snapshot, &none, cwd)?,
                 wide: None,
             };
             let bare = questions.iter().filter(|question| question.expr.is_some());
-            let bare = bare.map(|question| Question {
+            let bare = bare.map(|question| PassageQuery {
                 expr: question.expr,
                 sieve: &sieve,
             });

@@ -4,13 +4,13 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::Search;
-use crate::catalogue::values::Valued;
+use crate::catalogue::values::FilterColumn;
 use crate::error::Error;
 use crate::model::UnknownValue;
 use crate::query::filter::{folder, holds, is_at, is_id, with_file};
 use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
-use crate::syntax::{Typed, distance};
+use crate::syntax::{FilterValue, distance};
 
 /// Values told at most: of those that there are, and of those that nothing has.
 const MOST: usize = 10;
@@ -66,7 +66,7 @@ impl Search<'_> {
         Ok(unknown)
     }
 
-    fn is_known(&self, typed: &Typed, known: &[String]) -> Result<bool, Error> {
+    fn is_known(&self, typed: &FilterValue, known: &[String]) -> Result<bool, Error> {
         let value = typed.value.as_str();
         Ok(match typed.field.as_str() {
             "file" => !with_file(self.catalogue, &[value.to_owned()])?.is_empty(),
@@ -84,7 +84,7 @@ impl Search<'_> {
     }
 
     /// Every value that there is for this filter, each once.
-    fn known(&self, typed: &Typed) -> Result<Vec<String>, Error> {
+    fn known(&self, typed: &FilterValue) -> Result<Vec<String>, Error> {
         let field = typed.field.as_str();
         let ours = self.snapshot.root_numbers()?;
         let mut sessions: HashSet<i64> = HashSet::new();
@@ -96,10 +96,10 @@ impl Search<'_> {
         let values = |of| self.catalogue.values(&ours, of);
         let mut known: BTreeSet<String> = BTreeSet::new();
         match field {
-            "role" => known.extend(values(Valued::Role)?),
-            "kind" => known.extend(values(Valued::Kind)?),
-            "tool" => known.extend(values(Valued::Tool)?),
-            "status" => known.extend(values(Valued::Stop)?),
+            "role" => known.extend(values(FilterColumn::Role)?),
+            "kind" => known.extend(values(FilterColumn::Kind)?),
+            "tool" => known.extend(values(FilterColumn::Tool)?),
+            "status" => known.extend(values(FilterColumn::Stop)?),
             "label" => {
                 let mut labelled = self.catalogue.labelled_sessions()?;
                 labelled.retain(|session| sessions.contains(session));

@@ -7,26 +7,26 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Inspection, Source};
-use crate::catalogue::read::Known;
+use crate::catalogue::read::StoredSource;
 use crate::error::Error;
 use crate::format::Format;
 use crate::ingest::leave_out;
-use crate::source::discover::{Discovery, Stray, discover};
-use crate::source::folders::{Folder, Seal, parent};
+use crate::source::discover::{Discovery, ForeignFile, discover};
+use crate::source::folders::{DirectoryFingerprint, Folder, parent};
 use crate::source::identity::now_ns;
 use crate::source::root::RootSpec;
 
 /// What is stored of a root, as of one moment.
 #[derive(Default)]
-struct Stored {
-    known: Vec<Known>,
+struct StoredRootState {
+    known: Vec<StoredSource>,
     /// Of its sessions.
     places: HashSet<String>,
-    strays: BTreeMap<String, Stray>,
+    strays: BTreeMap<String, ForeignFile>,
     /// The directories with the number of files in each.
     folders: BTreeMap<String, u64>,
     /// Those of them that the next look passes over if they are as they were.
-    seals: HashMap<String, Seal>,
+    seals: HashMap<String, DirectoryFingerprint>,
     excluded: u64,
     is_as_asked: bool,
 }
@@ -46,9 +46,9 @@ impl<'i> Inspection<'i> {
         }
         let stored = match root {
             Some(root) => self.stored(root, spec, format)?,
-            None => Stored {
+            None => StoredRootState {
                 is_as_asked: true,
-                ..Stored::default()
+                ..StoredRootState::default()
             },
         };
         if !stored.is_as_asked {
@@ -73,7 +73,7 @@ impl<'i> Inspection<'i> {
             Some(_) => HashSet::new(),
             None => self.contents(spec, &stored, &discovery),
         };
-        let source = |known: Known| {
+        let source = |known: StoredSource| {
             Some(Source {
                 root: root?,
                 path: spec.path.join(&known.relative),
@@ -86,7 +86,12 @@ impl<'i> Inspection<'i> {
         Ok(known.filter_map(source).collect())
     }
 
-    fn stored(&self, root: i64, spec: &RootSpec, format: &dyn Format) -> Result<Stored, Error> {
+    fn stored(
+        &self,
+        root: i64,
+        spec: &RootSpec,
+        format: &dyn Format,
+    ) -> Result<StoredRootState, Error> {
         let (catalogue, config) = (self.catalogue, &self.stores.config);
         let now_ms = now_ns() / 1_000_000;
         catalogue.at_one_moment(|| {
@@ -98,7 +103,7 @@ impl<'i> Inspection<'i> {
             let seal = |folder: Folder| folder.seal.map(|seal| (folder.relative, seal));
             let strays = catalogue.strays(root)?.into_iter();
             let asked = (spec.format.clone(), spec.label.clone(), spec.flat);
-            Ok(Stored {
+            Ok(StoredRootState {
                 known: catalogue.known_sources(root)?,
                 places: catalogue.places(root)?,
                 strays: strays
@@ -117,13 +122,13 @@ impl<'i> Inspection<'i> {
     fn contents(
         &mut self,
         spec: &RootSpec,
-        stored: &Stored,
+        stored: &StoredRootState,
         discovery: &Discovery,
     ) -> HashSet<String> {
         for unread in &discovery.unreadable {
             self.unread(&spec.path.join(&unread.relative), unread.reason.clone());
         }
-        let seals: HashMap<&str, Option<Seal>> = discovery
+        let seals: HashMap<&str, Option<DirectoryFingerprint>> = discovery
             .folders
             .iter()
             .map(|folder| (folder.relative.as_str(), folder.seal))
@@ -139,7 +144,7 @@ impl<'i> Inspection<'i> {
                 false => self.behind("catalogue", Some(&path), what.to_owned()),
             }
         };
-        let mut strays: BTreeMap<&str, &Stray> = stored
+        let mut strays: BTreeMap<&str, &ForeignFile> = stored
             .strays
             .iter()
             .map(|(path, stray)| (path.as_str(), stray))
@@ -160,7 +165,7 @@ impl<'i> Inspection<'i> {
             }
         }
         // Of two reasons for one path the first is kept.
-        let expected: BTreeMap<&String, &Stray> = discovery
+        let expected: BTreeMap<&String, &ForeignFile> = discovery
             .unreadable
             .iter()
             .chain(&discovery.strays)
@@ -201,7 +206,7 @@ impl<'i> Inspection<'i> {
     fn folders(
         &mut self,
         spec: &RootSpec,
-        stored: &Stored,
+        stored: &StoredRootState,
         discovery: &Discovery,
         is_known: &dyn Fn(&str) -> bool,
     ) {

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use super::Inspection;
 use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::outbox::{Dead, Item};
+use crate::catalogue::outbox::{OutboxItem, StaleKeys};
 use crate::catalogue::write::flag;
 use crate::error::Error;
-use crate::ingest::{Comparison, Found, entry_bytes, passages};
+use crate::ingest::{Comparison, WordsState, entry_bytes, passages};
 use crate::model::Class;
 use crate::words::{Words, condemn};
 
@@ -35,8 +35,8 @@ pub(super) struct Passages {
     /// Of each, whether it is known whose it is.
     claimed: Vec<bool>,
     /// By source.
-    owed: HashMap<i64, Vec<Item>>,
-    dead: Vec<Dead>,
+    owed: HashMap<i64, Vec<OutboxItem>>,
+    dead: Vec<StaleKeys>,
     /// Entries to be looked at again.
     doubtful: BTreeSet<u64>,
 }
@@ -45,7 +45,7 @@ impl Passages {
     /// All that the words hold; `None` when they cannot be read, and that is told.
     pub(super) fn open(inspection: &mut Inspection<'_>) -> Result<Option<Passages>, Error> {
         let catalogue = inspection.catalogue;
-        let mut tries = Tries::default();
+        let mut tries = RetryBudget::default();
         let (found, owed, dead, damaged) = loop {
             let (found, owed, dead) = inspection.with_words(&mut |found| {
                 let (owed, dead) = (catalogue.owed(found.done)?, catalogue.dead(found.done)?);
@@ -133,12 +133,12 @@ impl Passages {
     }
 }
 
-fn is_owed(item: &Item, key: u64, answers: bool) -> bool {
+fn is_owed(item: &OutboxItem, key: u64, answers: bool) -> bool {
     (item.first as u64..=item.last as u64).contains(&key) && item.answers == answers
 }
 
-fn is_dead(dead: &[Dead], key: u64) -> bool {
-    let holds = |dead: &Dead| (dead.first as u64..=dead.last as u64).contains(&key);
+fn is_dead(dead: &[StaleKeys], key: u64) -> bool {
+    let holds = |dead: &StaleKeys| (dead.first as u64..=dead.last as u64).contains(&key);
     dead.iter().any(holds)
 }
 
@@ -156,9 +156,9 @@ fn damage_of(words: &Words) -> Vec<String> {
 
 /// How often something was tried.
 #[derive(Default)]
-struct Tries(usize);
+struct RetryBudget(usize);
 
-impl Tries {
+impl RetryBudget {
     /// Whether to try again; whoever writes is given some time.
     fn once_more(&mut self, inspection: &Inspection<'_>) -> bool {
         self.0 += 1;
@@ -176,7 +176,7 @@ impl Tries {
 }
 
 /// An entry in doubt, in one state of both stores.
-struct Doubt {
+struct SuspectEntry {
     entry: Option<StoredEntry>,
     /// What the words have of it.
     held: Vec<Class>,
@@ -189,9 +189,9 @@ impl Inspection<'_> {
     /// end it is asked without them.
     fn with_words<T>(
         &self,
-        ask: &mut dyn FnMut(Rc<Found>) -> Result<T, Error>,
+        ask: &mut dyn FnMut(Rc<WordsState>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut tries = Tries::default();
+        let mut tries = RetryBudget::default();
         loop {
             let (found, _) = self.stores.ask(&mut |snapshot| {
                 let found = snapshot.words()?;
@@ -246,7 +246,7 @@ impl Inspection<'_> {
                 {
                     places.insert(entry.source, place);
                 }
-                doubts.push(Doubt {
+                doubts.push(SuspectEntry {
                     entry,
                     held: held.remove(key).unwrap_or_default(),
                     is_owed,
@@ -326,7 +326,7 @@ impl Inspection<'_> {
     }
 }
 
-impl Doubt {
+impl SuspectEntry {
     /// What differs, if anything does.
     fn differs(&self, entry: &StoredEntry, expected: &[Class]) -> Option<String> {
         let line = entry.line;

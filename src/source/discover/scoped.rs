@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use super::{Behind, Directory, Discovery, Walk, slashed};
+use super::{Directory, Discovery, LinkBudget, Walk, slashed};
 use crate::format::Format;
 use crate::source::folders::Folders;
 use crate::source::identity::Identity;
@@ -104,7 +104,7 @@ impl Walk<'_> {
                     below: PathBuf::from(below),
                     identity,
                     above,
-                    behind: is_link.then(|| Behind::new(PathBuf::from(below))),
+                    behind: is_link.then(|| LinkBudget::new(PathBuf::from(below))),
                 })
             }
             _ => None,

@@ -3,7 +3,8 @@
 use super::overlaid;
 use crate::model::{Class, Expr};
 use crate::words::{
-    Answer, Doc, Order, Overlay, Owed, Scan, Scope, Times, Words, WordsError, WordsWriter, search,
+    Answer, BacklogEntry, Doc, Order, Overlay, Scan, Scope, TimeRange, Words, WordsError,
+    WordsWriter, search,
 };
 
 pub fn doc(key: u64, class: Class, time: i64, pieces: &[&str]) -> Doc {
@@ -281,11 +282,11 @@ fn a_sample_stands_for_what_the_raw_bytes_rule_out() {
         let scan = Scan::new(Some(&expr));
         let mut part = scan.part();
         for doc in &docs {
-            let entry = Owed {
+            let entry = BacklogEntry {
                 key: doc.key,
                 admitted: true,
                 sampled: sampled(doc.key),
-                ..Owed::default()
+                ..BacklogEntry::default()
             };
             part.count(entry, 30);
             part.read(entry, doc.class, &doc.pieces);
@@ -305,7 +306,7 @@ fn a_sample_stands_for_what_the_raw_bytes_rule_out() {
 
 #[test]
 fn the_scope_holds_before_the_limit() {
-    use crate::words::Pick;
+    use crate::words::ValueFilter;
     let mut docs: Vec<Doc> = (0..20u64)
         .map(|key| {
             doc(
@@ -376,7 +377,7 @@ fn the_scope_holds_before_the_limit() {
         (vec![19], 10)
     );
     let roles = any(&["assistant", "system"]);
-    let pick = Pick {
+    let pick = ValueFilter {
         any: &roles,
         none: &[],
     };
@@ -391,7 +392,7 @@ fn the_scope_holds_before_the_limit() {
         (vec![2], 1)
     );
     let none = any(&["user"]);
-    let pick = Pick {
+    let pick = ValueFilter {
         any: &[],
         none: &none,
     };
@@ -406,7 +407,7 @@ fn the_scope_holds_before_the_limit() {
         (vec![2, 1], 2)
     );
     let tools = any(&["read"]);
-    let pick = Pick {
+    let pick = ValueFilter {
         any: &tools,
         none: &[],
     };
@@ -421,7 +422,7 @@ fn the_scope_holds_before_the_limit() {
         (vec![3], 1)
     );
     let kinds = any(&["compaction"]);
-    let pick = Pick {
+    let pick = ValueFilter {
         any: &kinds,
         none: &[],
     };
@@ -458,9 +459,9 @@ fn the_scope_holds_before_the_limit() {
     assert_eq!(
         asked(
             Scope {
-                times: Times {
+                times: TimeRange {
                     until_ms: Some(6),
-                    ..Times::default()
+                    ..TimeRange::default()
                 },
                 ..Scope::default()
             },
@@ -469,7 +470,7 @@ fn the_scope_holds_before_the_limit() {
         (vec![5, 3, 2, 1, 0], 5)
     );
     let times = Scope {
-        times: Times {
+        times: TimeRange {
             since_ms: Some(3),
             until_ms: Some(6),
             outside_ms: &[],

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crate::model::Standing;
 
-use super::{Doc, Facts, Overlay, Owed, Scan, Scope, WordsError, WordsLock, WordsWriter};
+use super::{BacklogEntry, Doc, Facts, Overlay, Scan, Scope, WordsError, WordsLock, WordsWriter};
 
 /// The writer of the index in a folder, which nobody else holds.
 fn writer(dir: &Path, memory: usize, adders: usize) -> Result<WordsWriter, WordsError> {
@@ -34,7 +34,7 @@ fn overlaid<R>(
     let mut parts = [scan.part(), scan.part()];
     for (number, doc) in docs.iter().enumerate() {
         let part = &mut parts[number % 2];
-        let owed = Owed {
+        let owed = BacklogEntry {
             key: doc.key,
             time_ms: doc.time_ms,
             standing: Standing::of(doc.class, &doc.kind, doc.role.as_deref()),

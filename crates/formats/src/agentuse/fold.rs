@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{header, place};
 use crate::SourceFacts;
-use crate::model::{Facts, Fold, Part, SessionFacts, Usage};
+use crate::model::{Facts, Fold, SessionFacts, SourcePart, Usage};
 
 /// Add one document.
 pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
@@ -62,7 +62,9 @@ fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
 
 /// The values of the list.
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
-    let main = sources.iter().find(|source| source.part == Part::Main);
+    let main = sources
+        .iter()
+        .find(|source| source.part == SourcePart::Main);
     let header = main.and_then(|main| main.fold.header.clone());
     // Without one agentuse goes by the folder's name.
     let folder = sources.first().map(home).unwrap_or_default();
@@ -70,7 +72,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let unread = main.and_then(|main| main.fold.late_header.clone());
     let by_time = |source: &&SourceFacts<'_>| source.fold.last_message_ms;
     let messages = || sources.iter().filter(|source| source.fold.messages > 0);
-    let spent = Spent::of(sources);
+    let spent = TokenTotals::of(sources);
     let model = main
         .filter(|main| main.fold.model.is_some())
         .or_else(|| messages().max_by_key(by_time));
@@ -108,7 +110,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         leaf: sources
             .iter()
-            .filter(|source| source.part != Part::Main)
+            .filter(|source| source.part != SourcePart::Main)
             .max_by_key(|source| source.fold.last_entry_ms)
             .and_then(|source| source.fold.leaf.clone()),
         model: model.and_then(|source| source.fold.model.clone()),
@@ -150,15 +152,18 @@ fn own_of_unread(source: &SourceFacts<'_>) -> String {
 
 /// Tokens and cost of a session. Totals of a message win over those of its steps.
 #[derive(Default)]
-struct Spent {
+struct TokenTotals {
     tokens: Option<i64>,
     cost: Option<f64>,
 }
 
-impl Spent {
-    fn of(sources: &[SourceFacts<'_>]) -> Spent {
-        let mut messages: BTreeMap<String, [Spent; 2]> = BTreeMap::new();
-        for source in sources.iter().filter(|source| source.part == Part::Side) {
+impl TokenTotals {
+    fn of(sources: &[SourceFacts<'_>]) -> TokenTotals {
+        let mut messages: BTreeMap<String, [TokenTotals; 2]> = BTreeMap::new();
+        for source in sources
+            .iter()
+            .filter(|source| source.part == SourcePart::Side)
+        {
             if source.fold.tokens.is_none() && source.fold.cost.is_none() {
                 continue;
             }
@@ -168,7 +173,7 @@ impl Spent {
             of.tokens = sum(of.tokens, source.fold.tokens, i64::saturating_add);
             of.cost = sum(of.cost, source.fold.cost, |a, b| a + b);
         }
-        let mut spent = Spent::default();
+        let mut spent = TokenTotals::default();
         for [total, steps] in messages.into_values() {
             // A message begins with zeros: they are no total yet.
             let tokens = total.tokens.filter(|tokens| *tokens != 0);

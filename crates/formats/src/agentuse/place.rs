@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::Shape;
-use crate::model::{Part, Placement};
+use crate::model::{Placement, SourcePart};
 
 /// Letters of a ULID.
 const ULID: usize = 26;
@@ -108,12 +108,12 @@ pub(super) fn place(relative: &Path) -> Placement {
     match home {
         Some(at) if is_side => Placement::Source {
             session: folders[..=at].join("/"),
-            part: Part::Side,
+            part: SourcePart::Side,
             unlisted: None,
         },
         _ if name == "session.json" => Placement::Source {
             session: folders.join("/"),
-            part: Part::Main,
+            part: SourcePart::Main,
             unlisted: folders
                 .last()
                 .is_none_or(|folder| !is_session_folder(folder))

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode};
-use crate::model::{Facts, Fold, Part, Passage, Placement, SessionFacts};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 
 mod facts;
 mod fold;
@@ -82,7 +82,7 @@ fn place(relative: &Path, flat: bool) -> Placement {
     };
     Placement::Source {
         session: key.join("/"),
-        part: Part::Main,
+        part: SourcePart::Main,
         unlisted,
     }
 }

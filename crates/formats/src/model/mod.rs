@@ -15,5 +15,5 @@ pub use mask::{MASKED_BEHIND, Mask, masked_behind};
 pub use resume::Resume;
 pub use session::{Fold, Header, SessionFacts};
 pub use siblings::sort_siblings;
-pub use source::{Part, Placement};
+pub use source::{Placement, SourcePart};
 pub use time::iso;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What part of a session a source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Part {
+pub enum SourcePart {
     /// The session itself.
     Main,
     /// A nested agent's part of it.
@@ -25,7 +25,7 @@ pub enum Placement {
         /// Key of the session within the root.
         session: String,
         /// Which part of it.
-        part: Part,
+        part: SourcePart,
         /// Why the agent itself would not list a session found at this path; `None` if it would.
         unlisted: Option<String>,
     },

@@ -1,6 +1,6 @@
 //! What a pi session is: the fold over its lines, and the values pi's list shows of it.
 
-use crate::model::{Facts, Fold, Part, SessionFacts};
+use crate::model::{Facts, Fold, SessionFacts, SourcePart};
 use crate::{SourceFacts, json};
 
 /// Add one line, in file order.
@@ -92,7 +92,7 @@ fn sum<T, const N: usize>(parts: [Option<T>; N], add: impl Fn(T, T) -> T) -> Opt
 pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     let Some(source) = sources
         .iter()
-        .find(|source| source.part == Part::Main)
+        .find(|source| source.part == SourcePart::Main)
         .or(sources.first())
     else {
         return SessionFacts::default();

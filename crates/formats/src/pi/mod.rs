@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::{Format, Shape, SourceFacts, WriteMode, json};
-use crate::model::{Facts, Fold, Part, Passage, Placement, SessionFacts};
+use crate::model::{Facts, Fold, Passage, Placement, SessionFacts, SourcePart};
 
 mod dialect;
 mod facts;
@@ -109,7 +109,7 @@ fn place(relative: &Path, flat: bool) -> Placement {
     if is_session && depth == listed_depth {
         return Placement::Source {
             session,
-            part: Part::Main,
+            part: SourcePart::Main,
             unlisted: None,
         };
     }
@@ -130,7 +130,11 @@ fn place(relative: &Path, flat: bool) -> Placement {
     };
     Placement::Source {
         session,
-        part: if is_aside { Part::Copy } else { Part::Main },
+        part: if is_aside {
+            SourcePart::Copy
+        } else {
+            SourcePart::Main
+        },
         unlisted: Some(unlisted.to_owned()),
     }
 }

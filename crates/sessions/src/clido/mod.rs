@@ -21,5 +21,5 @@ mod writer;
 
 pub use line::{SCHEMA_VERSION, SessionLine};
 pub use reader::{BadLine, SessionReader};
-pub use resume::{Refused, ResumedMessage, Stale, resume, stale_files};
+pub use resume::{ChangedFile, RefusedBlock, ResumedMessage, resume, stale_files};
 pub use writer::{SessionWriter, folder, fork, redact};

@@ -25,11 +25,11 @@ pub struct ResumedMessage {
 /// A block that clido does not know: it refuses to resume the session.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("clido does not know the block {0}")]
-pub struct Refused(pub Value);
+pub struct RefusedBlock(pub Value);
 
 /// A file that is no longer as the session left it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stale {
+pub struct ChangedFile {
     /// The file.
     pub path: String,
     /// What is different, or why it cannot be told.
@@ -38,7 +38,7 @@ pub struct Stale {
 
 /// The conversation as clido takes it up: what people and models said; results of tools that follow each other as one
 /// message of the user; for calls without a result one that says so.
-pub fn resume(lines: &[SessionLine]) -> Result<Vec<ResumedMessage>, Refused> {
+pub fn resume(lines: &[SessionLine]) -> Result<Vec<ResumedMessage>, RefusedBlock> {
     let mut messages: Vec<ResumedMessage> = Vec::new();
     // Calls of the last answer that have no result yet, and the results so far.
     let (mut open, mut results): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
@@ -87,9 +87,9 @@ fn result(id: &str, content: &str, is_error: bool) -> Value {
     json!({"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error})
 }
 
-fn message(role: &'static str, content: &[Value]) -> Result<ResumedMessage, Refused> {
+fn message(role: &'static str, content: &[Value]) -> Result<ResumedMessage, RefusedBlock> {
     match content.iter().find(|block| !is_block(block)) {
-        Some(strange) => Err(Refused(strange.clone())),
+        Some(strange) => Err(RefusedBlock(strange.clone())),
         None => Ok(ResumedMessage {
             role,
             content: content.to_vec(),
@@ -114,7 +114,7 @@ fn is_block(block: &Value) -> bool {
 /// Files that are not as the session's tools left them, in the order of the results that name them. As in clido both time
 /// and hash must be the same; a hash may stand bare or behind `sha256:`. A file that was written again later in the session
 /// is told once for the older result.
-pub fn stale_files(lines: &[SessionLine]) -> Vec<Stale> {
+pub fn stale_files(lines: &[SessionLine]) -> Vec<ChangedFile> {
     lines
         .iter()
         .filter_map(|line| match line {
@@ -131,7 +131,7 @@ pub fn stale_files(lines: &[SessionLine]) -> Vec<Stale> {
                 Ok(why) => why?.to_owned(),
                 Err(error) => error.to_string(),
             };
-            Some(Stale {
+            Some(ChangedFile {
                 path: path.clone(),
                 why,
             })

@@ -14,7 +14,7 @@ use crate::output::time::bytes;
 
 /// What a table shows beside age, id, agent, messages and title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum OptionalColumns {
     Project,
     Created,
     Tokens,
@@ -30,8 +30,8 @@ const KEPT: usize = 4096;
 const ID: usize = 1;
 
 /// The rows as a table.
-pub fn table(rows: &[SessionRow], shown: &[Shown], screen: &Screen) -> String {
-    let mut look = FirstLook::new(shown, screen);
+pub fn table(rows: &[SessionRow], shown: &[OptionalColumns], screen: &Screen) -> String {
+    let mut look = ColumnWidths::new(shown, screen);
     rows.iter().for_each(|row| look.see(row));
     let mut told = look.rows();
     told.all().unwrap_or_else(|| {
@@ -42,18 +42,18 @@ pub fn table(rows: &[SessionRow], shown: &[Shown], screen: &Screen) -> String {
 }
 
 /// Sessions that are looked at before any of them is told.
-pub struct FirstLook<'a> {
+pub struct ColumnWidths<'a> {
     columns: Columns,
     ids: Vec<Box<str>>,
     /// The cells of all of them, where they are few.
     kept: Option<Vec<Vec<Cell>>>,
-    shown: &'a [Shown],
+    shown: &'a [OptionalColumns],
     screen: &'a Screen,
 }
 
-impl<'a> FirstLook<'a> {
+impl<'a> ColumnWidths<'a> {
     /// At none of them yet.
-    pub fn new(shown: &'a [Shown], screen: &'a Screen) -> Self {
+    pub fn new(shown: &'a [OptionalColumns], screen: &'a Screen) -> Self {
         let mut columns = vec![
             Column::text("AGE"),
             Column::text("SESSION"),
@@ -62,12 +62,12 @@ impl<'a> FirstLook<'a> {
             Column::number("SUBAGENTS").where_any(),
         ];
         columns.extend(shown.iter().map(|column| match column {
-            Shown::Project => Column::path("PROJECT"),
-            Shown::Created => Column::text("CREATED"),
-            Shown::Tokens => Column::number("TOKENS"),
-            Shown::Cost => Column::number("COST"),
-            Shown::Size => Column::number("SIZE"),
-            Shown::Errors => Column::number("ERRORS"),
+            OptionalColumns::Project => Column::path("PROJECT"),
+            OptionalColumns::Created => Column::text("CREATED"),
+            OptionalColumns::Tokens => Column::number("TOKENS"),
+            OptionalColumns::Cost => Column::number("COST"),
+            OptionalColumns::Size => Column::number("SIZE"),
+            OptionalColumns::Errors => Column::number("ERRORS"),
         }));
         columns.push(Column::long("TITLE"));
         Self {
@@ -119,7 +119,7 @@ pub struct Rows<'a> {
     lines: Lines,
     ids: ShortIds,
     kept: Option<Vec<Vec<Cell>>>,
-    shown: &'a [Shown],
+    shown: &'a [OptionalColumns],
     screen: &'a Screen,
 }
 
@@ -153,7 +153,7 @@ impl Rows<'_> {
 }
 
 /// What stands in a session's line, its id in full.
-fn cells(row: &SessionRow, shown: &[Shown], screen: &Screen) -> Vec<Cell> {
+fn cells(row: &SessionRow, shown: &[OptionalColumns], screen: &Screen) -> Vec<Cell> {
     let agent = match &row.label {
         Some(label) => format!("{}={label}", row.agent),
         None => row.agent.clone(),
@@ -171,19 +171,19 @@ fn cells(row: &SessionRow, shown: &[Shown], screen: &Screen) -> Vec<Cell> {
     ];
     cells.extend(shown.iter().map(|column| {
         match column {
-            Shown::Project => (Tone::Plain, screen.path(Path::new(&row.cwd))),
-            Shown::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
-            Shown::Tokens => (
+            OptionalColumns::Project => (Tone::Plain, screen.path(Path::new(&row.cwd))),
+            OptionalColumns::Created => (Tone::Quiet, screen.age(row.created.as_deref())),
+            OptionalColumns::Tokens => (
                 Tone::Quiet,
                 row.tokens.map_or_else(String::new, |n| n.to_string()),
             ),
-            Shown::Cost => (
+            OptionalColumns::Cost => (
                 Tone::Quiet,
                 row.cost
                     .map_or_else(String::new, |usd| format!("${usd:.2}")),
             ),
-            Shown::Size => (Tone::Quiet, bytes(row.bytes)),
-            Shown::Errors => (Tone::Quiet, row.errors.to_string()),
+            OptionalColumns::Size => (Tone::Quiet, bytes(row.bytes)),
+            OptionalColumns::Errors => (Tone::Quiet, row.errors.to_string()),
         }
     }));
     cells.push(marked_title(row));
