@@ -14,23 +14,23 @@ use crate::query::{Stores, preview, verify};
 mod answers;
 mod asking;
 mod damage;
-mod debt;
+mod backlog;
 mod feed;
 mod heal;
 mod indexer;
-mod listed;
+mod list_events;
 mod merging;
 mod progress;
 mod roots;
-pub(crate) mod turns;
+pub(crate) mod writer_lock;
 mod watch;
 mod wipe;
 
 pub use self::asking::StreamOutcome;
-pub use self::debt::BacklogSize;
+pub use self::backlog::BacklogSize;
 pub use self::feed::{Feed, FeedEvent};
 pub use self::indexer::Indexer;
-pub use self::listed::ListEvent;
+pub use self::list_events::ListEvent;
 pub(crate) use self::watch::is_file_of_watcher;
 pub use self::watch::{WatchEnd, WatchEvent, WatchOptions, caught_up};
 pub use crate::catalogue::{RefusalCause, Rows, SqlPart};
@@ -237,7 +237,7 @@ impl Index {
     /// program that opens the index and searches: what is owed every search reads from the files, and says so
     /// ([`SearchAnswer::outstanding`]). It is done here, on threads of this process.
     ///
-    /// Nothing is done where [too little](Debt::Little) is owed to open a writer for, where the index cannot be written or was
+    /// Nothing is done where [too little](BacklogSize::Little) is owed to open a writer for, where the index cannot be written or was
     /// removed, and where somebody else writes or watches, who does it. So what is owed may stay: whoever calls it again and
     /// again leaves time between, or stops at what is no less than before.
     ///
@@ -328,7 +328,7 @@ impl Index {
 
     /// Whether a live watcher keeps the index up to date, words included.
     pub fn is_watched(&self) -> bool {
-        turns::is_watched(&self.stores.config)
+        writer_lock::is_watched(&self.stores.config)
     }
 
     /// Whether another process holds the writer lock.

@@ -72,7 +72,7 @@ pub mod query;
 pub mod settings;
 mod source;
 pub mod syntax;
-pub mod traces;
+pub mod index_files;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};

@@ -403,7 +403,7 @@ fn reads_beside_writers_while_the_index_is_removed() {
         3,
         Some(|config| {
             let _ =
-                sessionary::traces::traces(&config.index_dir).and_then(|traces| traces.remove());
+                sessionary::index_files::traces(&config.index_dir).and_then(|traces| traces.remove());
             std::thread::sleep(Duration::from_millis(80));
         }),
     );

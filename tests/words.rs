@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sessionary::index::SearchScope;
-use sessionary::traces::traces;
+use sessionary::index_files::traces;
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
 use crate::excluded::{files_with, terms};

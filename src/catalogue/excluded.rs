@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::params;
 
 use super::open::{Catalogue, Error, step};
-use crate::source::folders::DirectoryFingerprint;
+use crate::source::fingerprints::DirectoryFingerprint;
 use crate::source::identity::Identity;
 
 /// A stored source with what excludes it.

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::open::{Catalogue, Error};
 use super::read::{KNOWN, StoredSource, known};
-use crate::source::folders::{DirectoryFingerprint, Folder, ranges_of_files};
+use crate::source::fingerprints::{DirectoryFingerprint, Folder, ranges_of_files};
 
 /// Every so often every file is compared with what is stored, whatever the seals say: where directories vouch for
 /// their files, someone may have written in place.

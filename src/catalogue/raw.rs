@@ -30,7 +30,7 @@ pub(super) struct EntryReader {
     changed: BTreeMap<i64, PathBuf>,
 }
 
-/// A [`Reader`] that SQLite holds, too.
+/// A [`EntryReader`] that SQLite holds, too.
 pub(super) struct SharedEntryReader(Arc<Mutex<EntryReader>>);
 
 /// Take a snapshot of both, and say whether nobody has committed in between.

@@ -486,7 +486,7 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     })
 }
 
-/// Columns of a [`Known`] source.
+/// Columns of a [`StoredSource`] source.
 pub(super) const KNOWN: &str =
     "source, relative, device, inode, size, mtime_ns, ctime_ns, racy, revision, consumed,
     unlisted, unread IS NOT NULL";

@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::open::{Catalogue, Error};
 use super::read::{KNOWN, StoredSource, known};
 use crate::source::discover::ForeignFile;
-use crate::source::folders::parent;
+use crate::source::fingerprints::parent;
 
 /// The paths below a directory: from the first of these on, before the second.
 fn below(path: &str) -> (String, String) {

@@ -61,7 +61,7 @@ pub struct ProblemRow {
 /// Bytes of memory that one takes, about: itself, and its reason with what the allocator adds.
 const PROBLEM_BYTES: usize = size_of::<ProblemRow>() + 64;
 
-/// Where the entries of a chunk go as they are read: into [`Inserts`] for the catalogue, or into a
+/// Where the entries of a chunk go as they are read: into [`EntryRows`] for the catalogue, or into a
 /// plain list to be compared with it.
 pub trait Entries: Default {
     /// The next entry in file order.

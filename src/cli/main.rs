@@ -3,7 +3,7 @@
 //! The binary is a thin shell: it reads the environment, calls the library, and prints the structs
 //! that come back. stdout is data, stderr is talk.
 
-mod afterwards;
+mod background;
 mod agents;
 mod args;
 mod autostart;

@@ -84,7 +84,7 @@ impl Index {
     /// finds them. While it waits it asks a hundred times a second whether anybody has committed: a look at one
     /// number in shared memory, and at which file it is.
     ///
-    /// A rebuild begins the numbers anew. The feed tells whoever reads it then ([`News::Missed`]); who keeps a number for later
+    /// A rebuild begins the numbers anew. The feed tells whoever reads it then ([`FeedEvent::Missed`]); who keeps a number for later
     /// keeps the `index_id` of the view `freshness` beside it, and comes with `Some(0)` when that is another one.
     ///
     /// # Errors

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::damage::{ANEW, remove_catalogue};
 use super::merging::MergeThread;
-use super::turns::{WaitPolicy, WriterLock};
-use super::{CACHE_TAG, Config, Error, Event, RootSpec, turns};
+use super::writer_lock::{WaitPolicy, WriterLock};
+use super::{CACHE_TAG, Config, Error, Event, RootSpec, writer_lock};
 use crate::catalogue::{self, Catalogue};
 use crate::config::lasting;
 use crate::failpoint::reach;
@@ -61,7 +61,7 @@ impl Indexer {
     /// # Errors
     /// As [`Indexer::open`].
     pub fn open_with(config: &Config, progress: &mut dyn FnMut(Event)) -> Result<Indexer, Error> {
-        Indexer::open_within(config, turns::WHILE, progress)
+        Indexer::open_within(config, writer_lock::WHILE, progress)
     }
 
     /// The same where nobody is waited for.
@@ -69,12 +69,12 @@ impl Indexer {
     /// # Errors
     /// [`Error::Busy`] when another process holds the lock; otherwise as [`Indexer::open`].
     pub fn try_open(config: &Config) -> Result<Indexer, Error> {
-        Indexer::open_within(config, turns::AT_ONCE, &mut |_| {})
+        Indexer::open_within(config, writer_lock::AT_ONCE, &mut |_| {})
     }
 
     /// Open the index for a look at all files by somebody who only asks: a watcher's turn is waited for, for a moment.
     pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
-        Indexer::open_within(config, turns::MOMENT, &mut |_| {})
+        Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {})
     }
 
     pub(super) fn open_within(
@@ -119,7 +119,7 @@ impl Indexer {
     /// readers do: for who has written a session, of which a watcher is told anyway.
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
-            true => Indexer::open_within(config, turns::MOMENT, &mut |_| {}).map(Some),
+            true => Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {}).map(Some),
             false => Ok(None),
         }
     }
@@ -450,10 +450,10 @@ fn lock(
             progress(Event::Waiting);
             !config.cancel.is_cancelled()
         };
-        let locked = turns::lock_within(&directory, &lock, patience, &mut waits);
+        let locked = writer_lock::lock_within(&directory, &lock, patience, &mut waits);
         match locked.map_err(|e| Error::io(&path, e))? {
             // Else the index was removed meanwhile.
-            true if turns::stands_at(&path, &lock) => return Ok(WriterLock::of(lock, &directory)),
+            true if writer_lock::stands_at(&path, &lock) => return Ok(WriterLock::of(lock, &directory)),
             true => {}
             false if config.cancel.is_cancelled() => return Err(Error::Cancelled),
             false => return Err(patience.refusal(&config.index_dir, &directory)),

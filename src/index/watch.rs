@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::feed::FeedCursor;
-use super::{Config, Error, Event, Index, Indexer, turns};
+use super::{Config, Error, Event, Index, Indexer, writer_lock};
 use crate::catalogue::Catalogue;
 use crate::ingest::Audits;
 use crate::model::{Change, Report, WatcherStatus, iso};
@@ -129,7 +129,7 @@ impl Indexer {
         told: &mut dyn FnMut(WatchEvent<'_>),
     ) -> Result<WatchEnd, Error> {
         let presence = WatcherFence::new(&self.config)?;
-        self.patience = turns::WATCHING;
+        self.patience = writer_lock::WATCHING;
         self.catalogue.set_patience(self.patience.statements)?;
         let mut watch = Watch::new(self, options, presence, told)?;
         match watch.run() {

@@ -14,7 +14,7 @@ use crate::model::SourcePart;
 use crate::source::checkpoint::hash;
 use crate::source::discover::{Discovery, ForeignFile, FoundSource};
 use crate::source::exclude::{Exclude, ExcludedFiles};
-use crate::source::folders::DirectoryFingerprint;
+use crate::source::fingerprints::DirectoryFingerprint;
 use crate::source::root::RootSpec;
 
 /// Of lines only the beginning of a file is looked at for its header.

@@ -2,17 +2,17 @@
 
 mod compare;
 mod exclude;
-mod flight;
-mod found;
+mod backpressure;
+mod open_words;
 mod hints;
-mod look;
-mod owed;
+mod scan;
+mod backlog;
 mod passages;
 mod plan;
 mod prompts;
 mod prove;
 mod reading;
-mod room;
+mod disk_space;
 mod single;
 mod sync;
 mod wipe;
@@ -20,9 +20,9 @@ mod words;
 
 pub use compare::{Comparison, Finding, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
-pub use found::{Agreement, WordsCache, WordsState, are_refused};
+pub use open_words::{Agreement, WordsCache, WordsState, are_refused};
 pub use hints::{HintedPaths, settle, sync_hints};
-pub use owed::scan_owed;
+pub use backlog::scan_owed;
 pub use passages::passages;
 pub use prompts::scan_prompts;
 pub use prove::Audits;

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::flight::ByteBudget;
-use super::look::{RootScan, look};
+use super::backpressure::ByteBudget;
+use super::scan::{RootScan, look};
 use super::plan::{SourcePlan, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
 use crate::catalogue::read::StoredSource;
@@ -18,7 +18,7 @@ use crate::format::Format;
 use crate::model::Cancel;
 use crate::model::{Event, Report};
 use crate::source::discover::{Discovery, ForeignFile};
-use crate::source::folders::parent;
+use crate::source::fingerprints::parent;
 use crate::source::identity::now_ns;
 use crate::source::links::{ABOVE_A_ROOT, NOT_FOLLOWED};
 use crate::source::root::RootSpec;

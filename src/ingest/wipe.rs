@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::found::{done_in, payload};
+use super::open_words::{done_in, payload};
 use super::words::WordsStage;
 use crate::catalogue::Catalogue;
 use crate::words::{Words, WordsError, WordsLock, WordsWriter};

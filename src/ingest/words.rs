@@ -8,7 +8,7 @@ use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::found::{done_in, payload};
+use super::open_words::{done_in, payload};
 use super::passages::passages;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::outbox::OutboxItem;
@@ -97,7 +97,7 @@ pub fn index_words(
     progress: &mut dyn FnMut(Event),
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
-    if let Some(why) = super::room::lacking(catalogue, directory)? {
+    if let Some(why) = super::disk_space::lacking(catalogue, directory)? {
         report.notes.push(why);
         return Ok(BTreeSet::new());
     }

@@ -1,6 +1,6 @@
 //! Plain data that crosses the walls between the rooms. No logic but conversions, no I/O.
 
-mod acts;
+mod terminal_controls;
 mod answer;
 mod cancel;
 mod event;
@@ -8,7 +8,7 @@ mod mask;
 mod query;
 mod standing;
 
-pub use acts::acts;
+pub use terminal_controls::acts;
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, Explanation, Facets, FileState,
     FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Report, RootStatus, SCHEMA_VERSION,

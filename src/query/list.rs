@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::list_json::WrittenList;
 use super::page::{ListPage, Row};
 use super::show::Reader;
-use crate::catalogue::marks::SessionFilterRow;
+use crate::catalogue::filter_columns::SessionFilterRow;
 use crate::catalogue::read::{StoredSession, Totals};
 use crate::error::Error;
 use crate::format::ListOrder;

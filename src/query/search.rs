@@ -17,24 +17,24 @@ use crate::syntax::{self, Now};
 use crate::words::{self, Order, Words, search_any};
 
 mod ascent;
-mod asking;
+mod compiled;
 mod counted;
 mod cursor;
 mod facets;
-mod fit;
-mod inflect;
+mod max_bytes;
+mod endings;
 mod named;
 mod page;
 mod passage;
 mod place;
 mod relax;
 mod snippet;
-mod typed;
+mod authorship;
 mod unknown;
 
-use asking::{EntryFilter, PassageQuery};
+use compiled::{EntryFilter, PassageQuery};
 use cursor::SeenHits;
-use fit::PageHit;
+use max_bytes::PageHit;
 use page::Page;
 
 /// How a search is asked.
@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
         }
         match self.scope.max_bytes {
             0 => Ok(()),
-            most => fit::fit(answer, told, self.shown, most),
+            most => max_bytes::fit(answer, told, self.shown, most),
         }
     }
 

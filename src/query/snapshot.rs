@@ -3,7 +3,7 @@
 //!
 //! A snapshot is a read transaction of the catalogue together with the words as one commit left
 //! them, and the batch numbers of both agree. Nothing but a snapshot can be asked: the catalogue
-//! of an [`Index`] is out of reach for everybody else.
+//! of an [`Index`](crate::Index) is out of reach for everybody else.
 //!
 //! Session files are read while an answer is made, and they change when their agents please. Each
 //! entry read again is proven by its hash. A source with other bytes is noted on the snapshot;
@@ -31,7 +31,7 @@ const TRIES: usize = 5;
 ///
 /// While it lives it holds a read transaction of the catalogue, and the WAL of a catalogue that
 /// somebody writes meanwhile grows: ask, let it go, and print afterwards. Several snapshots of one
-/// [`Index`] that live at the same time are of the same state.
+/// [`Index`](crate::Index) that live at the same time are of the same state.
 pub struct Snapshot<'i> {
     pub(super) stores: &'i Stores,
     pub(super) catalogue: &'i Catalogue,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, available_parallelism};
 use std::{fs, io};
 
-use super::folders::{DirectoryFingerprint, Folder, Folders};
+use super::fingerprints::{DirectoryFingerprint, Folder, Folders};
 use super::identity::{Identity, now_ns};
 use super::links::Links;
 use super::listing::{DirEntry, Kind, Listing, list};

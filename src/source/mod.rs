@@ -6,7 +6,7 @@ pub mod discover;
 pub mod events;
 pub mod exclude;
 pub mod filesystem;
-pub mod folders;
+pub mod fingerprints;
 pub mod links;
 pub mod listing;
 pub mod place;

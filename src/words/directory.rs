@@ -16,7 +16,7 @@ use tantivy::directory::{
 };
 
 use super::WordsError;
-use super::passing::StreamedFile;
+use super::streamed_file::StreamedFile;
 use crate::failpoint::reach;
 use crate::private;
 

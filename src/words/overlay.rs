@@ -1,6 +1,6 @@
 //! What do the passages say that the disk still lacks? They are read through, once for each query.
 //!
-//! A [`Scan`] is an expression made ready for that; each thread reads into a [`Part`] of its own,
+//! A [`Scan`] is an expression made ready for that; each thread reads into a [`ThreadResult`] of its own,
 //! and the parts make the [`Overlay`]: the passages that match, as frequencies and lengths, and
 //! what is needed to score them together with those on disk.
 //!
@@ -233,12 +233,12 @@ impl ThreadResult<'_> {
         self.scan.prefilter.may_match(records, json)
     }
 
-    /// Whether records that [`Part::may_match`] rules out need not be counted either, and some are.
+    /// Whether records that [`ThreadResult::may_match`] rules out need not be counted either, and some are.
     pub fn skips_what_cannot_match(&self) -> bool {
         !self.scan.is_scored() && !self.scan.prefilter.is_open()
     }
 
-    /// Whether a passage of this record is to be [read](Part::read).
+    /// Whether a passage of this record is to be [read](ThreadResult::read).
     pub fn wants(&self, entry: BacklogEntry, record: &[u8], json: bool) -> bool {
         entry.sampled && self.scan.is_scored() || entry.admitted && self.may_match(record, json)
     }

@@ -1,7 +1,7 @@
 //! What is asked for that only the text itself can tell: a part of it, or a regular expression.
 //!
 //! Bytes that hold none of the ASCII text which every match must hold need not be decoded;
-//! [`Need`] says which that is.
+//! [`RequiredLiteral`] says which that is.
 
 use std::ops::Range;
 

@@ -93,7 +93,7 @@ pub struct TimeRange<'a> {
 }
 
 impl TimeRange<'_> {
-    /// Whether [`Times::admit`] could say no.
+    /// Whether [`TimeRange::admit`] could say no.
     pub(super) fn are_asked(&self) -> bool {
         self.since_ms.is_some() || self.until_ms.is_some() || !self.outside_ms.is_empty()
     }

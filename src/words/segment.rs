@@ -16,7 +16,7 @@ use tantivy::tokenizer::MAX_TOKEN_LEN;
 use tantivy::{Index, TantivyDocument};
 
 use super::postings::Postings;
-use super::runs::{SortedRuns, Terms};
+use super::sorted_runs::{SortedRuns, Terms};
 use super::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
 use super::tokenizer::Segmenter;
 use crate::model::Class;
@@ -41,7 +41,7 @@ struct ClassBuilder {
     /// What was in `text` before.
     runs: Option<SortedRuns>,
     rows: Vec<Row>,
-    /// The terms of the other fields, in the order of [`Draft::write_facts`], and where they stand.
+    /// The terms of the other fields, in the order of [`SegmentBuilder::write_facts`], and where they stand.
     facts: [BTreeMap<String, Vec<u32>>; 4],
 }
 

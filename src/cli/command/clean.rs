@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::settings;
-use sessionary::traces::traces;
+use sessionary::index_files::traces;
 
 use crate::args::Global;
 use crate::autostart;

@@ -11,7 +11,7 @@ use sessionary::index::{ShowScope, ShownPart, StreamOutcome};
 use sessionary::model::{SCHEMA_VERSION, SessionRow};
 use sessionary::{Config, Error, Index};
 
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::spool::Spool;
 use crate::output::time::{bytes, count};

@@ -16,7 +16,7 @@ use sessionary::{Config, Index, ListEvent};
 
 use self::rows::ColumnWidths;
 pub use self::rows::{OptionalColumns, table};
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::provisional::LiveLines;
 use crate::output::spool::Spool;

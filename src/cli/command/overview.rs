@@ -5,7 +5,7 @@ use sessionary::Config;
 use sessionary::index::ListScope;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::command::list::OptionalColumns;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;

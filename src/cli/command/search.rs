@@ -8,7 +8,7 @@ use sessionary::model::{SearchAnswer, UnknownValue};
 use sessionary::syntax::{self, Now};
 use sessionary::{Config, Freshness, Index};
 
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};

@@ -8,7 +8,7 @@ use sessionary::index::{ShowScope, ShownPart};
 use sessionary::model::{Class, SessionRow, ShownEntry};
 use sessionary::{Config, Index};
 
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::output::Screen;
 use crate::output::stream::{JsonFrame, Stream};

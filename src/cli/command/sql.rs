@@ -10,7 +10,7 @@ use sessionary::index::StreamOutcome;
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::{Config, Error, Index, Rows, SqlPart};
 
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::csv;
 use crate::output::spool::Spool;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sessionary::model::{RootStatus, SCHEMA_VERSION, Status, WatcherStatus};
 use sessionary::{Config, Freshness, Index};
 
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sessionary::Config;
 use sessionary::model::{Report, SCHEMA_VERSION};
 
-use crate::afterwards::step_back;
+use crate::background::step_back;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::progress::Progress;

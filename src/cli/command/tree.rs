@@ -8,7 +8,7 @@ use sessionary::Config;
 use sessionary::index::{TreeFilter, TreePart, TreeScope};
 use sessionary::model::{SessionRow, Tree, TreeRow};
 
-use crate::afterwards::afterwards;
+use crate::background::afterwards;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::branches::{ASCII, UNICODE, prefixes};

@@ -417,7 +417,7 @@ mod tests {
     #[test]
     fn a_lock_that_another_one_keeps_is_had_later() {
         let refusal =
-            crate::index::turns::WATCHING.refusal("/index".as_ref(), "/index/v1".as_ref());
+            crate::index::writer_lock::WATCHING.refusal("/index".as_ref(), "/index/v1".as_ref());
         assert!(super::passes(&refusal), "{refusal}");
     }
 

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::Search;
-use super::asking::CompiledSearch;
+use super::compiled::CompiledSearch;
 use super::passage::CandidateCheck;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Search;
-use super::asking::CompiledSearch;
+use super::compiled::CompiledSearch;
 use super::counted::MatchCounts;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;

@@ -6,14 +6,14 @@ use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
-use super::asking::CompiledSearch;
+use super::compiled::CompiledSearch;
 use super::counted::MatchCounts;
 use super::cursor::{Fingerprint, fingerprint};
-use super::fit::{self, PageHit, bytes};
+use super::max_bytes::{self, PageHit, bytes};
 use super::passage::{CandidateCheck, Passage};
 use super::place::{Branches, places};
 use super::snippet::snippet;
-use super::typed::{Author, author};
+use super::authorship::{Author, author};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
@@ -471,7 +471,7 @@ impl<'a, 's> Page<'a, 's> {
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
-        answer.cursor = self.more.then(|| fit::cursor(search.shown, &told));
+        answer.cursor = self.more.then(|| max_bytes::cursor(search.shown, &told));
         Ok(told)
     }
 }

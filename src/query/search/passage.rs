@@ -1,7 +1,7 @@
 //! What does a candidate say? It is read again from its file, and asked whether that is what was looked for.
 
 use super::Search;
-use super::asking::CompiledSearch;
+use super::compiled::CompiledSearch;
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::write::flag;
 use crate::error::Error;

@@ -1,8 +1,8 @@
 //! What else could be asked when a query finds too little?
 
 use super::Search;
-use super::asking::{EntryFilter, PassageQuery};
-use super::inflect::forms;
+use super::compiled::{EntryFilter, PassageQuery};
+use super::endings::forms;
 use crate::error::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
 use crate::query::filter::FilteredEntries;

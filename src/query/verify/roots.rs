@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::ingest::leave_out;
 use crate::source::discover::{Discovery, ForeignFile, discover};
-use crate::source::folders::{DirectoryFingerprint, Folder, parent};
+use crate::source::fingerprints::{DirectoryFingerprint, Folder, parent};
 use crate::source::identity::now_ns;
 use crate::source::root::RootSpec;
 

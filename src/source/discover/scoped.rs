@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 
 use super::{Directory, Discovery, LinkBudget, Walk, slashed};
 use crate::format::Format;
-use crate::source::folders::Folders;
+use crate::source::fingerprints::Folders;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
 use crate::source::listing::Kind;

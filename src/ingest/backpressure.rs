@@ -60,7 +60,7 @@ impl ByteBudget {
     }
 }
 
-/// See [`Flight::until_dropped`].
+/// See [`ByteBudget::until_dropped`].
 pub(super) struct BudgetGuard<'f>(&'f ByteBudget);
 
 impl Drop for BudgetGuard<'_> {

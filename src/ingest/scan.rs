@@ -7,7 +7,7 @@ use crate::catalogue::{Catalogue, Error, read::StoredSource};
 use crate::config::Config;
 use crate::format::Format;
 use crate::source::discover::{Discovery, ForeignFile, discover_changes};
-use crate::source::folders::{Folder, Folders, parent};
+use crate::source::fingerprints::{Folder, Folders, parent};
 use crate::source::root::RootSpec;
 
 /// What lies below a root, and what is known of the same directories.

@@ -14,7 +14,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use crate::catalogue::outbox::OutboxItem;
-use crate::catalogue::owed::BacklogRange;
+use crate::catalogue::backlog::BacklogRange;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;

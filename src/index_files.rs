@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::catalogue::APPLICATION_ID;
 use crate::config::is_file_of_rules;
 use crate::error::Error;
-use crate::index::turns::{self, WaitPolicy};
+use crate::index::writer_lock::{self, WaitPolicy};
 use crate::index::{CACHE_TAG, is_file_of_watcher};
 use crate::words;
 
@@ -89,7 +89,7 @@ impl IndexFiles {
     /// # Errors
     /// [`Error::Busy`] when an index is being written and that does not get on: then nothing was removed.
     pub fn remove(&self) -> Result<(), Error> {
-        self.remove_within(turns::WHILE)
+        self.remove_within(writer_lock::WHILE)
     }
 
     /// The same where nobody is waited for.
@@ -97,7 +97,7 @@ impl IndexFiles {
     /// # Errors
     /// [`Error::Busy`] when an index is being written: then nothing was removed.
     pub fn try_remove(&self) -> Result<(), Error> {
-        self.remove_within(turns::AT_ONCE)
+        self.remove_within(writer_lock::AT_ONCE)
     }
 
     fn remove_within(&self, patience: WaitPolicy) -> Result<(), Error> {
@@ -135,7 +135,7 @@ impl IndexFiles {
                 continue;
             };
             let generation = path.parent().unwrap_or(path);
-            let locked = turns::lock_within(generation, &lock, patience, &mut || true);
+            let locked = writer_lock::lock_within(generation, &lock, patience, &mut || true);
             if matches!(locked, Ok(false)) {
                 return Err(patience.refusal(&self.index_dir, generation));
             }
