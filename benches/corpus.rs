@@ -1,4 +1,5 @@
-//! What does a disk full of sessions look like? Writes synthetic pi sessions, the same bytes for the same arguments.
+//! What does a disk full of sessions look like? Writes synthetic pi sessions, the same bytes for
+//! the same arguments.
 //!
 //! The shares of bytes follow a measured corpus: tool-result text 42 %, images 21 %, tool-call
 //! arguments 9 %, thinking 5 %, signatures 5 %, assistant text 4 %, user text 0.5 %, the rest JSON.
@@ -495,7 +496,8 @@ impl Writer<'_> {
         tool
     }
 
-    /// What happens between two turns: a name, a label, a compaction, a branch, a command of the user's own.
+    /// What happens between two turns: a name, a label, a compaction, a branch, a command of the
+    /// user's own.
     fn between_turns(&mut self, turns: u32) -> io::Result<()> {
         if turns == 1 && self.chance(0.2) {
             self.entry("session_info");

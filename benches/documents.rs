@@ -1,4 +1,5 @@
-//! Sessions of many files, as agentuse leaves them: how are they made, and what does it cost to look at them?
+//! Sessions of many files, as agentuse leaves them: how are they made, and what does it cost to
+//! look at them?
 
 use std::fs;
 use std::path::{Path, PathBuf};

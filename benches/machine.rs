@@ -1,4 +1,5 @@
-//! How fast is this machine, compared with the one that floors and targets were set on? Asked in the same run.
+//! How fast is this machine, compared with the one that floors and targets were set on? Asked in
+//! the same run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,7 +28,8 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Measure, and say so in rows. `looks_there` is the time of a look at every file where the targets were set.
+    /// Measure, and say so in rows. `looks_there` is the time of a look at every file where the
+    /// targets were set.
     pub fn measure(
         root: &Path,
         work: &Path,

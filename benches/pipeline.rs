@@ -1,8 +1,8 @@
 //! How long does it take on this machine from a write() to a row, when nothing is done but that?
 //!
-//! The pipeline that the targets of a live watcher were set by: `notify` tells of the file, the new bytes are read, the
-//! line is parsed, and one transaction holds its row, the offset and a row of the outbox. On the machine where the targets
-//! were set its median was 0.167 ms.
+//! The pipeline that the targets of a live watcher were set by: `notify` tells of the file, the new
+//! bytes are read, the line is parsed, and one transaction holds its row, the offset and a row of
+//! the outbox. On the machine where the targets were set its median was 0.167 ms.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -1,4 +1,5 @@
-//! What did one whole process cost? Wall time, CPU time, peak memory and bytes read, as the kernel counted them.
+//! What did one whole process cost? Wall time, CPU time, peak memory and bytes read, as the kernel
+//! counted them.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};

@@ -1,8 +1,9 @@
-//! Does a search find what somebody has in mind? A corpus of sessions with judged queries among noise.
+//! Does a search find what somebody has in mind? A corpus of sessions with judged queries among
+//! noise.
 //!
-//! The noise holds the same words: logs that tools printed and that people pasted, injected reminders, searches for the very queries,
-//! forks of the sessions themselves. A hit on the target counts 3, on the session's name 2, on any
-//! other entry of the session 1.
+//! The noise holds the same words: logs that tools printed and that people pasted, injected
+//! reminders, searches for the very queries, forks of the sessions themselves. A hit on the target
+//! counts 3, on the session's name 2, on any other entry of the session 1.
 
 // The benchmark and a test each use a part of this file.
 #![allow(dead_code)]
@@ -300,7 +301,8 @@ pub fn measure(
     })
 }
 
-/// The share of the first twenty hits that two states of the index have in common, over all queries.
+/// The share of the first twenty hits that two states of the index have in common, over all
+/// queries.
 pub fn agreement(one: &Index, other: &Index) -> Result<f64, sessionary::Error> {
     let (mut common, mut all) = (0, 0);
     for (_, query, _) in queries() {

@@ -1,4 +1,5 @@
-//! Which operations are measured, and how? Each is a whole process, run several times over one corpus.
+//! Which operations are measured, and how? Each is a whole process, run several times over one
+//! corpus.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -70,7 +71,8 @@ impl Run {
         self.written.bytes as f64 / MEASURED_BYTES
     }
 
-    /// A figure given for 2,000 and 20,000 sessions, on the line through both; never below the first.
+    /// A figure given for 2,000 and 20,000 sessions, on the line through both; never below the
+    /// first.
     fn by_files(&self, few: f64, many: f64) -> f64 {
         few + (many - few) * (self.written.files.saturating_sub(2_000) as f64 / 18_000.0)
     }
@@ -203,7 +205,8 @@ impl Run {
                     .as_f64()
                     .ok_or(format!("the report lacks {name}"))
             };
-            // A sync reads what grew once more as a whole, in front of nobody: that is no part of the following.
+            // A sync reads what grew once more as a whole, in front of nobody: that is no part of
+            // the following.
             let size = std::fs::metadata(&path)?.len() as f64;
             read.push(bytes("bytes_read")? + (bytes("proof_bytes")? - size).max(0.0));
             costs.push(cost);
@@ -463,7 +466,8 @@ impl Run {
         Ok((cost, out))
     }
 
-    /// Runs the command `runs` times after one run that does not count; answers longer than 64 KB are cut.
+    /// Runs the command `runs` times after one run that does not count; answers longer than 64 KB
+    /// are cut.
     pub fn repeat(
         &self,
         runs: usize,
@@ -482,7 +486,8 @@ impl Run {
         Ok((costs, answers))
     }
 
-    /// Reads all sessions and looks for newlines: bytes, and milliseconds of the fastest of three runs.
+    /// Reads all sessions and looks for newlines: bytes, and milliseconds of the fastest of three
+    /// runs.
     fn read_and_split(&self) -> Result<(u64, f64)> {
         let paths = sessions(&self.root)?;
         let threads = std::thread::available_parallelism().map_or(1, |count| count.get());

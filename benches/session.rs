@@ -1,6 +1,8 @@
-//! How long does a session take to open, to give its context and to take an append, and how much memory? Beside pi.
+//! How long does a session take to open, to give its context and to take an append, and how much
+//! memory? Beside pi.
 //!
-//! Each figure is of a process of its own: this program again, told to do one thing to one file, or Node with pi's package.
+//! Each figure is of a process of its own: this program again, told to do one thing to one file, or
+//! Node with pi's package.
 
 use std::fs;
 use std::io::Write;
@@ -143,7 +145,8 @@ pub fn rows(home: &Path, large: u64, runs: usize, must_have_pi: bool) -> Result<
     Ok(rows)
 }
 
-/// The least that opening takes: the bytes in memory, and where the lines end. The best of some runs, in ms.
+/// The least that opening takes: the bytes in memory, and where the lines end. The best of some
+/// runs, in ms.
 fn read_and_split(file: &Path, runs: usize) -> Result<f64> {
     let mut best = f64::MAX;
     for _ in 0..=runs {

@@ -1,4 +1,5 @@
-//! Does the command reach its targets? Builds a corpus, runs whole processes over it and prints one table.
+//! Does the command reach its targets? Builds a corpus, runs whole processes over it and prints one
+//! table.
 //!
 //! `cargo bench -- --help` lists the options; docs/performance.md explains the rows.
 
@@ -63,7 +64,8 @@ struct Options {
     documents: usize,
     watch: bool,
     appends: u32,
-    /// Internal: this process only writes the corpus, so that the memory it takes is not the measuring process's.
+    /// Internal: this process only writes the corpus, so that the memory it takes is not the
+    /// measuring process's.
     write_into: Option<PathBuf>,
 }
 

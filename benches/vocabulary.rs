@@ -1,4 +1,5 @@
-//! What do the words of a synthetic session look like? Zipf ranks over 150,000 words, numbers, hex tokens, paths and CJK.
+//! What do the words of a synthetic session look like? Zipf ranks over 150,000 words, numbers, hex
+//! tokens, paths and CJK.
 
 use rand::RngCore;
 use rand::SeedableRng;
@@ -12,7 +13,8 @@ const WIDTH: usize = 24;
 const STEPS: usize = 1 << 16;
 
 /// The first ranks, most frequent first. `return` and `error` stand where the measured corpus has
-/// them: `error` in about every third tool result, the phrase `return error` a few times a thousand entries.
+/// them: `error` in about every third tool result, the phrase `return error` a few times a thousand
+/// entries.
 const COMMON: &[&str] = &[
     "the", "to", "let", "a", "of", "in", "is", "self", "for", "if", "and", "file", "line", "fn",
     "it", "const", "this", "not", "return", "with", "test", "import", "from", "error", "value",

@@ -1,5 +1,5 @@
-//! How long after an agent's write() is it in SQLite, and found? What does a watcher do while nothing happens, and how
-//! much memory has it after many appends?
+//! How long after an agent's write() is it in SQLite, and found? What does a watcher do while
+//! nothing happens, and how much memory has it after many appends?
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -85,8 +85,8 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
     );
     report("write() to the row in SQLite", &target(0.5), &mut to_row);
 
-    // Who waits for one word asks for it by the letter; as people ask, a word that is found too seldom is looked for with
-    // typos and other endings, and one that could be an id among the ids.
+    // Who waits for one word asks for it by the letter; as people ask, a word that is found too
+    // seldom is looked for with typos and other endings, and one that could be an id among the ids.
     let exact = SearchScope {
         exact: true,
         ..SearchScope::default()

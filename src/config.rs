@@ -16,8 +16,8 @@ mod rules;
 pub use self::rules::Rules;
 pub(crate) use self::rules::is_file_of_rules;
 
-/// The path by which a folder is known for good: absolute, without `.` and what ends it. What `..` is of a link the system
-/// knows.
+/// The path by which a folder is known for good: absolute, without `.` and what ends it. What `..`
+/// is of a link the system knows.
 pub(crate) fn lasting(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let whole: PathBuf = whole.components().collect();
@@ -26,7 +26,8 @@ pub(crate) fn lasting(path: &Path) -> PathBuf {
     real.unwrap_or(whole)
 }
 
-/// Which further roots follow from sessions of the working directory it is given: agents keep settings there.
+/// Which further roots follow from sessions of the working directory it is given: agents keep
+/// settings there.
 pub type ProjectRoots = Arc<dyn Fn(&Path) -> Vec<RootSpec> + Send + Sync>;
 
 /// Where the index lies, what it covers, and which formats are known.
@@ -41,15 +42,17 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
-    /// What is left out. Who says nothing of it takes the rules that stand in the index: only [`Rules::set`] changes them.
+    /// What is left out. Who says nothing of it takes the rules that stand in the index: only
+    /// [`Rules::set`] changes them.
     pub rules: Rules,
-    /// Whether the user lets programs index words after an answer: the library does nothing by itself, so it is for who calls
-    /// [`Index::pay`](crate::Index::pay) to ask.
+    /// Whether the user lets programs index words after an answer: the library does nothing by
+    /// itself, so it is for who calls [`Index::pay`](crate::Index::pay) to ask.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
-    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction ([`WAL_BYTES`]; always
-    /// twice the catalogue's own size): beyond that nothing is written, and answers say that they are not complete.
+    /// How long `catalogue.sqlite-wal` may become while another process is in a read transaction
+    /// ([`WAL_BYTES`]; always twice the catalogue's own size): beyond that nothing is written, and
+    /// answers say that they are not complete.
     pub wal_bytes: u64,
 }
 
@@ -103,7 +106,8 @@ impl Config {
         }
     }
 
-    /// What tells other rules of what is left out from these; `None` when they are the default ones.
+    /// What tells other rules of what is left out from these; `None` when they are the default
+    /// ones.
     pub(crate) fn left_out_by(&self) -> Option<i64> {
         self.rules.fingerprint()
     }
@@ -111,7 +115,8 @@ impl Config {
     /// As it holds for the index that stands there now.
     ///
     /// # Errors
-    /// [`Error::Rules`] when the rules stored there cannot be read; [`Error::UnknownFormat`] of a root.
+    /// [`Error::Rules`] when the rules stored there cannot be read; [`Error::UnknownFormat`] of a
+    /// root.
     pub(crate) fn held(&self) -> Result<Config, Error> {
         self.check_roots()?;
         let rules = self.rules.held(&self.index_dir)?;
@@ -172,7 +177,8 @@ pub(crate) fn each_once(roots: &[RootSpec]) -> Vec<RootSpec> {
     once
 }
 
-/// Add a root by the path that lasts. One folder is one root, or all of it would be stored twice: `false` where it is there.
+/// Add a root by the path that lasts. One folder is one root, or all of it would be stored twice:
+/// `false` where it is there.
 fn add(roots: &mut Vec<RootSpec>, root: &RootSpec) -> bool {
     let root = RootSpec {
         path: lasting(&root.path),

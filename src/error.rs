@@ -66,12 +66,13 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// [`Config::cancel`](crate::Config::cancel) was called, or [`SearchScope::cancel`](crate::index::SearchScope::cancel). What was
-    /// read of new files until then is kept.
+    /// [`Config::cancel`](crate::Config::cancel) was called, or
+    /// [`SearchScope::cancel`](crate::index::SearchScope::cancel). What was read of new files until
+    /// then is kept.
     #[error("cancelled")]
     Cancelled,
-    /// Somebody has written the index since the [`Snapshot`](crate::index::Snapshot) was taken, and what
-    /// is asked needs both of its stores: take another one.
+    /// Somebody has written the index since the [`Snapshot`](crate::index::Snapshot) was taken, and
+    /// what is asked needs both of its stores: take another one.
     #[error("the index has changed since this snapshot of it was taken")]
     Outdated,
     /// A session file holds other bytes than those catalogued, and they could not be read again
@@ -138,8 +139,8 @@ pub enum Error {
         "this cursor goes on with another search: give it with the query, the filters and the order of the page that it came from, or leave it out"
     )]
     OtherCursor,
-    /// The rules of what the index leaves out cannot be read, so nothing is stored. Who [sets](crate::Rules::set) them
-    /// writes them anew, as the command does.
+    /// The rules of what the index leaves out cannot be read, so nothing is stored. Who
+    /// [sets](crate::Rules::set) them writes them anew, as the command does.
     #[error("{}: {why}: what this index leaves out is not known until it is said anew, as by `sessionary sync`", .path.display())]
     Rules {
         /// Their file.
@@ -196,8 +197,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// The catalogue is damaged. Whoever opens the index next, brought up to the files, has it built
-    /// anew: ask again.
+    /// The catalogue is damaged. Whoever opens the index next, brought up to the files, has it
+    /// built anew: ask again.
     pub fn is_damage(&self) -> bool {
         self.fault() == Some(StoreFault::Damaged)
     }

@@ -1,9 +1,11 @@
-//! Where may a test end the process, or make a step of the commit protocol fail? At these names; only with the feature
-//! `failpoints`, otherwise they are nothing at all. `tests/failpoints.rs` visits every one.
+//! Where may a test end the process, or make a step of the commit protocol fail? At these names;
+//! only with the feature `failpoints`, otherwise they are nothing at all. `tests/failpoints.rs`
+//! visits every one.
 
 use std::io;
 
-/// The step of that name begins. A test may end the process here, or have the step fail with an error number.
+/// The step of that name begins. A test may end the process here, or have the step fail with an
+/// error number.
 ///
 /// # Errors
 /// That error.

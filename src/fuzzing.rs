@@ -1,11 +1,12 @@
-//! What must hold of checkpoints, whatever was stored and whatever the file is now? The one door to what is private, for fuzzing.
+//! What must hold of checkpoints, whatever was stored and whatever the file is now? The one door to
+//! what is private, for fuzzing.
 
 use std::io::Cursor;
 
 use crate::source::checkpoint::{Proof, hash, prove_blocks, tail_holds};
 
-/// Takes a stored proof from the beginning of the bytes, proves a file with it, and proves a file by what was read of
-/// another one: nothing panics, and what is proven is the same in both.
+/// Takes a stored proof from the beginning of the bytes, proves a file with it, and proves a file
+/// by what was read of another one: nothing panics, and what is proven is the same in both.
 ///
 /// # Panics
 /// When it is not.
@@ -24,7 +25,8 @@ pub fn checkpoint(bytes: &[u8]) {
     if let Ok((proven, _, read)) = prove_blocks(&mut Cursor::new(file), &proof) {
         assert!(proven <= proof.covers() && read <= file.len() as u64);
     }
-    // A file that was read in two pieces, and the same with a byte changed: several blocks long, from few bytes.
+    // A file that was read in two pieces, and the same with a byte changed: several blocks long,
+    // from few bytes.
     let long: Vec<u8> = file
         .iter()
         .copied()

@@ -1,5 +1,5 @@
-//! The door for readers: [`Index`] opens the index, brought up to the files where that is asked for. [`Indexer`] is the
-//! other door.
+//! The door for readers: [`Index`] opens the index, brought up to the files where that is asked
+//! for. [`Indexer`] is the other door.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use crate::query::{Stores, preview, verify};
 
 mod answers;
 mod asking;
-mod damage;
 mod backlog;
+mod damage;
 mod feed;
 mod heal;
 mod indexer;
@@ -22,9 +22,9 @@ mod list_events;
 mod merging;
 mod progress;
 mod roots;
-pub(crate) mod writer_lock;
 mod watch;
 mod wipe;
+pub(crate) mod writer_lock;
 
 pub use self::asking::StreamOutcome;
 pub use self::backlog::BacklogSize;
@@ -55,8 +55,8 @@ pub enum Freshness {
 
 /// The reader. It never takes a lock that a writer holds for longer than a try.
 ///
-/// An index is of one thread: it can be given to another one ([`Send`]) but not be shared by two. Each thread opens one of its
-/// own, from the same [`Config`]; what is read of the disk they share.
+/// An index is of one thread: it can be given to another one ([`Send`]) but not be shared by two.
+/// Each thread opens one of its own, from the same [`Config`]; what is read of the disk they share.
 ///
 /// ```compile_fail
 /// # use sessionary::Index;
@@ -78,8 +78,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// Open the index for reading, brought up to the files first where `freshness` asks for it and no other
-    /// process is writing.
+    /// Open the index for reading, brought up to the files first where `freshness` asks for it and
+    /// no other process is writing.
     pub fn open(config: &Config, freshness: Freshness) -> Result<Index, Error> {
         Index::open_with(config, freshness, &mut |_| {})
     }
@@ -105,7 +105,8 @@ impl Index {
         let obstacle = match Indexer::open_to_look(config) {
             Ok(mut indexer) => match indexer.sync_catalogue(progress) {
                 Ok(report) => {
-                    // The lock is given up here, the open catalogue is not: opening takes as long as looking.
+                    // The lock is given up here, the open catalogue is not: opening takes as long
+                    // as looking.
                     let mut index = Index::of(indexer.config, indexer.catalogue);
                     index.stores.was_checked = true;
                     index.stores.complete = report.files_unreadable == 0;
@@ -119,7 +120,8 @@ impl Index {
                 Err(error @ (Error::Unwritable { .. } | Error::Io { .. })) => error,
                 Err(error) => return Err(error),
             },
-            // Another process is at it, or the directory cannot be written: answer from what is there.
+            // Another process is at it, or the directory cannot be written: answer from what is
+            // there.
             Err(error @ (Error::Busy { .. } | Error::Unwritable { .. } | Error::Io { .. })) => {
                 error
             }
@@ -129,7 +131,8 @@ impl Index {
         Index::as_it_is(config, Freshness::Check, Some(obstacle))
     }
 
-    /// Open the index as it is, for an `obstacle` to more; `freshness` asks how far it is behind the files.
+    /// Open the index as it is, for an `obstacle` to more; `freshness` asks how far it is behind
+    /// the files.
     fn as_it_is(
         config: &Config,
         freshness: Freshness,
@@ -199,8 +202,9 @@ impl Index {
         }
     }
 
-    /// Leave what is open to the end of the process: the kernel gives memory and a hundred mapped files back faster at
-    /// once than one by one. For programs that end with the answer. What must be closed with care is closed.
+    /// Leave what is open to the end of the process: the kernel gives memory and a hundred mapped
+    /// files back faster at once than one by one. For programs that end with the answer. What must
+    /// be closed with care is closed.
     pub fn leave(self) {
         match self.stores.is_made && !self.stores.catalogue.is_clean() {
             true => drop(self),
@@ -213,7 +217,8 @@ impl Index {
         self.stores.is_made
     }
 
-    /// Why the check on opening could not be done: the answers are as the last writer left the index.
+    /// Why the check on opening could not be done: the answers are as the last writer left the
+    /// index.
     pub fn obstacle(&self) -> Option<&Error> {
         self.obstacle.as_ref()
     }
@@ -233,13 +238,15 @@ impl Index {
         &self.stores.config
     }
 
-    /// Give the words, for about as long as `budget`, what they owe, and say what they owe then. Nothing else does that for a
-    /// program that opens the index and searches: what is owed every search reads from the files, and says so
-    /// ([`SearchAnswer::outstanding`]). It is done here, on threads of this process.
+    /// Give the words, for about as long as `budget`, what they owe, and say what they owe then.
+    /// Nothing else does that for a program that opens the index and searches: what is owed every
+    /// search reads from the files, and says so ([`SearchAnswer::outstanding`]). It is done here,
+    /// on threads of this process.
     ///
-    /// Nothing is done where [too little](BacklogSize::Little) is owed to open a writer for, where the index cannot be written or was
-    /// removed, and where somebody else writes or watches, who does it. So what is owed may stay: whoever calls it again and
-    /// again leaves time between, or stops at what is no less than before.
+    /// Nothing is done where [too little](BacklogSize::Little) is owed to open a writer for, where
+    /// the index cannot be written or was removed, and where somebody else writes or watches, who
+    /// does it. So what is owed may stay: whoever calls it again and again leaves time between, or
+    /// stops at what is no less than before.
     ///
     /// # Errors
     /// When the catalogue or the words cannot be read, or a session file not be read again.
@@ -250,7 +257,8 @@ impl Index {
         if self.obstacle.is_some() || self.is_watched() || owed == BacklogSize::Little {
             return Ok(owed);
         }
-        // Nobody wants an index again that was removed, and what is owed here is not owed by another one.
+        // Nobody wants an index again that was removed, and what is owed here is not owed by
+        // another one.
         if self.stores.catalogue.is_replaced() {
             return Ok(owed);
         }
@@ -285,8 +293,8 @@ impl Index {
     }
 
     /// The same row by row, as SQLite finds them; `preview(entry)` is masked by `mask`. An error of
-    /// `each` ends it. A snapshot is held until `each` has taken the last row, so that it must not wait
-    /// for anybody.
+    /// `each` ends it. A snapshot is held until `each` has taken the last row, so that it must not
+    /// wait for anybody.
     pub fn sql_each(
         &self,
         query: &str,
@@ -304,8 +312,8 @@ impl Index {
         })
     }
 
-    /// Save the catalogue as it is now as one new file, readable by its owner alone: its length, and whether all files
-    /// were catalogued.
+    /// Save the catalogue as it is now as one new file, readable by its owner alone: its length,
+    /// and whether all files were catalogued.
     ///
     /// # Errors
     /// When `file` exists or its folder cannot be written; [`Error::NoIndex`] without an index.
@@ -344,8 +352,9 @@ impl Index {
     /// differ is looked at again in a newer state of both stores. No transaction stays open while
     /// files are read.
     ///
-    /// What is changed: a store that is damaged gets a mark, by which searches pass such words over and the next sync builds
-    /// it anew; and a session file that holds other bytes than were catalogued is read again.
+    /// What is changed: a store that is damaged gets a mark, by which searches pass such words over
+    /// and the next sync builds it anew; and a session file that holds other bytes than were
+    /// catalogued is read again.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
         let verification = verify(&self.stores, progress)?;
         // Session files that hold other bytes than were catalogued are read again, where that can

@@ -1,5 +1,5 @@
-//! What did this program, in any version, ever write into an index directory? And how is all of it removed, and
-//! nothing else?
+//! What did this program, in any version, ever write into an index directory? And how is all of it
+//! removed, and nothing else?
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,7 +12,8 @@ use crate::index::writer_lock::{self, WaitPolicy};
 use crate::index::{CACHE_TAG, is_file_of_watcher};
 use crate::words;
 
-/// Names of what lies in the directory of a generation, beside the lock, the words and what a watcher says.
+/// Names of what lies in the directory of a generation, beside the lock, the words and what a
+/// watcher says.
 const FILES: [&str; 5] = [
     "catalogue.sqlite",
     "catalogue.sqlite-wal",
@@ -24,7 +25,8 @@ const FILES: [&str; 5] = [
 /// What lies in an index directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexFiles {
-    /// Everything of ours: files, and directories that hold nothing else. What is in a directory comes before it.
+    /// Everything of ours: files, and directories that hold nothing else. What is in a directory
+    /// comes before it.
     pub ours: Vec<PathBuf>,
     /// Length of all these files in bytes.
     pub bytes: u64,
@@ -84,10 +86,12 @@ pub fn traces(index_dir: &Path) -> Result<IndexFiles, Error> {
 }
 
 impl IndexFiles {
-    /// Remove what is ours. A process that writes an index is waited for: a minute, or as long as it gets on.
+    /// Remove what is ours. A process that writes an index is waited for: a minute, or as long as
+    /// it gets on.
     ///
     /// # Errors
-    /// [`Error::Busy`] when an index is being written and that does not get on: then nothing was removed.
+    /// [`Error::Busy`] when an index is being written and that does not get on: then nothing was
+    /// removed.
     pub fn remove(&self) -> Result<(), Error> {
         self.remove_within(writer_lock::WHILE)
     }
@@ -130,7 +134,8 @@ impl IndexFiles {
     fn lock(&self, patience: WaitPolicy) -> Result<Vec<File>, Error> {
         let mut held = Vec::new();
         for path in &self.locks {
-            // Where there is none, or the directory cannot be written, nobody writes; removing will tell.
+            // Where there is none, or the directory cannot be written, nobody writes; removing will
+            // tell.
             let Ok(lock) = File::options().write(true).open(path) else {
                 continue;
             };
@@ -234,7 +239,8 @@ fn is_directory(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Whether a catalogue of any version lies in the directory, or was to be made there: SQLite's header holds our id.
+/// Whether a catalogue of any version lies in the directory, or was to be made there: SQLite's
+/// header holds our id.
 fn holds_catalogue(directory: &Path) -> bool {
     let mut header = [0; 72];
     let read = File::open(directory.join("catalogue.sqlite"))

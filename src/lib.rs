@@ -47,8 +47,8 @@
 //! written as its agent does · [`traces`] what lies in an index directory · [`locations`] where
 //! agents keep their sessions · [`settings`] what the user has set.
 //!
-//! The library prints nothing, reads no environment (but the current directory, where [`session`] or
-//! a [root](RootSpec) is given a relative path), starts no process, and opens session files
+//! The library prints nothing, reads no environment (but the current directory, where [`session`]
+//! or a [root](RootSpec) is given a relative path), starts no process, and opens session files
 //! read-only; only [`session`] adds to them.
 
 #![forbid(unsafe_code)]
@@ -63,6 +63,7 @@ mod failpoint;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod index;
+pub mod index_files;
 mod ingest;
 pub mod locations;
 pub mod model;
@@ -72,7 +73,6 @@ pub mod query;
 pub mod settings;
 mod source;
 pub mod syntax;
-pub mod index_files;
 mod words;
 
 pub use catalogue::{CONTRACT_VERSION, GENERATION, Rows, SqlPart, WAL_BYTES};

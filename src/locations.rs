@@ -1,4 +1,5 @@
-//! Where could sessions be? Every place of every known agent, from an environment that the caller hands in.
+//! Where could sessions be? Every place of every known agent, from an environment that the caller
+//! hands in.
 //!
 //! The library never looks at the process's own variables or home folder: an [`Environment`] says
 //! what they are. Only agents' settings files are read, and only when that is allowed.
@@ -143,8 +144,8 @@ fn settings_root(agent: &Agent, environment: &Environment<'_>, file: &Path) -> O
     if !environment.read_settings {
         return None;
     }
-    // Settings that cannot be read or parsed name no folder: the agent falls back to its default too.
-    // Mostly there is none, and to ask for one costs less than to fail to open it.
+    // Settings that cannot be read or parsed name no folder: the agent falls back to its default
+    // too. Mostly there is none, and to ask for one costs less than to fail to open it.
     let bytes = file.exists().then(|| std::fs::read(file).ok())??;
     let settings: serde_json::Value = serde_json::from_slice(&bytes).ok()?;
     let named = settings

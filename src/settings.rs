@@ -57,8 +57,8 @@ pub struct Setting<T> {
 pub enum Redact {
     /// Never.
     Never,
-    /// Where a program or a file gets them, which may pass them on; so may an agent, whose shell may
-    /// have a terminal.
+    /// Where a program or a file gets them, which may pass them on; so may an agent, whose shell
+    /// may have a terminal.
     #[default]
     NotATerminal,
     /// On terminals too.

@@ -139,7 +139,8 @@ pub struct Filters {
     pub label: Names,
     /// Roles.
     pub role: Names,
-    /// Kinds of entries. `system` asks for system prompts and tool schemas as well, which nothing else finds.
+    /// Kinds of entries. `system` asks for system prompts and tool schemas as well, which nothing
+    /// else finds.
     pub kind: Names,
     /// Tools.
     pub tool: Names,
@@ -301,7 +302,8 @@ impl<'a> Parser<'a> {
     fn all(&mut self, depth: usize) -> Result<Option<Tree>, SyntaxError> {
         let mut members: Vec<Tree> = Vec::new();
         let mut is_first = true;
-        // Where a NOT stands before the next lexeme, and whether those before it make the opposite of it.
+        // Where a NOT stands before the next lexeme, and whether those before it make the opposite
+        // of it.
         let mut not_at: Option<(usize, bool)> = None;
         while let Some(lexeme) = self.peek() {
             let member = match &lexeme.piece {

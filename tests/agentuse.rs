@@ -198,7 +198,8 @@ fn sessions_of_a_project_are_here() {
     assert_eq!(found, [0, 1, 1, 1]);
 }
 
-/// Whoever has them can answer for the user: no file of the index holds them, nor what is not to be indexed.
+/// Whoever has them can answer for the user: no file of the index holds them, nor what is not to be
+/// indexed.
 #[test]
 fn secrets_are_nowhere_in_the_index() {
     let mut looked_for = 0;
@@ -281,8 +282,8 @@ fn every_prefix_of_every_document_is_tiled() {
     assert!(documents > 50, "{documents}");
 }
 
-/// Directories vouch for their files: only what lies in a changed one is looked at, `verify` looks at everything, and
-/// so does a check from time to time.
+/// Directories vouch for their files: only what lies in a changed one is looked at, `verify` looks
+/// at everything, and so does a check from time to time.
 #[test]
 #[cfg(unix)]
 fn a_check_looks_at_directories() {

@@ -22,7 +22,8 @@ fn home() -> Sandbox {
     home
 }
 
-/// Overwrites the first pages of the indexes on sessions, which every look at the files begins with.
+/// Overwrites the first pages of the indexes on sessions, which every look at the files begins
+/// with.
 fn damage(catalogue: &Path) {
     let connection = rusqlite::Connection::open(catalogue).expect("the catalogue");
     let mut pages = connection

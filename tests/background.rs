@@ -1,4 +1,5 @@
-//! Who indexes the words after an answer? On a terminal a process of its own, where that is much and allowed.
+//! Who indexes the words after an answer? On a terminal a process of its own, where that is much
+//! and allowed.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,7 +31,8 @@ fn home() -> Sandbox {
     home
 }
 
-/// Runs the command on a terminal: what it says there, or `None` where there is no `script` to make one.
+/// Runs the command on a terminal: what it says there, or `None` where there is no `script` to make
+/// one.
 fn on_terminal(home: &Sandbox, arguments: &str) -> Option<String> {
     let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_sessionary"));
     let told = Command::new("script")

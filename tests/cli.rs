@@ -541,7 +541,8 @@ fn settings_of_a_catalogued_project_name_another_root() {
             .map(|path| path.replace(&home.home.display().to_string(), "~"))
             .collect()
     };
-    // In the very first answer, and when it is only looked at again. The folder is flat: pi lists no deeper ones.
+    // In the very first answer, and when it is only looked at again. The folder is flat: pi lists
+    // no deeper ones.
     for _ in 0..2 {
         assert_eq!(
             paths(&home.json(&["list", "--all", "--json"])),

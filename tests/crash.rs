@@ -1,7 +1,8 @@
-//! Does a sync that is killed at any moment lose anything, or read much again? Random SIGKILLs, then `verify`.
+//! Does a sync that is killed at any moment lose anything, or read much again? Random SIGKILLs,
+//! then `verify`.
 //!
-//! A cold sync reads every session file twice: once for the catalogue, then each entry once more for the words. So the bytes
-//! of the two stages are counted apart, and for each of them
+//! A cold sync reads every session file twice: once for the catalogue, then each entry once more
+//! for the words. So the bytes of the two stages are counted apart, and for each of them
 //!
 //! ```text
 //! bytes read by all processes of a round ≤ 1.3 × what the stage reads undisturbed + kills in that stage × one batch
@@ -9,9 +10,9 @@
 //!
 //! where one batch is what is promised: [`catalogue_batch`], [`words_batch`] or, in every other
 //! round, [`SMALL_WORDS_BATCH`], by which the words are made when time is short (unit tests of
-//! `ingest` hold the code to these numbers). No batch is larger than what there is: a
-//! words batch holds conversation or answers of tools, never both. Every process also reads the index itself; what a sync
-//! reads that has nothing to do is granted to each.
+//! `ingest` hold the code to these numbers). No batch is larger than what there is: a words batch
+//! holds conversation or answers of tools, never both. Every process also reads the index itself;
+//! what a sync reads that has nothing to do is granted to each.
 //!
 //! 20 kills over 20 MB by default; the full run is
 //! `SESSIONARY_KILLS=200 SESSIONARY_KILL_MB=200 cargo test --release killed_syncs -- --nocapture`.
@@ -41,8 +42,8 @@ mod process;
 const SMALL_WORDS_BATCH: u64 = 1 << 20;
 
 /// Bytes of session files that a sync killed in the catalogue stage has read in vain, at most: an
-/// open transaction, what waits for it, and of each thread a chunk that it is reading and one that it
-/// sent when there was hardly room.
+/// open transaction, what waits for it, and of each thread a chunk that it is reading and one that
+/// it sent when there was hardly room.
 fn catalogue_batch() -> u64 {
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     (16 << 20) + (24 << 20) + 2 * threads * (4 << 20)
@@ -113,7 +114,8 @@ impl Place {
         let text =
             |question: &&[&str]| String::from_utf8(self.ok(index, question, when).stdout).unwrap();
         let mut answers: Vec<String> = questions.iter().map(text).collect();
-        // Scores depend on how the words lie in segments, so of a search only the number of hits is compared.
+        // Scores depend on how the words lie in segments, so of a search only the number of hits is
+        // compared.
         for answer in &mut answers[3..] {
             let json: serde_json::Value = serde_json::from_str(answer).unwrap();
             assert_eq!(json["complete"], true, "{when}");
@@ -137,10 +139,12 @@ impl Stages {
     }
 }
 
-/// What the sync below is told: index, sessions, where to write what the first stage read, `hurry` or nothing.
+/// What the sync below is told: index, sessions, where to write what the first stage read, `hurry`
+/// or nothing.
 const TOLD: &str = "SESSIONARY_KILLED_SYNC";
 
-/// The process that is killed: what `sessionary sync` does, and between the stages it says what it has read.
+/// The process that is killed: what `sessionary sync` does, and between the stages it says what it
+/// has read.
 #[test]
 fn the_sync_that_is_killed() {
     let Ok(told) = std::env::var(TOLD) else {
@@ -164,7 +168,8 @@ fn the_sync_that_is_killed() {
     assert_eq!(outstanding, 0);
 }
 
-/// A sync that is killed after some time, or that runs to its end. What it read, and whether it came to its end.
+/// A sync that is killed after some time, or that runs to its end. What it read, and whether it
+/// came to its end.
 fn sync(place: &Place, index: &Path, hurry: bool, delay: Option<Duration>) -> (Stages, bool) {
     let said = place.home.join("said");
     let _ = fs::remove_file(&said);
@@ -213,7 +218,8 @@ fn sync(place: &Place, index: &Path, hurry: bool, delay: Option<Duration>) -> (S
     (read, done)
 }
 
-/// The largest batch of the words that these sessions can make: all conversation, or all answers of tools.
+/// The largest batch of the words that these sessions can make: all conversation, or all answers of
+/// tools.
 fn largest_words_batch(index: &Path) -> u64 {
     let catalogue = index.join(format!("v{GENERATION}/catalogue.sqlite"));
     let bytes = |answers: i64| -> u64 {

@@ -1,10 +1,12 @@
-//! May twenty readers, four writers and a watcher use one index at once? No reader waits for a writer's lock, and no line is
-//! lost.
+//! May twenty readers, four writers and a watcher use one index at once? No reader waits for a
+//! writer's lock, and no line is lost.
 //!
-//! Four processes append to sessions of their own and sync; now and then one of them is stopped wherever it is, with all locks
-//! that it holds, and so is the watcher. Four others with five threads each read; some ask the watcher whether it has seen all. A read that needed a lock of a stopped process would end in SQLite's
-//! "database is locked", so counting those shows what no clock could. What stood in a file before a reader looked is in its
-//! answer when that says that it is complete. Ten seconds; minutes of it:
+//! Four processes append to sessions of their own and sync; now and then one of them is stopped
+//! wherever it is, with all locks that it holds, and so is the watcher. Four others with five
+//! threads each read; some ask the watcher whether it has seen all. A read that needed a lock of a
+//! stopped process would end in SQLite's "database is locked", so counting those shows what no
+//! clock could. What stood in a file before a reader looked is in its answer when that says that it
+//! is complete. Ten seconds; minutes of it:
 //!
 //! ```sh
 //! SESSIONARY_CROWD_SECONDS=300 cargo test --release a_crowd -- --nocapture

@@ -18,7 +18,8 @@ const CATALOGUE: &str = "v2/catalogue.sqlite";
 const MARK: &str = "v2/catalogue.sqlite-damaged";
 const ANEW: &str = "the catalogue is built anew";
 
-/// Questions that between them read all a catalogue holds of its sessions, each with a tree that it reads.
+/// Questions that between them read all a catalogue holds of its sessions, each with a tree that it
+/// reads.
 const QUESTIONS: [(&str, &[&str]); 7] = [
     (
         "_calls",
@@ -59,8 +60,8 @@ struct Place {
     expected: Vec<String>,
 }
 
-/// An answer without the number of entries that the words lack: they are owed all of a catalogue that
-/// is built anew.
+/// An answer without the number of entries that the words lack: they are owed all of a catalogue
+/// that is built anew.
 fn but_for_what_is_owed(answer: Vec<u8>) -> Vec<u8> {
     let Ok(text) = String::from_utf8(answer) else {
         panic!("an answer that is no text");
@@ -142,7 +143,8 @@ impl Place {
         copy
     }
 
-    /// Asks a question, to which the answer must be as ever. Whether the damage was met, and mended.
+    /// Asks a question, to which the answer must be as ever. Whether the damage was met, and
+    /// mended.
     fn answers_rightly(&self, index: &Path, at: usize, when: &str) -> bool {
         let (_, question) = QUESTIONS[at];
         let when = format!("{when}: {}", question.join(" "));
@@ -325,7 +327,8 @@ fn what_verify_finds_mended_it_tells() {
     place.is_whole(&index, "verify");
 }
 
-/// What a damaged row says of an entry's bytes is nothing to make room for; the words stage meets it, and the file is read again.
+/// What a damaged row says of an entry's bytes is nothing to make room for; the words stage meets
+/// it, and the file is read again.
 #[test]
 fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
     for damage in [
@@ -384,7 +387,8 @@ fn whoever_asks_goes_on_though_places_of_entries_are_damaged() {
     }
 }
 
-/// Another process must go on seeing that this one has the catalogue open, or it empties the WAL under it.
+/// Another process must go on seeing that this one has the catalogue open, or it empties the WAL
+/// under it.
 #[cfg(target_os = "linux")]
 #[test]
 fn to_open_a_catalogue_again_gives_up_no_lock_on_it() {

@@ -6,7 +6,8 @@ use std::process::{Command, Stdio};
 
 use crate::sandbox::Sandbox;
 
-/// A home with a session and a configuration of its user's, and an empty folder for temporary files.
+/// A home with a session and a configuration of its user's, and an empty folder for temporary
+/// files.
 struct Place {
     home: Sandbox,
     temporary: PathBuf,

@@ -300,8 +300,8 @@ fn differences(path: &str, theirs: &Value, ours: &Value) -> Vec<String> {
     fields.iter().filter_map(differs).collect()
 }
 
-/// The same of an opened session, but for where ours does the safe thing (docs/writing.md, "Where pi
-/// loses data").
+/// The same of an opened session, but for where ours does the safe thing (docs/writing.md, "Where
+/// pi loses data").
 fn differences_opened(path: &str, theirs: &Value, ours: &Value) -> Vec<String> {
     let mut theirs = theirs.clone();
     let fields = theirs.as_object_mut().expect("fields");
@@ -528,8 +528,8 @@ fn a_folder_is_read_again_in_another_dialect() {
     }
 }
 
-/// The Python package reads a file as one text: a byte that is none keeps it from all of it, even in
-/// the header or where no entry is.
+/// The Python package reads a file as one text: a byte that is none keeps it from all of it, even
+/// in the header or where no entry is.
 #[test]
 fn bytes_that_are_no_text_hide_a_session_wherever_they_stand() {
     let place = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Do the documents hold together? Every link leads somewhere, every Rust example is compiled, every output that is
-//! shown is compared with what the program prints.
+//! Do the documents hold together? Every link leads somewhere, every Rust example is compiled,
+//! every output that is shown is compared with what the program prints.
 
 use std::collections::HashSet;
 use std::fs;

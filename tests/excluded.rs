@@ -52,7 +52,8 @@ fn indexed(home: &Path) -> PathBuf {
     home.join("index")
 }
 
-/// In how many files of the index directory, but for the rules, the word stands, forwards or backwards as a term dictionary may hold it.
+/// In how many files of the index directory, but for the rules, the word stands, forwards or
+/// backwards as a term dictionary may hold it.
 pub fn files_with(index: &Path, word: &str) -> usize {
     let backwards: Vec<u8> = word.bytes().rev().collect();
     walkdir::WalkDir::new(index)
@@ -69,7 +70,8 @@ pub fn files_with(index: &Path, word: &str) -> usize {
         .count()
 }
 
-/// Every term in the dictionaries of the words, deleted or not, and the files that are of no segment.
+/// Every term in the dictionaries of the words, deleted or not, and the files that are of no
+/// segment.
 pub fn terms(index: &Path) -> (BTreeSet<String>, Vec<String>) {
     let folder = index.join("v2/words");
     let words = tantivy::Index::open_in_dir(&folder).unwrap();
@@ -288,8 +290,8 @@ fn damaged_words_do_not_keep_what_is_excluded() {
         sync(&less);
         assert_eq!(counts(), (0, 20), "{part}");
         let made = Index::open(&less, Freshness::AsCommitted).unwrap();
-        // How many segments there are depends on the threads: the wipe reads those that hold what goes, and a damaged one
-        // beside them is left to `verify`.
+        // How many segments there are depends on the threads: the wipe reads those that hold what
+        // goes, and a damaged one beside them is left to `verify`.
         let left: BTreeSet<_> = made
             .verify(&mut |_| {})
             .unwrap()
@@ -459,7 +461,8 @@ fn what_a_link_leads_to_is_excluded_by_its_own_path() {
     }
 }
 
-/// People name a folder by the link they come by, agents note where that leads; or the other way round.
+/// People name a folder by the link they come by, agents note where that leads; or the other way
+/// round.
 #[cfg(unix)]
 #[test]
 fn a_working_directory_is_excluded_by_any_of_its_names() {

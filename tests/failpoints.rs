@@ -1,10 +1,11 @@
-//! Does the index survive a process that ends, or a disk that fails, at every step of the commit protocol?
+//! Does the index survive a process that ends, or a disk that fails, at every step of the commit
+//! protocol?
 //!
 //! The steps are the names in the source (`failpoint::reach`, `step`). A child process of this test
 //! binary does one of the stages of an index's life and is ended at a step, or has it fail with an
-//! error number, at its first and at its last visit. Then
-//! reads must answer, the next sync must heal, and what it makes must equal an index made from scratch, row by row and term by
-//! term. Only with `cargo test --features failpoints failpoints`.
+//! error number, at its first and at its last visit. Then reads must answer, the next sync must
+//! heal, and what it makes must equal an index made from scratch, row by row and term by term. Only
+//! with `cargo test --features failpoints failpoints`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -267,7 +268,8 @@ enum Ended {
     Died,
 }
 
-/// What the process below is told: stage, folder, then a line a step: its name and what happens there.
+/// What the process below is told: stage, folder, then a line a step: its name and what happens
+/// there.
 const TOLD: &str = "SESSIONARY_FAILPOINTS";
 /// What it says when a step has ended it.
 const ENDED: &str = "ended at this step";

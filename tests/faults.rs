@@ -1,6 +1,8 @@
-//! What happens when the system refuses: no room, no more open files, a folder that may not be written?
+//! What happens when the system refuses: no room, no more open files, a folder that may not be
+//! written?
 //!
-//! Always the same: an error that says what and what to do, answers from what is there, and nothing broken afterwards.
+//! Always the same: an error that says what and what to do, answers from what is there, and nothing
+//! broken afterwards.
 
 use std::fs;
 use std::process::{Command, Output, Stdio};

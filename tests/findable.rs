@@ -1,4 +1,5 @@
-//! Is every word found that the files hold, and nothing else, whatever part of the words is indexed?
+//! Is every word found that the files hold, and nothing else, whatever part of the words is
+//! indexed?
 //!
 //! The oracle decodes lines with `serde_json::Value` (`text`), cuts text by the written rules
 //! (`rules`) and looks words up in plain maps (`oracle`). Nothing of it is the library's own code.

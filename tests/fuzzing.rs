@@ -1,6 +1,8 @@
-//! Is there any input on which reading panics, hangs, or gives what it should not? Mutated fixtures, by seeds.
+//! Is there any input on which reading panics, hangs, or gives what it should not? Mutated
+//! fixtures, by seeds.
 //!
-//! The targets are those of `fuzz/`, where cargo-fuzz runs them guided by coverage. `SESSIONARY_SEED=N` replays, or begins there:
+//! The targets are those of `fuzz/`, where cargo-fuzz runs them guided by coverage.
+//! `SESSIONARY_SEED=N` replays, or begins there:
 //!
 //! ```sh
 //! SESSIONARY_SEED=$(date +%s) SESSIONARY_FUZZ=10000000 cargo test --release fuzzing -- --nocapture

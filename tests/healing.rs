@@ -199,7 +199,8 @@ fn a_sync_reads_what_grew_once_more_and_then_no_more() {
     );
 }
 
-/// Lets a watcher that waits so long for a file to rest do `work`; the bytes that its proofs have read.
+/// Lets a watcher that waits so long for a file to rest do `work`; the bytes that its proofs have
+/// read.
 #[cfg(target_os = "linux")]
 fn watched(place: &Place, rest: Duration, work: impl FnOnce()) -> u64 {
     let options = WatchOptions {

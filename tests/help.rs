@@ -1,4 +1,5 @@
-//! What does every `--help` teach? And what else describes the command: completions, manual pages, its version.
+//! What does every `--help` teach? And what else describes the command: completions, manual pages,
+//! its version.
 
 use insta::assert_snapshot;
 

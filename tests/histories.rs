@@ -1,9 +1,11 @@
 //! Does an index that followed a history equal one made from what the history left?
 //!
-//! Random writers do to session files what agents, people and accidents do; between them the index is synced, partly or
-//! for some files only, or stopped in the middle. At the end its canonical dump equals that of a fresh index, and `verify` finds nothing.
-//! Every test with a seed prints it when it fails. `SESSIONARY_SEED=N` replays that one; with `SESSIONARY_HISTORIES=M` (for
-//! planted damages `SESSIONARY_DAMAGES=M`) it is the first of M. A long run, with seeds that no other run has had:
+//! Random writers do to session files what agents, people and accidents do; between them the index
+//! is synced, partly or for some files only, or stopped in the middle. At the end its canonical
+//! dump equals that of a fresh index, and `verify` finds nothing. Every test with a seed prints it
+//! when it fails. `SESSIONARY_SEED=N` replays that one; with `SESSIONARY_HISTORIES=M` (for planted
+//! damages `SESSIONARY_DAMAGES=M`) it is the first of M. A long run, with seeds that no other run
+//! has had:
 //!
 //! ```sh
 //! SESSIONARY_SEED=$(date +%s) SESSIONARY_HISTORIES=3000 cargo test --release a_history -- --nocapture

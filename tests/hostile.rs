@@ -1,4 +1,5 @@
-//! Can what a session holds act on a terminal, lead out of a folder, or become an option of a command? Sessions made to try.
+//! Can what a session holds act on a terminal, lead out of a folder, or become an option of a
+//! command? Sessions made to try.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,6 @@
-//! Do all answers agree where a session stands? What `show`, `tree`, `export` and the places of hits
-//! say is held against the session manager, which agents' own rules are held against elsewhere.
+//! Do all answers agree where a session stands? What `show`, `tree`, `export` and the places of
+//! hits say is held against the session manager, which agents' own rules are held against
+//! elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -33,8 +34,8 @@ fn written(text: &[u8]) -> Written {
     }
 }
 
-/// The entries on the way from the root to the leaf: how each is named, and its line. What has no id
-/// in the file, or another one than its agent gives it, is known by its line.
+/// The entries on the way from the root to the leaf: how each is named, and its line. What has no
+/// id in the file, or another one than its agent gives it, is known by its line.
 fn branch_of_manager(written: &Written) -> Option<Vec<(String, String)>> {
     let setup = Setup::new(Profile::of("pi").unwrap(), &written.root);
     let session = SessionManager::open_read_only(&setup, &written.path).ok()?;
@@ -113,8 +114,8 @@ fn compare(text: &[u8], what: &str) -> bool {
     true
 }
 
-/// Whether each id is of one entry. Files in which none has an id are left out where text that is no
-/// object stands among them: pi cannot open those.
+/// Whether each id is of one entry. Files in which none has an id are left out where text that is
+/// no object stands among them: pi cannot open those.
 fn has_own_ids(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     let lines: Vec<Value> = text
@@ -146,8 +147,8 @@ fn every_answer_about_a_fixture_agrees_where_it_stands() {
     assert!(compared > 25, "{compared}");
 }
 
-/// Lines of a session as agents and their add-ons write them: of every version, with ids and without,
-/// with parents that are there and others, two on one line, and text that is no object.
+/// Lines of a session as agents and their add-ons write them: of every version, with ids and
+/// without, with parents that are there and others, two on one line, and text that is no object.
 fn generated(random: &mut ChaCha8Rng) -> String {
     let versions = [
         json!(3),

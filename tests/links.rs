@@ -19,7 +19,8 @@ fn write(path: PathBuf, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Two roots of pi, one of them named by a link, one of agentuse; links of every kind, and what they lead to.
+/// Two roots of pi, one of them named by a link, one of agentuse; links of every kind, and what
+/// they lead to.
 fn places(place: &Path) -> Config {
     let at = |name: &str| place.join(name);
     write(at("real/--a--/one.jsonl"), &session(1, "one"));

@@ -222,7 +222,8 @@ fn a_row_says_how_its_agent_takes_it_up_again() {
     assert_eq!(found["sessions"][0]["session"], list["sessions"][0]);
 }
 
-/// Sixty sessions that begin with a hundred thousand letters each: more than is kept of a list until it is written.
+/// Sixty sessions that begin with a hundred thousand letters each: more than is kept of a list
+/// until it is written.
 fn sixty_long_sessions() -> Sandbox {
     let home = Sandbox::new();
     for number in 0..60 {
@@ -323,7 +324,8 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
         sessionary::Index::open(&config, sessionary::Freshness::AsCommitted).expect("an index");
     let scope = sessionary::index::ListScope::default();
     let page = index.page(&scope).expect("a page");
-    // Of those that were read ahead; of those behind rows of one window, of its neighbours and of none.
+    // Of those that were read ahead; of those behind rows of one window, of its neighbours and of
+    // none.
     for gone in ["59", "31", "15", "14", "13", "0"] {
         std::fs::remove_file(folder.join(format!("--x--/{gone}.jsonl"))).unwrap();
     }

@@ -1,5 +1,5 @@
-//! What if somebody else holds a lock, or replaces the index, or the system gives no more? Readers answer from what is there
-//! and say so; who writes waits for who gets on, and names who does not.
+//! What if somebody else holds a lock, or replaces the index, or the system gives no more? Readers
+//! answer from what is there and say so; who writes waits for who gets on, and names who does not.
 
 use std::fs;
 use std::path::{Path, PathBuf};

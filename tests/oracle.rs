@@ -1,9 +1,9 @@
 //! Do `list` and `tree` say what the real agents say of the same files?
 //!
-//! `oracle/run.sh` has the real packages write, list and open thousands of sessions; here their answers are compared
-//! with ours. It needs Node: without it the test fails, so that nobody believes it has run.
-//! `SESSIONARY_ORACLE_DIR` names the output of an earlier run to use again, `SESSIONARY_CORPUS` a folder of real
-//! version 1 files.
+//! `oracle/run.sh` has the real packages write, list and open thousands of sessions; here their
+//! answers are compared with ours. It needs Node: without it the test fails, so that nobody
+//! believes it has run. `SESSIONARY_ORACLE_DIR` names the output of an earlier run to use again,
+//! `SESSIONARY_CORPUS` a folder of real version 1 files.
 
 mod compare;
 mod differences;
@@ -21,7 +21,8 @@ use sessionary::{Config, Exclude, Freshness, Index, RootSpec, Rules};
 
 use compare::{Golden, Session, Tree};
 
-/// The agent whose answers ours must equal, and the older ones that differ from it in documented ways only.
+/// The agent whose answers ours must equal, and the older ones that differ from it in documented
+/// ways only.
 const NEW: &str = "0.87.1";
 const OLD: [&str; 2] = ["0.73.1", "0.74.2"];
 /// Fewer sessions than this prove too little.
@@ -84,7 +85,8 @@ impl Oracle {
     }
 }
 
-/// Our command in a sandbox: a home of its own, an index of its own, the oracle's files as the only root.
+/// Our command in a sandbox: a home of its own, an index of its own, the oracle's files as the only
+/// root.
 struct Sandbox<'a> {
     oracle: &'a Oracle,
     home: tempfile::TempDir,
@@ -122,7 +124,8 @@ impl Sandbox<'_> {
         })
     }
 
-    /// The rows of `list --all` that the agent is said to list, in their order, with paths below the root.
+    /// The rows of `list --all` that the agent is said to list, in their order, with paths below
+    /// the root.
     fn list(&self) -> Vec<Session> {
         let answer = self
             .json(&["list", "--all", "--json", "--with-text"])
@@ -248,7 +251,8 @@ fn list_and_tree_equal_the_real_agents() {
     );
 }
 
-/// What the library lists without an index. The order of every directory's own list is asserted here.
+/// What the library lists without an index. The order of every directory's own list is asserted
+/// here.
 fn of_the_library(oracle: &Oracle, new: &Golden) -> Vec<Session> {
     let root = oracle.sessions();
     let setup = Setup::new(Profile::PI, &root);

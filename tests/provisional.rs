@@ -10,7 +10,8 @@ use sessionary::{Config, Error, Event, Freshness, Index, Indexer, ListEvent, Roo
 
 const FILES: u64 = 400;
 
-/// Sessions of fifty entries each, the higher the number the newer; no file is read in one transaction with all others.
+/// Sessions of fifty entries each, the higher the number the newer; no file is read in one
+/// transaction with all others.
 fn config(home: &Path) -> Config {
     let folder = home.join("sessions/--x--");
     fs::create_dir_all(&folder).unwrap();
@@ -108,7 +109,8 @@ fn what_was_read_before_it_was_called_off_is_kept() {
     assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
 }
 
-/// A directory that is again as it was before a sync that did not come to its end: nothing of that sync remains.
+/// A directory that is again as it was before a sync that did not come to its end: nothing of that
+/// sync remains.
 #[test]
 fn a_file_that_goes_after_a_sync_was_called_off_is_gone() {
     let home = tempfile::tempdir().unwrap();

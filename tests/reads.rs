@@ -402,8 +402,8 @@ fn reads_beside_writers_while_the_index_is_removed() {
     beside_writers(
         3,
         Some(|config| {
-            let _ =
-                sessionary::index_files::traces(&config.index_dir).and_then(|traces| traces.remove());
+            let _ = sessionary::index_files::traces(&config.index_dir)
+                .and_then(|traces| traces.remove());
             std::thread::sleep(Duration::from_millis(80));
         }),
     );

@@ -334,8 +334,8 @@ fn a_colour_within_a_secret_hides_no_part_of_it() {
     }
 }
 
-/// Of lines that are no entry only the beginning is read: no secret is cut there so that its rule no
-/// longer knows it.
+/// Of lines that are no entry only the beginning is read: no secret is cut there so that its rule
+/// no longer knows it.
 #[test]
 fn the_beginning_of_what_is_no_entry_shows_no_part_of_a_secret() {
     let home = Sandbox::new();

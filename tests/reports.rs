@@ -1,4 +1,5 @@
-//! Do the views for reports tell the truth, and do the documented queries give what the document shows?
+//! Do the views for reports tell the truth, and do the documented queries give what the document
+//! shows?
 
 use std::fs;
 use std::path::Path;
@@ -248,7 +249,8 @@ fn a_snapshot_is_one_private_file_that_nothing_overwrites() {
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("writable");
 }
 
-/// A transaction that somebody forgot: the WAL stops growing, answers say so, and all goes on when it ends.
+/// A transaction that somebody forgot: the WAL stops growing, answers say so, and all goes on when
+/// it ends.
 #[test]
 fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     use sessionary::{Freshness, Index, Indexer};
@@ -489,7 +491,8 @@ fn orders(home: &Sandbox) -> [Vec<String>; 2] {
     [listed.collect(), sorted.collect()]
 }
 
-/// Equal times, names that differ in case, accents and marks alone, and equal names in several folders.
+/// Equal times, names that differ in case, accents and marks alone, and equal names in several
+/// folders.
 #[test]
 fn sessions_can_be_sorted_as_the_agents_list_them() {
     let home = home();

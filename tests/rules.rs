@@ -197,7 +197,8 @@ fn rules_that_cannot_be_read_are_no_rules_that_are_missing() {
     place.is_left_out("said again");
 }
 
-/// Who says what is to be left out at first does not bring back what the catalogue was made without.
+/// Who says what is to be left out at first does not bring back what the catalogue was made
+/// without.
 #[test]
 fn rules_that_are_lost_are_not_said_at_first() {
     let place = Place::new();
@@ -233,7 +234,8 @@ fn rules_of_a_newer_version_are_not_read_in_part() {
     assert_eq!(fs::read_to_string(place.rules()).unwrap(), text);
 }
 
-/// `--follow-links` is of the command it is typed with; what stands in the configuration file is stored.
+/// `--follow-links` is of the command it is typed with; what stands in the configuration file is
+/// stored.
 #[cfg(unix)]
 #[test]
 fn a_flag_changes_no_rules_for_others() {

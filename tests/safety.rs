@@ -1,4 +1,5 @@
-//! Does the program keep what SECURITY.md promises beside what the other tests show: no network, no text in errors?
+//! Does the program keep what SECURITY.md promises beside what the other tests show: no network, no
+//! text in errors?
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -126,7 +127,8 @@ fn no_error_repeats_what_a_session_says() {
     assert!(String::from_utf8_lossy(&raw).contains(MARKED));
 }
 
-/// Crates that open connections, or exist to. `mio` comes with notify, which waits for file events with it.
+/// Crates that open connections, or exist to. `mio` comes with notify, which waits for file events
+/// with it.
 const OF_THE_NETWORK: [&str; 26] = [
     "async-std",
     "attohttpc",

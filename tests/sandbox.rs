@@ -44,7 +44,8 @@ impl Sandbox {
         path
     }
 
-    /// Waits until the files are old enough: what changed within the clock's granularity is proven again by the next look.
+    /// Waits until the files are old enough: what changed within the clock's granularity is proven
+    /// again by the next look.
     pub fn settle(&self) {
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -96,8 +97,8 @@ impl Sandbox {
         text
     }
 
-    /// Runs the command on a terminal at which this is typed: what is seen there and the exit code as one text, paths
-    /// normalised. `None` where there is no `script` to make a terminal.
+    /// Runs the command on a terminal at which this is typed: what is seen there and the exit code
+    /// as one text, paths normalised. `None` where there is no `script` to make a terminal.
     #[cfg(target_os = "linux")]
     pub fn on_terminal(&self, arguments: &[&str], typed: &str) -> Option<String> {
         let command = self.command(arguments);

@@ -45,7 +45,8 @@ fn without_room_the_words_are_postponed_and_nothing_is_broken() {
     write(&sessions, spec).expect("a corpus");
     let index = folder.path().join("index");
     std::fs::create_dir(&index).expect("a folder");
-    // A quarter of 12 MB is 3 MB: 3 MB hold the catalogue and not that. 4 MB seem to be enough and are not.
+    // A quarter of 12 MB is 3 MB: 3 MB hold the catalogue and not that. 4 MB seem to be enough and
+    // are not.
     let script = r#"
         mount -t tmpfs -o size=3m tmpfs "$INDEX"
         s() { "$SESSIONARY" --no-default-roots --root pi:"$SESSIONS" --index "$INDEX" "$@"; }
@@ -101,7 +102,8 @@ fn a_session_is_shown_in_less_memory_than_it_has_bytes() {
     }
     assert!(text.len() as u64 > 24 << 20);
     home.write(".pi/agent/sessions/--w--/large.jsonl", &(text + "\n"));
-    // Whoever answers indexes for a moment afterwards, in memory of its own: there is to be nothing left.
+    // Whoever answers indexes for a moment afterwards, in memory of its own: there is to be nothing
+    // left.
     assert!(home.output(&["sync"]).status.success());
     for arguments in [
         &["list", "--all"][..],
@@ -116,7 +118,8 @@ fn a_session_is_shown_in_less_memory_than_it_has_bytes() {
     }
 }
 
-/// Three hundred sessions that begin with a hundred thousand letters each: 30 MB of what lists say of them.
+/// Three hundred sessions that begin with a hundred thousand letters each: 30 MB of what lists say
+/// of them.
 #[test]
 fn what_is_asked_takes_no_memory_for_sessions_that_are_not_told() {
     let home = Sandbox::new();

@@ -457,7 +457,8 @@ fn a_phrase_without_a_hit_names_the_missing_word() {
     assert!(told.contains("No passage holds linkr."), "{told}");
 }
 
-/// Sessions in which a tool printed texts with two words, of which every fifth holds them as a phrase.
+/// Sessions in which a tool printed texts with two words, of which every fifth holds them as a
+/// phrase.
 fn phrases(sessions: usize, filler: &str) -> Sandbox {
     let home = Sandbox::new();
     for session in 0..sessions {

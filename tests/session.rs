@@ -31,7 +31,8 @@ impl Clock for Ticking {
     }
 }
 
-/// An agent that appends a line whenever the time is asked for, once: when the file is locked, that is.
+/// An agent that appends a line whenever the time is asked for, once: when the file is locked, that
+/// is.
 struct Meddling(Ticking, Mutex<Option<(PathBuf, String)>>);
 
 impl Clock for Meddling {

@@ -1,7 +1,9 @@
-//! Does a session of ours do what one of the real agents does, and can each read what the other wrote?
+//! Does a session of ours do what one of the real agents does, and can each read what the other
+//! wrote?
 //!
-//! Random operations run here and in the real packages: every answer, everything the session says of itself, and every
-//! byte of every file must be the same. `SESSIONARY_SCRIPTS` says how many, `SESSIONARY_SEED` which.
+//! Random operations run here and in the real packages: every answer, everything the session says
+//! of itself, and every byte of every file must be the same. `SESSIONARY_SCRIPTS` says how many,
+//! `SESSIONARY_SEED` which.
 
 #[path = "session_oracle/random.rs"]
 mod random;
@@ -138,8 +140,8 @@ fn none(wrong: Vec<String>, of: usize) {
     );
 }
 
-/// Opens the files with an agent and with ours and compares what both say of them. `excuse` names the documented
-/// difference that two answers have; which were met is given back.
+/// Opens the files with an agent and with ours and compares what both say of them. `excuse` names
+/// the documented difference that two answers have; which were met is given back.
 fn compare_opened(
     agent: &str,
     files: &[PathBuf],
@@ -301,6 +303,7 @@ fn damaged_and_old_files_are_read_as_pi_reads_them() {
     }
     let home = tempfile::tempdir().expect("a folder");
     let excused = compare_opened("pi-0.87", &files, home.path(), safer);
-    // A rule that excuses nothing is wrong or without a file: two of them need those that oracle/raw.mjs makes.
+    // A rule that excuses nothing is wrong or without a file: two of them need those that
+    // oracle/raw.mjs makes.
     assert!(excused.len() >= 5, "{excused:?}");
 }

@@ -226,7 +226,8 @@ fn the_library_looks_at_nothing_but_what_it_is_given() {
     assert_eq!(settings.redact.value, Redact::NotATerminal);
 }
 
-/// However it is reached: by `..` from two projects, or by a link in the place of an agent's folder.
+/// However it is reached: by `..` from two projects, or by a link in the place of an agent's
+/// folder.
 #[cfg(unix)]
 #[test]
 fn what_settings_name_is_one_root_whatever_its_names() {

@@ -107,7 +107,8 @@ mod listing;
 mod locked;
 #[cfg(unix)]
 mod reports;
-// The real agents need a newer Node than most machines have; the one installed beside them is for this platform.
+// The real agents need a newer Node than most machines have; the one installed beside them is for
+// this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod places;

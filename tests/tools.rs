@@ -139,7 +139,8 @@ impl World {
     }
 
     fn sync(&self) {
-        // A process that is being started holds what we hold until it becomes another program: the lock too.
+        // A process that is being started holds what we hold until it becomes another program: the
+        // lock too.
         let indexer = loop {
             match Indexer::open(&self.config) {
                 Err(sessionary::Error::Busy { .. }) => std::thread::yield_now(),

@@ -1,5 +1,5 @@
-//! Is what the documents show true? Each command below a `<!-- tour -->` runs on the home in `fixtures/tour`; the
-//! output must be what stands below it.
+//! Is what the documents show true? Each command below a `<!-- tour -->` runs on the home in
+//! `fixtures/tour`; the output must be what stands below it.
 
 use std::fs;
 

@@ -137,7 +137,8 @@ fn the_state_of_damaged_words_is_told() {
     "#);
 }
 
-/// What a command prints, with the random names of files made equal, and sizes, which depend on the path of the home.
+/// What a command prints, with the random names of files made equal, and sizes, which depend on the
+/// path of the home.
 fn said(home: &Sandbox, arguments: &[&str]) -> String {
     let text = home.run(arguments);
     let text = match text.split_once("B read: ") {
@@ -192,7 +193,8 @@ fn a_name_that_is_not_utf8_is_said() {
     let status = home.run(&["status"]);
     let unread = status.lines().find(|line| line.starts_with("unread"));
     assert_snapshot!(unread.unwrap_or_default(), @r#"unread    2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them"#);
-    // The same where somebody else writes: what cannot be looked at is not there for a reader either.
+    // The same where somebody else writes: what cannot be looked at is not there for a reader
+    // either.
     let lock = fs::File::options()
         .write(true)
         .open(home.home.join(".cache/sessionary/v2/lock"))
@@ -297,7 +299,8 @@ fn nuls_are_accounted_for() {
     "#);
 }
 
-/// A home whose commands are run by a user whom permissions bind: ourselves, or nobody if we are root.
+/// A home whose commands are run by a user whom permissions bind: ourselves, or nobody if we are
+/// root.
 pub struct Bound {
     pub home: Sandbox,
     nobody: bool,

@@ -1,5 +1,5 @@
-//! Does a live watcher find what is done to real files? Nothing here depends on how long it takes: what is to come is
-//! waited for.
+//! Does a live watcher find what is done to real files? Nothing here depends on how long it takes:
+//! what is to come is waited for.
 
 #[path = "watching/watcher.rs"]
 pub mod watcher;
@@ -165,7 +165,8 @@ fn of_agentuse_the_replaced_document_is_read_and_no_other() {
     let watcher = Watcher::start(&config);
     let owed = "SELECT count(*) FROM _outbox";
     until("all is indexed", || number(&config, owed) == 0);
-    // What is written is seen before the report of it is counted: the text of the parts was read by both stages.
+    // What is written is seen before the report of it is counted: the text of the parts was read by
+    // both stages.
     until("both stages are counted", || {
         watcher.read() >= 2 * 40 * "large ".repeat(2000).len() as u64
     });

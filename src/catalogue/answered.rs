@@ -1,7 +1,8 @@
-//! Which entry answers a call? The first with its id that follows, and how it ended stands with the call from then on.
+//! Which entry answers a call? The first with its id that follows, and how it ended stands with the
+//! call from then on.
 //!
-//! Call and answer mostly come in one chunk, which puts them together before it is written. What is done here is for those
-//! that do not.
+//! Call and answer mostly come in one chunk, which puts them together before it is written. What is
+//! done here is for those that do not.
 
 use rusqlite::params;
 
@@ -22,8 +23,8 @@ impl Catalogue {
         self.answer(session, first, (first, last))
     }
 
-    /// These entries were removed: calls before them have no answer there any more, but perhaps behind
-    /// them.
+    /// These entries were removed: calls before them have no answer there any more, but perhaps
+    /// behind them.
     pub(super) fn forget_answers(
         &self,
         session: i64,
@@ -44,8 +45,8 @@ impl Catalogue {
         self.answer(session, first, (last + 1, high))
     }
 
-    /// Calls that stand less than [`NEAR`] before an entry and have no answer get the first that is among
-    /// these entries.
+    /// Calls that stand less than [`NEAR`] before an entry and have no answer get the first that is
+    /// among these entries.
     fn answer(&self, session: i64, before: i64, among: (i64, i64)) -> rusqlite::Result<()> {
         let c = &self.connection;
         let from = key_range(session).0.max(before - NEAR);

@@ -11,7 +11,8 @@ use super::open::{Catalogue, Error};
 use super::write::{ARRIVAL_BITS, flag, key_range};
 use crate::source::identity::Identity;
 
-/// Entries of one session in one source that lie near each other, keys `first..=last`, all within the bytes `start..end`.
+/// Entries of one session in one source that lie near each other, keys `first..=last`, all within
+/// the bytes `start..end`.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)]
 pub struct BacklogRange {
@@ -76,13 +77,15 @@ impl Catalogue {
     /// Entries that are provisional: they live in the overlay only.
     pub fn provisional_entries(&self) -> Result<Vec<StoredEntry>, Error> {
         self.with(|c| {
-            // They are of the last line of a source whose end is not consumed; one that grew while it was read is racy.
+            // They are of the last line of a source whose end is not consumed; one that grew while
+            // it was read is racy.
             let mut unfinished = c.prepare_cached(
                 "SELECT source, session FROM _sources CROSS JOIN _session_sources USING (source)
                  WHERE consumed < size OR racy",
             )?;
-            // Entries of one source arrive in the order of its bytes: from the last one on until one is not provisional. By
-            // any other way a search would read the whole session, or, as the planner would have it, all entries.
+            // Entries of one source arrive in the order of its bytes: from the last one on until
+            // one is not provisional. By any other way a search would read the whole session, or,
+            // as the planner would have it, all entries.
             let mut last_of_source = c.prepare_cached(&format!(
                 "SELECT {ENTRY} FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC"
             ))?;
@@ -104,7 +107,8 @@ impl Catalogue {
         })
     }
 
-    /// Show everything: each session's part of each source, and of larger ones than `part` bytes stretches of about so many.
+    /// Show everything: each session's part of each source, and of larger ones than `part` bytes
+    /// stretches of about so many.
     pub fn stretches(&self, part: u64, mut each: impl FnMut(BacklogRange)) -> Result<(), Error> {
         self.with(|c| {
             let mut statement = c.prepare_cached(
@@ -142,7 +146,8 @@ impl Catalogue {
                     each(stretch(first..=last, 0..identity.size));
                     continue;
                 }
-                // Entries are about as many everywhere in a file; where they are not, the stretches are divided again.
+                // Entries are about as many everywhere in a file; where they are not, the stretches
+                // are divided again.
                 let arrivals: i64 = row.get(2)?;
                 let step = (arrivals / identity.size.div_ceil(part) as i64).max(1);
                 let mut left: Vec<_> = (0..=arrivals / step)
@@ -165,7 +170,8 @@ impl Catalogue {
         })
     }
 
-    /// Within which bytes the entries of a source stand whose keys lie in `first..=last`, and how many there are.
+    /// Within which bytes the entries of a source stand whose keys lie in `first..=last`, and how
+    /// many there are.
     fn span(
         &self,
         source: i64,

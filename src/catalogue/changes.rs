@@ -64,7 +64,8 @@ impl Catalogue {
             .map(drop)
     }
 
-    /// After a sync of some paths: what [`Catalogue::note_scan`] does but for the time of a full scan.
+    /// After a sync of some paths: what [`Catalogue::note_scan`] does but for the time of a full
+    /// scan.
     pub fn note_some(&self) -> Result<(), Error> {
         self.told(self.trim_changes())
     }

@@ -1,12 +1,12 @@
 //! Which of the copies of an answer counts?
 //!
 //! A fork, a clone and a copied file repeat the answers of the session that they came from. Each is
-//! counted once, in the session that began first: so `usage` adds up to what was spent. It depends on
-//! what the sessions say alone, not on the order in which they were read.
+//! counted once, in the session that began first: so `usage` adds up to what was spent. It depends
+//! on what the sessions say alone, not on the order in which they were read.
 //!
-//! It is decided at the end of the transaction in which rows of an answer come or go, once for all of
-//! them. A row that comes counts until then, so that it is compared with the one that has counted;
-//! all copies are compared only where that one goes, or its session began at another time.
+//! It is decided at the end of the transaction in which rows of an answer come or go, once for all
+//! of them. A row that comes counts until then, so that it is compared with the one that has
+//! counted; all copies are compared only where that one goes, or its session began at another time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,12 +21,12 @@ use crate::source::checkpoint::hash;
 /// Copies of one answer agree in these.
 const SAME: &str = "u.response_id, u.model, u.input, u.output, u.cost_total";
 
-/// What they are ordered by: the first one counts. Within a session the first of its sources by path
-/// has it, and there the first. One file may be below the roots of two agents.
+/// What they are ordered by: the first one counts. Within a session the first of its sources by
+/// path has it, and there the first. One file may be below the roots of two agents.
 const ORDER: &str = "coalesce(s.created_ms, 1 << 62), s.path, r.agent, f.relative, e.start";
 
-/// The rows that are compared. A session that is not all in has none of them: its rows count when it
-/// is, and nobody sees them before.
+/// The rows that are compared. A session that is not all in has none of them: its rows count when
+/// it is, and nobody sees them before.
 const RANKED: &str = "_usage u JOIN _sessions s ON s.session = u.key >> 24 AND s.path <> '' JOIN _roots r USING (root)
     JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source";
 
@@ -97,9 +97,9 @@ impl<'e> UsageRow<'e> {
     }
 }
 
-/// A number that all copies of an entry have, and hardly any other: of the response's id, else of the
-/// entry's id and time, which forks keep, else of its time, and of what copies agree in; else of all
-/// its bytes.
+/// A number that all copies of an entry have, and hardly any other: of the response's id, else of
+/// the entry's id and time, which forks keep, else of its time, and of what copies agree in; else
+/// of all its bytes.
 fn said(bytes: u64, facts: &Facts, usage: &Usage) -> i64 {
     let response = usage.response_id.as_deref().filter(|id| !id.is_empty());
     let id = facts.id.as_deref().filter(|id| !id.is_empty());
@@ -184,8 +184,8 @@ impl Catalogue {
 }
 
 impl Catalogue {
-    /// agentuse writes tokens and cost of a message, and of its steps, which are told by the message. It
-    /// begins with zeros, which are no total yet: what it lacks its steps say.
+    /// agentuse writes tokens and cost of a message, and of its steps, which are told by the
+    /// message. It begins with zeros, which are no total yet: what it lacks its steps say.
     pub(super) fn settle_steps(&self, session: i64) -> rusqlite::Result<()> {
         let (first, last) = key_range(session);
         for settle in [
@@ -247,7 +247,8 @@ const STEPPED: &str = concat!(
 );
 
 impl Catalogue {
-    /// How many answers are counted where they should not be, or the other way round (for `verify`).
+    /// How many answers are counted where they should not be, or the other way round (for
+    /// `verify`).
     ///
     /// # Errors
     /// When the catalogue cannot be read.

@@ -1,5 +1,5 @@
-//! What if the catalogue's file is damaged inside? Whoever reads what is damaged marks the file; whoever may write next
-//! makes it anew from the session files.
+//! What if the catalogue's file is damaged inside? Whoever reads what is damaged marks the file;
+//! whoever may write next makes it anew from the session files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use super::wal::beside;
 use crate::private;
 use crate::source::identity::file_at;
 
-/// What the name of the mark ends with: a file beside the catalogue that says why it is not to be read any more.
+/// What the name of the mark ends with: a file beside the catalogue that says why it is not to be
+/// read any more.
 const MARK: &str = "-damaged";
 
 impl Error {
@@ -43,9 +44,11 @@ impl Error {
 }
 
 impl Catalogue {
-    /// Mark the file as one to be made anew. Where nothing can be written, whoever reads next finds out again.
+    /// Mark the file as one to be made anew. Where nothing can be written, whoever reads next finds
+    /// out again.
     pub fn condemn(&self, why: &str) {
-        // Somebody may have made it anew already, or another version may have given it another schema.
+        // Somebody may have made it anew already, or another version may have given it another
+        // schema.
         let is_other = self.file().is_none() || file_at(self.path()) != self.file();
         let known = MIGRATIONS.len() as u32;
         let version = self

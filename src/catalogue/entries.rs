@@ -115,8 +115,8 @@ pub(super) const ENTRY: &str = concat!(
     searched!()
 );
 
-/// The time by which searches know an entry: its own, else that of the entry before it in its file, else the start of its
-/// session.
+/// The time by which searches know an entry: its own, else that of the entry before it in its file,
+/// else the start of its session.
 pub(super) const SEARCHED: &str = searched!();
 
 impl Catalogue {
@@ -152,8 +152,9 @@ impl Catalogue {
         })
     }
 
-    /// The entries of a session with one source from the last to the first, but for those that are on no branch, until
-    /// `take` breaks off. `false`: the session has several sources, and none was shown.
+    /// The entries of a session with one source from the last to the first, but for those that are
+    /// on no branch, until `take` breaks off. `false`: the session has several sources, and none
+    /// was shown.
     pub fn each_upwards(
         &self,
         session: i64,
@@ -415,8 +416,8 @@ impl EntriesOfSource<'_> {
     }
 }
 
-/// A place in a file, or a length. What is damaged so that no file can have it is told as larger than any; two of them are
-/// never more than can be counted.
+/// A place in a file, or a length. What is damaged so that no file can have it is told as larger
+/// than any; two of them are never more than can be counted.
 pub(super) fn in_file(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(u64::MAX).min(1 << 62)
 }

@@ -1,4 +1,5 @@
-//! What is known of that of which nothing is to be stored? How to recognise it, and whether it is wiped.
+//! What is known of that of which nothing is to be stored? How to recognise it, and whether it is
+//! wiped.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -125,7 +126,8 @@ impl Catalogue {
         })
     }
 
-    /// Sessions that were left out by their working directory: hash of the place, and the main source as it was.
+    /// Sessions that were left out by their working directory: hash of the place, and the main
+    /// source as it was.
     pub fn excluded(&self, root: i64) -> Result<BTreeMap<i64, DirectoryFingerprint>, Error> {
         self.all(
             "SELECT place, seal FROM _excluded WHERE root = ?1",
@@ -176,16 +178,18 @@ impl Catalogue {
         self.one(owes, [], |r| r.get(0))
     }
 
-    /// Leave nothing in the database and its log but what its rows say. `false`: a reader holds on to an older state,
-    /// and it is to be done again.
+    /// Leave nothing in the database and its log but what its rows say. `false`: a reader holds on
+    /// to an older state, and it is to be done again.
     pub fn wipe(&self) -> Result<bool, Error> {
-        // The database is written anew into the WAL: not while that cannot be emptied, or every try would add to it.
+        // The database is written anew into the WAL: not while that cannot be emptied, or every try
+        // would add to it.
         if !self.empty_wal()? {
             return Ok(false);
         }
         self.with(|c| {
             c.flush_prepared_statement_cache();
-            // Pages of removed rows are overwritten; those that changed rows left behind go with the old file.
+            // Pages of removed rows are overwritten; those that changed rows left behind go with
+            // the old file.
             c.pragma_update(None, "secure_delete", "ON")?;
             step("catalogue.vacuum")?;
             c.execute_batch("VACUUM")

@@ -1,4 +1,5 @@
-//! What do filters ask that the words do not know? Where sessions belong, and files, labels, models and images of entries.
+//! What do filters ask that the words do not know? Where sessions belong, and files, labels, models
+//! and images of entries.
 
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
@@ -143,7 +144,8 @@ impl Catalogue {
         )
     }
 
-    /// The entry that a compaction of entries without ids kept first: the agent counts those that it reads, in file order.
+    /// The entry that a compaction of entries without ids kept first: the agent counts those that
+    /// it reads, in file order.
     pub fn first_kept_by_index(&self, session: i64, compaction: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
         self.with(|c| {
@@ -174,8 +176,8 @@ impl Catalogue {
         self.first(sql, bound, |r| r.get(0))
     }
 
-    /// Entries of sessions of these roots with this id, or whose id begins so: `most` of them, the one with this very id
-    /// first, then the newest, and how many there are.
+    /// Entries of sessions of these roots with this id, or whose id begins so: `most` of them, the
+    /// one with this very id first, then the newest, and how many there are.
     pub fn keys_of_id(
         &self,
         roots: &[i64],

@@ -8,12 +8,13 @@ use super::open::{Catalogue, Error};
 use super::read::{KNOWN, StoredSource, known};
 use crate::source::fingerprints::{DirectoryFingerprint, Folder, ranges_of_files};
 
-/// Every so often every file is compared with what is stored, whatever the seals say: where directories vouch for
-/// their files, someone may have written in place.
+/// Every so often every file is compared with what is stored, whatever the seals say: where
+/// directories vouch for their files, someone may have written in place.
 const FULL_SCAN_MS: i64 = 3_600_000;
 
 impl Catalogue {
-    /// The directories of a root as they were when its format had this revision; none when a full scan is due.
+    /// The directories of a root as they were when its format had this revision; none when a full
+    /// scan is due.
     pub fn folders(&self, root: i64, revision: u32, now_ms: i64) -> Result<Vec<Folder>, Error> {
         let sql = "SELECT relative, seal, files FROM _folders
             WHERE root = ?1 AND (SELECT folders_revision IS ?2 AND abs(?3 - full_scan_ms) < ?4 FROM _roots WHERE root = ?1)";
@@ -81,8 +82,8 @@ impl Catalogue {
         })
     }
 
-    /// The sources that lie directly in these directories, or in directories that were in them and are no
-    /// longer; sorted by path. Each comes with the directories that are in it now.
+    /// The sources that lie directly in these directories, or in directories that were in them and
+    /// are no longer; sorted by path. Each comes with the directories that are in it now.
     pub fn known_sources_in(
         &self,
         root: i64,

@@ -47,7 +47,8 @@ struct OpenCall {
     answer: usize,
 }
 
-/// What one outbox row stands for: first and last entry by their place in the chunk, and their bytes.
+/// What one outbox row stands for: first and last entry by their place in the chunk, and their
+/// bytes.
 pub(super) struct OutboxSpan {
     pub(super) first: i64,
     pub(super) last: i64,
@@ -181,7 +182,8 @@ impl EntryRows {
         }
     }
 
-    /// Calls of this chunk have what their answer says. Those of earlier ones get it when the rows are in.
+    /// Calls of this chunk have what their answer says. Those of earlier ones get it when the rows
+    /// are in.
     fn answer(&mut self, at: i64, result: &Call) {
         let Some(id) = &result.call_id else {
             return;
@@ -243,7 +245,8 @@ impl EntryRows {
     }
 }
 
-/// Values of one table's rows, one after the other: a tag, then eight bytes, or the length and a text.
+/// Values of one table's rows, one after the other: a tag, then eight bytes, or the length and a
+/// text.
 struct Table {
     name: &'static str,
     columns: usize,

@@ -1,7 +1,7 @@
 //! Who holds a lock on the catalogue? SQLite says only that somebody does; Linux says who.
 //!
-//! Where the locks lie is part of SQLite's file format: "WAL locks" in its walformat.html, and the "lock-byte page" of its
-//! fileformat2.html.
+//! Where the locks lie is part of SQLite's file format: "WAL locks" in its walformat.html, and the
+//! "lock-byte page" of its fileformat2.html.
 
 use std::path::Path;
 
@@ -10,7 +10,8 @@ pub(super) fn readers(path: &Path) -> Vec<String> {
     processes(path, |lock| lock.of_index && lock.meets(123, 127))
 }
 
-/// Processes that keep others from writing, or from reading too; none where the system does not tell.
+/// Processes that keep others from writing, or from reading too; none where the system does not
+/// tell.
 pub(super) fn writers(path: &Path) -> Vec<String> {
     // Without a WAL whoever writes holds bytes of the lock-byte page.
     const PAGE: u64 = 0x4000_0000;

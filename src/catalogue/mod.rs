@@ -1,22 +1,23 @@
-//! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one transaction.
+//! The catalogue: all SQL of the house. Rows, checkpoints and the outbox of the words move in one
+//! transaction.
 
 pub mod agent_list;
 mod answered;
+pub mod backlog;
 pub mod changes;
 mod check;
 mod counted;
 mod damage;
 pub mod entries;
 pub mod excluded;
+pub mod filter_columns;
 mod folders;
 mod insert;
 mod locks;
-pub mod filter_columns;
 mod names;
 mod notes;
 mod open;
 pub mod outbox;
-pub mod backlog;
 mod proofs;
 mod raw;
 pub mod read;

@@ -1,4 +1,5 @@
-//! Which sessions have this id, and where do all of them lie? Told without reading the rows of all the others.
+//! Which sessions have this id, and where do all of them lie? Told without reading the rows of all
+//! the others.
 
 use std::path::PathBuf;
 

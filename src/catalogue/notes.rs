@@ -1,4 +1,5 @@
-//! What is noted of roots and sources besides their entries: where they are, and how the last look at them went.
+//! What is noted of roots and sources besides their entries: where they are, and how the last look
+//! at them went.
 
 use rusqlite::params;
 
@@ -95,8 +96,8 @@ impl Catalogue {
         })
     }
 
-    /// Forget a root and all that was read below it. Within the transaction. Who named it, as a watcher
-    /// that is alive may, has to look at all of it again.
+    /// Forget a root and all that was read below it. Within the transaction. Who named it, as a
+    /// watcher that is alive may, has to look at all of it again.
     pub fn forget_root(&self, root: i64) -> Result<(), Error> {
         let of_root = "SELECT source FROM _sources WHERE root = ?1";
         let sources: Vec<i64> = self.all(of_root, [root], |r| r.get(0))?;
@@ -164,7 +165,8 @@ impl Catalogue {
 
     /// Note that a full scan ended.
     ///
-    /// A scan that changed nothing moves the time by whole hours only: a look must not cost a write, for which a disk is waited.
+    /// A scan that changed nothing moves the time by whole hours only: a look must not cost a
+    /// write, for which a disk is waited.
     pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
         self.with(|c| {
             c.execute(

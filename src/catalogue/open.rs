@@ -83,7 +83,8 @@ pub enum Error {
         /// Who reads, where the system tells.
         readers: Vec<String>,
     },
-    /// Another program keeps the database locked, as one does that has begun to write and not come to an end.
+    /// Another program keeps the database locked, as one does that has begun to write and not come
+    /// to an end.
     #[error("{} is locked by {}", .path.display(), named(.holders))]
     Locked {
         /// The database.
@@ -129,7 +130,8 @@ impl Error {
         matches!(self, Error::Blocked { .. } | Error::Locked { .. })
     }
 
-    /// The file or its directory cannot be written, or not now; if it cannot be read either, reading it tells.
+    /// The file or its directory cannot be written, or not now; if it cannot be read either,
+    /// reading it tells.
     pub fn is_refusal_to_write(&self) -> bool {
         match self {
             Error::Io { .. } | Error::Blocked { .. } | Error::Locked { .. } => true,
@@ -177,16 +179,19 @@ pub struct Catalogue {
     file: Option<FileId>,
 }
 
-/// Pages kept by who only reads: a list reads every page once, and each page kept costs a page fault.
+/// Pages kept by who only reads: a list reads every page once, and each page kept costs a page
+/// fault.
 const READING_CACHE_KIB: i32 = 1_000;
 /// Pages kept by who writes: rows go to the ends of a dozen trees.
 const WRITING_CACHE_KIB: i32 = 16_000;
 
-/// Pages in the WAL from which on each commit copies them into the database, and waits for the disk twice.
+/// Pages in the WAL from which on each commit copies them into the database, and waits for the disk
+/// twice.
 const CHECKPOINT_PAGES: i32 = 2_000;
 
 impl Catalogue {
-    /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has left a WAL to be emptied.
+    /// Whether nothing is lost by not closing it: nothing was written, and no earlier writer has
+    /// left a WAL to be emptied.
     pub fn is_clean(&self) -> bool {
         let wal = super::wal::beside(&self.path, "-wal");
         self.rows_written() == 0 && std::fs::metadata(wal).is_ok_and(|m| m.len() == 0)
@@ -203,7 +208,8 @@ impl Catalogue {
         self.told(self.connection.pragma_update(None, "cache_size", size))
     }
 
-    /// Keep no more pages than who reads, and give back what is kept beyond that: for who stays open when the work is done.
+    /// Keep no more pages than who reads, and give back what is kept beyond that: for who stays
+    /// open when the work is done.
     pub fn keep_few_pages(&self) -> Result<(), Error> {
         let size = -READING_CACHE_KIB;
         self.told(self.connection.pragma_update(None, "cache_size", size))
@@ -218,8 +224,9 @@ impl Catalogue {
         size == Ok(-READING_CACHE_KIB)
     }
 
-    /// Open for writing: made when missing, migrated when older. The caller holds the writer lock. `wal_bytes` is how
-    /// long the WAL may become while somebody reads, `patience` how long a statement waits for another program's lock.
+    /// Open for writing: made when missing, migrated when older. The caller holds the writer lock.
+    /// `wal_bytes` is how long the WAL may become while somebody reads, `patience` how long a
+    /// statement waits for another program's lock.
     pub fn open_writable(
         path: &Path,
         wal_bytes: u64,
@@ -228,8 +235,9 @@ impl Catalogue {
         let make = || -> std::io::Result<()> {
             #[cfg(unix)]
             {
-                // Made before SQLite does, because SQLite's mode follows the umask; -wal and -shm follow the file's.
-                // Never opened when it is there: to close it again would give up all locks of this process on it (POSIX).
+                // Made before SQLite does, because SQLite's mode follows the umask; -wal and -shm
+                // follow the file's. Never opened when it is there: to close it again would give up
+                // all locks of this process on it (POSIX).
                 let made = private::options().create_new(true).append(true).open(path);
                 match made {
                     Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
@@ -315,13 +323,15 @@ impl Catalogue {
             .map_err(err)?;
         c.pragma_update(None, "journal_size_limit", WAL_BYTES as i64)
             .map_err(err)?;
-        // The WAL and its index stay when the last writer closes, empty: a reader that may not make files finds them.
+        // The WAL and its index stay when the last writer closes, empty: a reader that may not make
+        // files finds them.
         c.file_control(None::<&str>, FileControl::PersistWal(&mut 1))
             .map_err(err)?;
         c.set_prepared_statement_cache_capacity(64);
         if version < known {
             self.migrate(version)?;
-            // Whose database this is stands in the file itself from now on, however long somebody keeps it open.
+            // Whose database this is stands in the file itself from now on, however long somebody
+            // keeps it open.
             self.empty_wal()?;
         }
         self.told(self.take_zone())
@@ -366,8 +376,8 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Forget everything, in one transaction: whoever reads meanwhile sees all or nothing. With `wipe`, or where that was
-    /// owed already, what was forgotten is to be wiped from the disk.
+    /// Forget everything, in one transaction: whoever reads meanwhile sees all or nothing. With
+    /// `wipe`, or where that was owed already, what was forgotten is to be wiped from the disk.
     pub fn reset(&self, wipe: bool) -> Result<(), Error> {
         let c = &self.connection;
         let run = || -> rusqlite::Result<()> {
@@ -409,7 +419,8 @@ impl Catalogue {
                 return Ok(None);
             };
             let opened = Catalogue::open_file(path, file);
-            // Else one may have been opened with the WAL of another. Whoever makes it anew does so once.
+            // Else one may have been opened with the WAL of another. Whoever makes it anew does so
+            // once.
             if file_at(path) == Some(file) || tried == TRIES {
                 return opened;
             }
@@ -440,7 +451,8 @@ impl Catalogue {
                 }
                 // Whoever writes meanwhile makes it look damaged.
                 file = None;
-                // A directory that cannot be written has no room for the -shm file: read the file alone.
+                // A directory that cannot be written has no room for the -shm file: read the file
+                // alone.
                 let uri = format!("file:{}?immutable=1", escape_uri(path));
                 Connection::open_with_flags(uri, flags)
                     .and_then(looks_open)
@@ -479,7 +491,8 @@ impl Catalogue {
         }))
     }
 
-    /// Whether no other version of this program has given the database another schema since it was opened.
+    /// Whether no other version of this program has given the database another schema since it was
+    /// opened.
     pub fn has_our_schema(&self) -> Result<bool, Error> {
         let version = self
             .connection

@@ -44,7 +44,8 @@ impl Catalogue {
         })
     }
 
-    /// Before any words work: rows of batches up to `done` are in the words, later ones are to be done again.
+    /// Before any words work: rows of batches up to `done` are in the words, later ones are to be
+    /// done again.
     pub fn settle_batches(&self, done: i64) -> Result<(), Error> {
         self.with(|c| {
             step("catalogue.trim")?;
@@ -65,7 +66,8 @@ impl Catalogue {
         })
     }
 
-    /// Whether a batch after `done` was settled, so that words that are done up to `done` only are older than the catalogue.
+    /// Whether a batch after `done` was settled, so that words that are done up to `done` only are
+    /// older than the catalogue.
     pub fn has_settled_after(&self, done: i64) -> Result<bool, Error> {
         let sql = "SELECT last_batch > ?1 AND NOT EXISTS (SELECT 1 FROM _outbox WHERE batch > ?1)
             AND NOT EXISTS (SELECT 1 FROM _dead WHERE batch > ?1) FROM _store";
@@ -93,8 +95,9 @@ impl Catalogue {
         ))
     }
 
-    /// The next work of one answers, about `bytes` of it and at least one item: prose before output,
-    /// newest sessions first. What would be left is taken as well if it is less than a quarter of that.
+    /// The next work of one answers, about `bytes` of it and at least one item: prose before
+    /// output, newest sessions first. What would be left is taken as well if it is less than a
+    /// quarter of that.
     pub fn next_work(
         &self,
         bytes: u64,
@@ -163,7 +166,8 @@ impl Catalogue {
 
     /// Bytes of the entries that the words still lack something of.
     pub fn owed_bytes(&self) -> Result<u64, Error> {
-        // An item is owed twice, for what is said and for what tools answered; both stand in the same bytes.
+        // An item is owed twice, for what is said and for what tools answered; both stand in the
+        // same bytes.
         let sql = "SELECT coalesce(max(of), 0) FROM (SELECT sum(bytes) AS of FROM _outbox GROUP BY answers)";
         self.one(sql, [], |r| Ok(r.get::<_, i64>(0)? as u64))
     }
@@ -174,8 +178,9 @@ impl Catalogue {
         self.one(sum, [], |r| Ok(r.get::<_, i64>(0)? as u64))
     }
 
-    /// The entries that the words at batch `done` lack. They are counted one by one, as an item does not say how many it
-    /// stands for: an entry is of the item of its source and class alone, so it counts once.
+    /// The entries that the words at batch `done` lack. They are counted one by one, as an item
+    /// does not say how many it stands for: an entry is of the item of its source and class alone,
+    /// so it counts once.
     pub fn outstanding(&self, done: i64) -> Result<Backlog, Error> {
         let mut items = self.owed(done)?;
         items.sort_unstable_by_key(|item| (item.source, item.first, item.last));
@@ -221,7 +226,8 @@ impl Catalogue {
         })
     }
 
-    /// Stamp the chosen rows with a new batch number, durably, before the words commit. Returns the batch.
+    /// Stamp the chosen rows with a new batch number, durably, before the words commit. Returns the
+    /// batch.
     pub fn stamp(&self, work: &[OutboxItem], dead: &[StaleKeys]) -> Result<i64, Error> {
         self.with(|c| {
             // The words' commit is durable; the stamp it refers to must be durable before.

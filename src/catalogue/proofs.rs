@@ -34,8 +34,8 @@ impl Catalogue {
         }
     }
 
-    /// The sources of these roots that were read on by their tails since all their blocks were proven: all of them, or those
-    /// that have not changed since then.
+    /// The sources of these roots that were read on by their tails since all their blocks were
+    /// proven: all of them, or those that have not changed since then.
     pub fn unproven(&self, roots: &[i64], unchanged_since: Option<i64>) -> Result<Vec<i64>, Error> {
         // Of no root SQLite makes a statement that needs no index.
         if roots.is_empty() {
@@ -65,8 +65,8 @@ impl Catalogue {
         self.execute(proven, [source]).map(drop)
     }
 
-    /// The same of these sources, each as it was in this state; of what somebody has read since nothing is noted. One
-    /// transaction.
+    /// The same of these sources, each as it was in this state; of what somebody has read since
+    /// nothing is noted. One transaction.
     pub fn note_all_proven(&self, proven: &[(i64, Identity)]) -> Result<(), Error> {
         self.begin()?;
         let note = |(source, identity): &(i64, Identity)| match self.stored(*source)? {

@@ -1,5 +1,5 @@
-//! What does an entry say, byte for byte, or on one line? `raw(entry)` and `preview(entry)` in SQL: the text is in the session
-//! file, not in the catalogue.
+//! What does an entry say, byte for byte, or on one line? `raw(entry)` and `preview(entry)` in SQL:
+//! the text is in the session file, not in the catalogue.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -53,9 +53,9 @@ fn snapshots_of_one_state(catalogue: &Catalogue, to: &Catalogue) -> Result<bool,
 }
 
 impl SharedEntryReader {
-    /// Let statements of `to`, which holds no snapshot yet, call `raw(entry)`, the entry's record as
-    /// text, and `preview(entry)`; NULL for a number that is no entry, and for an entry whose bytes are
-    /// no longer what was catalogued. Both hold a snapshot of one state afterwards.
+    /// Let statements of `to`, which holds no snapshot yet, call `raw(entry)`, the entry's record
+    /// as text, and `preview(entry)`; NULL for a number that is no entry, and for an entry whose
+    /// bytes are no longer what was catalogued. Both hold a snapshot of one state afterwards.
     ///
     /// # Errors
     /// [`Error::Replaced`] when the catalogue is another one by now, or is written again and again.

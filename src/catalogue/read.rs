@@ -147,8 +147,8 @@ impl Catalogue {
         self.told(taken)
     }
 
-    /// What `ask` asks for, all of it of one state: for [`Index::verify`](crate::Index::verify), which
-    /// takes many short snapshots.
+    /// What `ask` asks for, all of it of one state: for [`Index::verify`](crate::Index::verify),
+    /// which takes many short snapshots.
     pub fn at_one_moment<T, E: From<Error>>(
         &self,
         ask: impl FnOnce() -> Result<T, E>,
@@ -186,7 +186,8 @@ impl Catalogue {
     /// All sources of a root, sorted by path.
     pub fn known_sources(&self, root: i64) -> Result<Vec<StoredSource>, Error> {
         self.with(|c| {
-            // Along the table and sorted here: by the index on paths each row would be looked up for itself.
+            // Along the table and sorted here: by the index on paths each row would be looked up
+            // for itself.
             let mut known: Vec<StoredSource> = c
                 .prepare_cached(&format!(
                     "SELECT {KNOWN} FROM _sources NOT INDEXED WHERE root = ?1"

@@ -51,8 +51,9 @@ impl RefusalCause {
 }
 
 impl Error {
-    /// Why the system refuses; `None` where it is not the system that does. SQLite tells the kind of a refusal, not the cause:
-    /// the system is asked once more, by a file beside the database that has no name.
+    /// Why the system refuses; `None` where it is not the system that does. SQLite tells the kind
+    /// of a refusal, not the cause: the system is asked once more, by a file beside the database
+    /// that has no name.
     pub fn cause(&self) -> Option<RefusalCause> {
         let (path, failure) = match self {
             Error::Io { error, .. } => return Some(RefusalCause::of(error)),
@@ -91,8 +92,8 @@ fn refusal_beside(path: &Path) -> Option<RefusalCause> {
     made.err().map(|error| RefusalCause::of(&error))
 }
 
-/// Why this file may not be read and written. It is not opened for that: to close it again would give up all locks of this
-/// process on it (POSIX).
+/// Why this file may not be read and written. It is not opened for that: to close it again would
+/// give up all locks of this process on it (POSIX).
 fn refusal_of(path: &Path) -> Option<RefusalCause> {
     #[cfg(unix)]
     {

@@ -1,5 +1,5 @@
-//! What does `list --json` print of each session? Its row as JSON, made when the session changes, beside what a list
-//! sorts by: a list of thousands is then hardly more than copying.
+//! What does `list --json` print of each session? Its row as JSON, made when the session changes,
+//! beside what a list sorts by: a list of thousands is then hardly more than copying.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -14,7 +14,8 @@ use super::read::{SESSION, stored_session};
 use crate::model::{SessionRow, Sort};
 use crate::source::checkpoint::hash;
 
-/// A row before its agent and label, which its root says, and its subagents, which are counted when it is read.
+/// A row before its agent and label, which its root says, and its subagents, which are counted when
+/// it is read.
 const HEAD: &str = r#"{"agent":"","label":null,"subagents":0,"#;
 
 /// What places a session's row in a list.
@@ -50,7 +51,8 @@ pub struct RowSelection {
     pub until_ms: Option<i64>,
     /// Only those of one of these working directories.
     pub folders: Option<Vec<String>>,
-    /// Folders (of a session's project, else its working directory) that are the directory asked for.
+    /// Folders (of a session's project, else its working directory) that are the directory asked
+    /// for.
     pub here: Option<Vec<String>>,
 }
 
@@ -130,8 +132,9 @@ pub fn head(agent: &str, label: Option<&str>, subagents: u64) -> Result<String, 
     ))
 }
 
-/// What was said in a row without its head, as it reads: the name, the first message, and what only its agent records; empty
-/// where there is none. Beside them stand ids, paths, numbers and commands.
+/// What was said in a row without its head, as it reads: the name, the first message, and what only
+/// its agent records; empty where there is none. Beside them stand ids, paths, numbers and
+/// commands.
 pub fn said(json: &str) -> [Cow<'_, str>; 3] {
     static MEMBERS: LazyLock<[Finder<'static>; 5]> = LazyLock::new(|| {
         [
@@ -172,7 +175,8 @@ pub fn said(json: &str) -> [Cow<'_, str>; 3] {
     ]
 }
 
-/// JSON with what its escapes stand for in place of them: no JSON any more, but what is in its strings can be found in it.
+/// JSON with what its escapes stand for in place of them: no JSON any more, but what is in its
+/// strings can be found in it.
 fn as_it_reads(json: &str) -> Cow<'_, str> {
     let mut rest = json;
     let mut text = String::new();
@@ -292,7 +296,8 @@ impl Catalogue {
         self.told(serde_json::from_str(json).map_err(|_| not_as_written()))
     }
 
-    /// Sessions of subagents, each with the sessions above it that are there: its parent, that one's parent, and so on.
+    /// Sessions of subagents, each with the sessions above it that are there: its parent, that
+    /// one's parent, and so on.
     pub fn subagents(&self) -> Result<Vec<(i64, i64)>, Error> {
         let sql = "WITH RECURSIVE above(child, root, parent) AS (
                SELECT session, root, parent_session FROM _sessions WHERE subagent

@@ -1,4 +1,5 @@
-//! How does the catalogue get to a place where its own file cannot be opened? As one private file of its own.
+//! How does the catalogue get to a place where its own file cannot be opened? As one private file
+//! of its own.
 
 use std::io::{Error as IoError, ErrorKind};
 use std::path::Path;
@@ -6,8 +7,8 @@ use std::path::Path;
 use super::open::{Catalogue, Error};
 
 impl Catalogue {
-    /// Write all of it as of now into a new file `to`, without WAL and free pages, readable by its owner alone. It
-    /// appears there as a whole or not at all.
+    /// Write all of it as of now into a new file `to`, without WAL and free pages, readable by its
+    /// owner alone. It appears there as a whole or not at all.
     ///
     /// # Errors
     /// [`Error::Io`] when `to` exists or its folder cannot be written.

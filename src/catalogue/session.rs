@@ -1,4 +1,5 @@
-//! What does a session's row say? What the folds of its sources make of it, now and whenever one of them changes.
+//! What does a session's row say? What the folds of its sources make of it, now and whenever one of
+//! them changes.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,7 +15,8 @@ use crate::model::{Fold, SessionFacts, SourcePart};
 use crate::source::identity::nearest_ms;
 
 impl Catalogue {
-    /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the stored one.
+    /// Make the session's row from the folds of its sources. `fresh` is a fold newer than the
+    /// stored one.
     pub(super) fn refold(
         &self,
         session: i64,
@@ -66,8 +68,8 @@ impl Catalogue {
         self.make_ready(session)
     }
 
-    /// Searches know entries without any time by the start of their session: the words that have them by another one are
-    /// owed them again.
+    /// Searches know entries without any time by the start of their session: the words that have
+    /// them by another one are owed them again.
     fn owe_undated(&self, session: i64) -> rusqlite::Result<()> {
         let (low, high) = key_range(session);
         let c = &self.connection;
@@ -319,8 +321,8 @@ impl SessionRecord {
     }
 }
 
-/// A text that sorts as sessions of all agents stand in a list: what agents list first, then the last changed, then by the names
-/// of their files. Of equal ones paths decide.
+/// A text that sorts as sessions of all agents stand in a list: what agents list first, then the
+/// last changed, then by the names of their files. Of equal ones paths decide.
 fn list_order(order: ListOrder, facts: &SessionFacts, path: &Path, file_ms: i64) -> String {
     let by_creation = order == ListOrder::Created;
     let (time, file) = match by_creation {

@@ -38,7 +38,8 @@ pub enum SqlPart<'a> {
 /// How the answer to a query has ended.
 #[derive(Debug, Default)]
 pub struct SqlEnd {
-    /// Files that `raw(entry)` or `preview(entry)` found to hold other bytes than those catalogued, by their sources.
+    /// Files that `raw(entry)` or `preview(entry)` found to hold other bytes than those catalogued,
+    /// by their sources.
     pub changed: BTreeMap<i64, PathBuf>,
     /// Whether all files had been looked at since the catalogue was empty.
     pub was_scanned: bool,

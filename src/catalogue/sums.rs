@@ -17,8 +17,9 @@ const BLOCK_BITS: i64 = 8;
 /// Blocks whose sums are not what they should be.
 pub(super) type DirtyBlocks = BTreeSet<i64>;
 
-/// What `_usage_sums` holds of some entries. No time zone begins its days within a quarter of an hour.
-/// A file may claim any number: where whole ones cannot be added up SQLite fails, and these are cut.
+/// What `_usage_sums` holds of some entries. No time zone begins its days within a quarter of an
+/// hour. A file may claim any number: where whole ones cannot be added up SQLite fails, and these
+/// are cut.
 const USAGE: &str = "
     SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model) AS ordinal, quarter_ms,
            provider, model, count(*) AS answers, CAST(sum(1.0 * input) AS INTEGER) AS input, CAST(sum(1.0 * output) AS INTEGER) AS output, CAST(sum(1.0 * cache_read) AS INTEGER) AS cache_read,
@@ -37,7 +38,8 @@ const CALLS: &str = "
     WHERE c.key BETWEEN ?1 AND ?2 AND NOT c.is_result AND u.counted IS NOT 0
     GROUP BY c.key >> 8, c.tool";
 
-/// The quarters of an hour of some blocks, where they have no day yet. Those have none that are beyond the calendar.
+/// The quarters of an hour of some blocks, where they have no day yet. Those have none that are
+/// beyond the calendar.
 const QUARTERS: &str = "
     INSERT OR IGNORE INTO _quarters SELECT DISTINCT quarter_ms, strftime('%Y-%m-%d', quarter_ms / 1000, 'unixepoch'), ''
     FROM _usage_sums WHERE block BETWEEN ?1 AND ?2 AND quarter_ms IS NOT NULL";
@@ -117,7 +119,8 @@ impl Catalogue {
         self.connection.execute_batch("COMMIT")
     }
 
-    /// Quarters get their local days; all of them where a process in another zone has written meanwhile.
+    /// Quarters get their local days; all of them where a process in another zone has written
+    /// meanwhile.
     fn add_local_days(&self) -> rusqlite::Result<()> {
         let c = &self.connection;
         let zone = self.other_zone()?;

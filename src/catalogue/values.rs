@@ -1,4 +1,5 @@
-//! Which values do entries have that filters name? Told from all rows: for answers that found nothing.
+//! Which values do entries have that filters name? Told from all rows: for answers that found
+//! nothing.
 
 use super::open::{Catalogue, Error};
 

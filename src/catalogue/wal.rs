@@ -1,9 +1,11 @@
-//! May more be written? Not while somebody's read transaction keeps a long WAL from being shortened.
+//! May more be written? Not while somebody's read transaction keeps a long WAL from being
+//! shortened.
 //!
-//! SQLite's writer never waits for readers: it appends to the WAL, and a checkpoint copies into the database only what no
-//! reader could still want the old state of. A read transaction that never ends therefore keeps every page written since
-//! it began, and no setting changes that: the WAL is bounded only by writing no more. Readers see no harm in
-//! it, and sessions are not lost: their files are the truth, and the next sync reads on from where this one stopped.
+//! SQLite's writer never waits for readers: it appends to the WAL, and a checkpoint copies into the
+//! database only what no reader could still want the old state of. A read transaction that never
+//! ends therefore keeps every page written since it began, and no setting changes that: the WAL is
+//! bounded only by writing no more. Readers see no harm in it, and sessions are not lost: their
+//! files are the truth, and the next sync reads on from where this one stopped.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -41,7 +43,8 @@ impl Catalogue {
         })
     }
 
-    /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to an older state.
+    /// Copy all of the WAL into the database and cut it to nothing. `false`: a reader holds on to
+    /// an older state.
     pub(super) fn empty_wal(&self) -> Result<bool, Error> {
         self.step("catalogue.checkpoint")?;
         self.with(|c| {

@@ -43,7 +43,8 @@ pub struct EntryRow {
     pub line: u64,
     pub hash: u64,
     pub flags: i64,
-    /// The time of the last entry before it in its source that has one; `None` where it has its own.
+    /// The time of the last entry before it in its source that has one; `None` where it has its
+    /// own.
     pub taken_ms: Option<i64>,
     pub facts: Facts,
 }
@@ -61,8 +62,8 @@ pub struct ProblemRow {
 /// Bytes of memory that one takes, about: itself, and its reason with what the allocator adds.
 const PROBLEM_BYTES: usize = size_of::<ProblemRow>() + 64;
 
-/// Where the entries of a chunk go as they are read: into [`EntryRows`] for the catalogue, or into a
-/// plain list to be compared with it.
+/// Where the entries of a chunk go as they are read: into [`EntryRows`] for the catalogue, or into
+/// a plain list to be compared with it.
 pub trait Entries: Default {
     /// The next entry in file order.
     fn add(&mut self, entry: EntryRow);
@@ -155,14 +156,16 @@ impl Catalogue {
     /// Begin the one write transaction.
     ///
     /// # Errors
-    /// [`Error::Blocked`] when the WAL is as long as it may be and somebody's read transaction keeps it so.
+    /// [`Error::Blocked`] when the WAL is as long as it may be and somebody's read transaction
+    /// keeps it so.
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
         self.step("catalogue.begin")?;
         self.execute("BEGIN IMMEDIATE", []).map(drop)
     }
 
-    /// Commit it, with what follows from all that was written: which answers count, and what they come to.
+    /// Commit it, with what follows from all that was written: which answers count, and what they
+    /// come to.
     ///
     /// # Errors
     /// When that cannot be written; it is undone then.
@@ -193,8 +196,9 @@ impl Catalogue {
     /// Add a chunk. Within the transaction.
     ///
     /// # Errors
-    /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was written.
-    /// Given back is a session of many files: its row is made once, by [`Catalogue::refold_session`], before the commit.
+    /// [`Error::Full`] when the session has had more entries than its keys can count; nothing was
+    /// written. Given back is a session of many files: its row is made once, by
+    /// [`Catalogue::refold_session`], before the commit.
     pub fn apply(
         &self,
         chunk: &Chunk<EntryRows>,
@@ -210,7 +214,8 @@ impl Catalogue {
         self.told(self.apply_rows(chunk, format))
     }
 
-    /// Arrivals that the chunk's session has had; none when it is about to get a number of its own again.
+    /// Arrivals that the chunk's session has had; none when it is about to get a number of its own
+    /// again.
     fn arrivals(&self, chunk: &Chunk<EntryRows>) -> rusqlite::Result<i64> {
         let c = &self.connection;
         let known: Option<(i64, i64)> = c
@@ -385,14 +390,16 @@ impl Catalogue {
     fn forget(&self, source: i64, session: i64, from: u64) -> rusqlite::Result<()> {
         let c = &self.connection;
         let (low, high) = key_range(session);
-        // Entries of one source arrive in the order of its bytes: those to forget are its last, and mostly none.
+        // Entries of one source arrive in the order of its bytes: those to forget are its last, and
+        // mostly none.
         let mut of_source = c.prepare_cached(
             "SELECT key, flags & 1, start FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC",
         )?;
         let mut rows = of_source.query(params![low, high, source])?;
         let mut keys: Vec<(i64, bool)> = Vec::new();
         while let Some(row) = rows.next()? {
-            // A damaged row may name any place: a source that is read from its first byte loses all its rows.
+            // A damaged row may name any place: a source that is read from its first byte loses all
+            // its rows.
             if in_file(row.get(2)?) < from {
                 break;
             }
@@ -432,8 +439,9 @@ impl Catalogue {
         Ok(())
     }
 
-    /// A source is gone: its rows go, and its session when that was its last source. Whether one went, and the
-    /// sessions that lost it and whose rows are to be made again by [`Catalogue::refold_session`].
+    /// A source is gone: its rows go, and its session when that was its last source. Whether one
+    /// went, and the sessions that lost it and whose rows are to be made again by
+    /// [`Catalogue::refold_session`].
     pub fn remove_source(&self, source: i64) -> Result<(bool, Vec<i64>), Error> {
         self.with(|c| {
             let sessions: Vec<i64> = c

@@ -43,13 +43,15 @@ pub fn parse() -> Result<Cli, clap::Error> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub struct Global {
-    /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` of the configuration file, else the user's cache folder]
+    /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` of the configuration
+    /// file, else the user's cache folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Also read the sessions in DIR; FORMAT is the name of an agent or a format
     #[arg(long = "root", global = true, value_name = "FORMAT:DIR[=LABEL]")]
     pub roots: Vec<String>,
-    /// Read only what --root names, neither the agents' usual places nor `roots` of the configuration file
+    /// Read only what --root names, neither the agents' usual places nor `roots` of the
+    /// configuration file
     #[arg(long, global = true)]
     pub no_default_roots: bool,
     /// Follow symbolic links that lead out of the folders of sessions, this time

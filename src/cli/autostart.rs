@@ -1,4 +1,5 @@
-//! What has the system start the watcher at every login? A unit of systemd, or on macOS an agent of launchd.
+//! What has the system start the watcher at every login? A unit of systemd, or on macOS an agent of
+//! launchd.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -62,7 +63,8 @@ impl Autostart {
         fs::read(&self.path).is_ok_and(|there| there != self.content.as_bytes())
     }
 
-    /// Write the file and have the system start what it names. `false`: the file is there, but the system would not.
+    /// Write the file and have the system start what it names. `false`: the file is there, but the
+    /// system would not.
     pub fn install(&self) -> io::Result<bool> {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
@@ -174,7 +176,8 @@ fn text(value: OsString) -> io::Result<String> {
     value.into_string().map_err(refused)
 }
 
-/// The program by the name it was called by: an upgrade puts another one behind a link, and the old one stays where it is.
+/// The program by the name it was called by: an upgrade puts another one behind a link, and the old
+/// one stays where it is.
 pub fn program() -> io::Result<PathBuf> {
     let real = env::current_exe()?;
     let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();

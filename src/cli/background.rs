@@ -1,4 +1,5 @@
-//! Who gives the words what they lack, once the answer is printed? Time to exit counts, not time to print.
+//! Who gives the words what they lack, once the answer is printed? Time to exit counts, not time to
+//! print.
 
 use std::io::{self, IsTerminal};
 use std::process::{Command, Stdio};
@@ -35,10 +36,12 @@ fn step(debt: BacklogSize, background: bool, terminal: bool) -> BackgroundStep {
     }
 }
 
-/// Does some of the outstanding work, or starts a process that does all of it. Returns how many bytes of text are left
-/// to whoever calls `sync`, where there is more than a little and nothing may be done.
+/// Does some of the outstanding work, or starts a process that does all of it. Returns how many
+/// bytes of text are left to whoever calls `sync`, where there is more than a little and nothing
+/// may be done.
 pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
-    // The answer is out already: a failure here is found again, and told, by whoever needs the words.
+    // The answer is out already: a failure here is found again, and told, by whoever needs the
+    // words.
     let debt = index.words_debt().unwrap_or(BacklogSize::Little);
     match step(debt, index.config().background, io::stderr().is_terminal()) {
         BackgroundStep::Nothing => None,
@@ -56,8 +59,9 @@ pub fn afterwards(index: &mut Index, screen: &Screen) -> Option<u64> {
     }
 }
 
-/// Starts `sync` for the same index; it outlives this process and holds none of its three streams. (What else a shell handed
-/// down, as with `3>&1`, it keeps: closing that takes unsafe code.) Where another one is at work it ends at once.
+/// Starts `sync` for the same index; it outlives this process and holds none of its three streams.
+/// (What else a shell handed down, as with `3>&1`, it keeps: closing that takes unsafe code.) Where
+/// another one is at work it ends at once.
 fn spawn(screen: &Screen) -> io::Result<()> {
     let mut sync = Command::new(std::env::current_exe()?);
     sync.args(&screen.again).args(["sync", "--background"]);

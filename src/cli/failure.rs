@@ -181,14 +181,16 @@ impl Failure {
 
 /// What clap has to say: help and version are no errors.
 pub fn usage(error: &clap::Error) -> ExitCode {
-    // What was typed could not be understood, so whether JSON was asked for is read from the words themselves.
+    // What was typed could not be understood, so whether JSON was asked for is read from the words
+    // themselves.
     let json = std::env::args_os().any(|word| word == "--json");
     if error.use_stderr() && json {
         let message = error.to_string();
         let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
         return Failure::usage(message).report(true);
     }
-    // It repeats what was typed, which may come from elsewhere; what is coloured by it is seen without colours.
+    // It repeats what was typed, which may come from elsewhere; what is coloured by it is seen
+    // without colours.
     let message = error.to_string();
     if error.use_stderr() && message.contains(|c| acts(c) && c != '\n') {
         say(plain_lines(&message).trim_end());

@@ -1,12 +1,13 @@
-//! What happens when someone types `sessionary`? Arguments are read, one verb runs, the exit code tells.
+//! What happens when someone types `sessionary`? Arguments are read, one verb runs, the exit code
+//! tells.
 //!
 //! The binary is a thin shell: it reads the environment, calls the library, and prints the structs
 //! that come back. stdout is data, stderr is talk.
 
-mod background;
 mod agents;
 mod args;
 mod autostart;
+mod background;
 mod command;
 mod demo;
 mod failure;
@@ -46,8 +47,8 @@ fn run(cli: Cli) -> Result<Outcome, Failure> {
     command::run(cli, &screen)
 }
 
-/// Whoever writes beyond the limit on the length of files is to be told so, as of a full disk; by default that ends the process.
-/// What is started from here has the default again.
+/// Whoever writes beyond the limit on the length of files is to be told so, as of a full disk; by
+/// default that ends the process. What is started from here has the default again.
 fn survive_limits() {
     #[cfg(unix)]
     {
@@ -57,7 +58,8 @@ fn survive_limits() {
     }
 }
 
-/// Damaged words are told by the answer itself; what they made the engine assert is of no use to anybody.
+/// Damaged words are told by the answer itself; what they made the engine assert is of no use to
+/// anybody.
 fn keep_quiet_of_caught_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

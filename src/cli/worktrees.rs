@@ -1,9 +1,11 @@
-//! Which other directories are working trees of the same git repository? Read from `.git`; git is not run.
+//! Which other directories are working trees of the same git repository? Read from `.git`; git is
+//! not run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The main and all linked working trees of the repository around `directory`, but for the one it is in.
+/// The main and all linked working trees of the repository around `directory`, but for the one it
+/// is in.
 pub fn siblings(directory: &Path) -> Vec<PathBuf> {
     let Some((own, common)) = directory.ancestors().find_map(repository) else {
         return Vec::new();
@@ -36,7 +38,8 @@ fn repository(directory: &Path) -> Option<(PathBuf, PathBuf)> {
     if metadata.is_dir() {
         return Some((own, git.canonicalize().ok()?));
     }
-    // A linked working tree: `.git` names a folder of its own, in which `commondir` names the shared one.
+    // A linked working tree: `.git` names a folder of its own, in which `commondir` names the
+    // shared one.
     let line = first_line(&git)?;
     let private = directory.join(line.strip_prefix("gitdir:")?.trim());
     let common = private.join(first_line(&private.join("commondir"))?);

@@ -4,7 +4,8 @@ use super::{Error, Index};
 use crate::ingest;
 use crate::words::{condemned, exist};
 
-/// So little text, in bytes of entries, is sooner read by every search than written to the words once.
+/// So little text, in bytes of entries, is sooner read by every search than written to the words
+/// once.
 const LITTLE: u64 = 128 << 10;
 /// So much is indexed in some 200 ms, on two slow cores.
 const MOMENT: u64 = 4 << 20;
@@ -17,8 +18,8 @@ pub enum BacklogSize {
     Little,
     /// No more than [`Index::pay`] pays in a moment.
     Moment,
-    /// So many bytes of entries: work for many calls of [`Index::pay`], or for [`Indexer::sync`](super::Indexer::sync), best
-    /// in a process of its own.
+    /// So many bytes of entries: work for many calls of [`Index::pay`], or for
+    /// [`Indexer::sync`](super::Indexer::sync), best in a process of its own.
     Sync(u64),
 }
 
@@ -34,8 +35,8 @@ impl BacklogSize {
 }
 
 impl Index {
-    /// What the words owe. Words that somebody removed, or found damaged, and those of another catalogue or by other rules are
-    /// owed as a whole.
+    /// What the words owe. Words that somebody removed, or found damaged, and those of another
+    /// catalogue or by other rules are owed as a whole.
     pub fn words_debt(&self) -> Result<BacklogSize, Error> {
         // What is in memory has no words, and those in the index directory are not its own.
         if self.stores.catalogue.file().is_none() {

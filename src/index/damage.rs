@@ -1,8 +1,10 @@
-//! What if the catalogue turns out to be damaged? It is made anew from the session files, and the reason is told.
+//! What if the catalogue turns out to be damaged? It is made anew from the session files, and the
+//! reason is told.
 //!
-//! Some damage is met by the look at the files, some only by a question, or by the words. Whoever meets it leaves a mark
-//! beside the catalogue; whoever looks at the files next, with the lock, begins with an empty one. So the question is asked
-//! once more by opening the index again, be it here, in another process or in a watcher.
+//! Some damage is met by the look at the files, some only by a question, or by the words. Whoever
+//! meets it leaves a mark beside the catalogue; whoever looks at the files next, with the lock,
+//! begins with an empty one. So the question is asked once more by opening the index again, be it
+//! here, in another process or in a watcher.
 
 use std::path::Path;
 
@@ -20,8 +22,8 @@ impl Indexer {
         Catalogue::condemned(&self.config.catalogue_path())
     }
 
-    /// Put an empty catalogue in the place of this one. Which of the words were to be wiped stood in it: where something is
-    /// excluded they go with it.
+    /// Put an empty catalogue in the place of this one. Which of the words were to be wiped stood
+    /// in it: where something is excluded they go with it.
     pub(super) fn renew(&mut self) -> Result<(), Error> {
         let path = self.config.catalogue_path();
         // Windows removes no file that is open.

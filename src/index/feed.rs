@@ -32,8 +32,8 @@ impl FeedCursor {
         })
     }
 
-    /// What follows, and whether something that followed is kept no more: another catalogue stands there, or too much
-    /// has changed.
+    /// What follows, and whether something that followed is kept no more: another catalogue stands
+    /// there, or too much has changed.
     pub(super) fn advance(&mut self, catalogue: &Catalogue) -> Result<(Vec<Change>, bool), Error> {
         let kept = catalogue.changes_kept()?;
         // A number that was never given here is of another filling, too.
@@ -60,8 +60,9 @@ impl FeedCursor {
 pub enum FeedEvent {
     /// Changes of sessions, in their order.
     Changes(Vec<Change>),
-    /// Not all that changed is known any more (the index was rebuilt, or the reader was away for more than 100,000
-    /// changes): whoever keeps a copy reads all sessions again. What is kept follows.
+    /// Not all that changed is known any more (the index was rebuilt, or the reader was away for
+    /// more than 100,000 changes): whoever keeps a copy reads all sessions again. What is kept
+    /// follows.
     Missed,
 }
 
@@ -78,14 +79,16 @@ pub struct Feed {
 }
 
 impl Index {
-    /// The changes after number `since` of the feed, those to come among them; `None`: only those to come.
+    /// The changes after number `since` of the feed, those to come among them; `None`: only those
+    /// to come.
     ///
-    /// It reads on a connection of its own and needs no watcher; without one, changes are committed by whatever sync
-    /// finds them. While it waits it asks a hundred times a second whether anybody has committed: a look at one
-    /// number in shared memory, and at which file it is.
+    /// It reads on a connection of its own and needs no watcher; without one, changes are committed
+    /// by whatever sync finds them. While it waits it asks a hundred times a second whether anybody
+    /// has committed: a look at one number in shared memory, and at which file it is.
     ///
-    /// A rebuild begins the numbers anew. The feed tells whoever reads it then ([`FeedEvent::Missed`]); who keeps a number for later
-    /// keeps the `index_id` of the view `freshness` beside it, and comes with `Some(0)` when that is another one.
+    /// A rebuild begins the numbers anew. The feed tells whoever reads it then
+    /// ([`FeedEvent::Missed`]); who keeps a number for later keeps the `index_id` of the view
+    /// `freshness` beside it, and comes with `Some(0)` when that is another one.
     ///
     /// # Errors
     /// [`Error::NoIndex`] before there is an index.
@@ -114,7 +117,8 @@ impl Feed {
             return Ok(Some(FeedEvent::Changes(std::mem::take(&mut self.changes))));
         }
         self.reopen()?;
-        // Asked before the reading: what is committed in between is read again, and nothing is passed over.
+        // Asked before the reading: what is committed in between is read again, and nothing is
+        // passed over.
         let version = self.catalogue.data_version()?;
         if self.version == Some(version) {
             return Ok(None);
@@ -130,7 +134,8 @@ impl Feed {
         Ok((!changes.is_empty()).then_some(FeedEvent::Changes(changes)))
     }
 
-    /// Go on in the catalogue that stands at the path now: one that was damaged or removed is made anew there.
+    /// Go on in the catalogue that stands at the path now: one that was damaged or removed is made
+    /// anew there.
     fn reopen(&mut self) -> Result<(), Error> {
         let there = file_at(&self.path);
         if there.is_none() || there == self.catalogue.file() {

@@ -1,5 +1,6 @@
-//! What if the bytes of a session file are others than those that were read, and nothing at the file says so? Whoever meets
-//! them condemns the source, and it is read again from its first byte. What nobody meets is found by proving every block.
+//! What if the bytes of a session file are others than those that were read, and nothing at the
+//! file says so? Whoever meets them condemns the source, and it is read again from its first byte.
+//! What nobody meets is found by proving every block.
 
 use std::time::{Duration, Instant};
 

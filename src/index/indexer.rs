@@ -47,11 +47,12 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// Take the lock and open the index, made when missing. Where another process holds the lock it is waited for: a minute, or
-    /// as long as it gets on.
+    /// Take the lock and open the index, made when missing. Where another process holds the lock it
+    /// is waited for: a minute, or as long as it gets on.
     ///
     /// # Errors
-    /// [`Error::Busy`] when another process holds the lock and does not get on; [`Error::NotOurs`] for another user's directory.
+    /// [`Error::Busy`] when another process holds the lock and does not get on; [`Error::NotOurs`]
+    /// for another user's directory.
     pub fn open(config: &Config) -> Result<Indexer, Error> {
         Indexer::open_with(config, &mut |_| {})
     }
@@ -72,7 +73,8 @@ impl Indexer {
         Indexer::open_within(config, writer_lock::AT_ONCE, &mut |_| {})
     }
 
-    /// Open the index for a look at all files by somebody who only asks: a watcher's turn is waited for, for a moment.
+    /// Open the index for a look at all files by somebody who only asks: a watcher's turn is waited
+    /// for, for a moment.
     pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
         Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {})
     }
@@ -115,8 +117,9 @@ impl Indexer {
         })
     }
 
-    /// The same where an index was made before; `None` where there is none. A watcher's turn is waited for a moment only, as
-    /// readers do: for who has written a session, of which a watcher is told anyway.
+    /// The same where an index was made before; `None` where there is none. A watcher's turn is
+    /// waited for a moment only, as readers do: for who has written a session, of which a watcher
+    /// is told anyway.
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
             true => Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {}).map(Some),
@@ -165,8 +168,8 @@ impl Indexer {
         reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
     }
 
-    /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the files. A catalogue that
-    /// turns out to be damaged is made anew.
+    /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the
+    /// files. A catalogue that turns out to be damaged is made anew.
     pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         self.hold()?;
         let mut report = Report {
@@ -189,10 +192,10 @@ impl Indexer {
         Ok(report)
     }
 
-    /// Bring the catalogue up to these files alone, given by absolute paths. For whoever knows what changed, having just
-    /// written it. Files that are gone take their rows with them; those below no root, and those that are no sources, are
-    /// passed over. Nothing else is looked at, but where something is [excluded](Config::rules) and the session is new: then
-    /// its root is.
+    /// Bring the catalogue up to these files alone, given by absolute paths. For whoever knows what
+    /// changed, having just written it. Files that are gone take their rows with them; those below
+    /// no root, and those that are no sources, are passed over. Nothing else is looked at, but
+    /// where something is [excluded](Config::rules) and the session is new: then its root is.
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
         self.hold()?;
         let mut report = Report {
@@ -221,14 +224,16 @@ impl Indexer {
         Ok(report)
     }
 
-    /// What must be so before anything is looked at: nothing is stored of what is excluded, and all roots are known.
+    /// What must be so before anything is looked at: nothing is stored of what is excluded, and all
+    /// roots are known.
     pub(super) fn prepare(&mut self, report: &mut Report) -> Result<(), Error> {
         self.apply_exclude(report)?;
         self.config.add_project_roots(&self.catalogue)?;
         Ok(())
     }
 
-    /// Look at these roots, or at all, then at those that follow from sessions met for the first time.
+    /// Look at these roots, or at all, then at those that follow from sessions met for the first
+    /// time.
     fn look_at(
         &mut self,
         roots: Option<Vec<RootSpec>>,
@@ -289,8 +294,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// Give the words what they are owed, for at most `budget`. A file whose bytes are others than those that were catalogued is
-    /// read again, as by [`Indexer::heal`].
+    /// Give the words what they are owed, for at most `budget`. A file whose bytes are others than
+    /// those that were catalogued is read again, as by [`Indexer::heal`].
     pub fn index_words(
         &mut self,
         budget: Option<Duration>,
@@ -334,8 +339,8 @@ impl Indexer {
         Ok(added.is_some())
     }
 
-    /// Give the words what they are owed; gives back the sources whose bytes changed since they were catalogued. `None`:
-    /// somebody else writes the words.
+    /// Give the words what they are owed; gives back the sources whose bytes changed since they
+    /// were catalogued. `None`: somebody else writes the words.
     fn add_words(
         &mut self,
         pace: BatchLimits,
@@ -453,7 +458,9 @@ fn lock(
         let locked = writer_lock::lock_within(&directory, &lock, patience, &mut waits);
         match locked.map_err(|e| Error::io(&path, e))? {
             // Else the index was removed meanwhile.
-            true if writer_lock::stands_at(&path, &lock) => return Ok(WriterLock::of(lock, &directory)),
+            true if writer_lock::stands_at(&path, &lock) => {
+                return Ok(WriterLock::of(lock, &directory));
+            }
             true => {}
             false if config.cancel.is_cancelled() => return Err(Error::Cancelled),
             false => return Err(patience.refusal(&config.index_dir, &directory)),

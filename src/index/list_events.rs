@@ -24,13 +24,14 @@ pub enum ListEvent {
         /// All files that must be read.
         total: u64,
     },
-    /// What a list would give now, of the files read so far, newest first: its `complete` is `false`.
+    /// What a list would give now, of the files read so far, newest first: its `complete` is
+    /// `false`.
     Page(Box<Listing>),
 }
 
 impl Index {
-    /// [`Index::open`] brought up to the files, which tells on the way how far it is and what could be listed in the
-    /// scope. When `on_progress` breaks, the reading ends; what was read is kept.
+    /// [`Index::open`] brought up to the files, which tells on the way how far it is and what could
+    /// be listed in the scope. When `on_progress` breaks, the reading ends; what was read is kept.
     ///
     /// ```no_run
     /// use std::ops::ControlFlow;
@@ -70,7 +71,8 @@ impl Index {
                 }
                 Event::Readable if last_page.is_none_or(|last| last.elapsed() >= PAUSE) => {
                     let read = Index::open(config, Freshness::AsCommitted);
-                    // A page that cannot be made is not missed: the next one, or the list itself, tells.
+                    // A page that cannot be made is not missed: the next one, or the list itself,
+                    // tells.
                     let Ok(mut page) = read.and_then(|index| index.list(scope)) else {
                         return;
                     };

@@ -1,7 +1,7 @@
 //! Who writes the index, and does it get on?
 //!
-//! The lock tells only that somebody does. Who holds it says the rest in a file beside it, for where files are locked for good
-//! a locked one cannot be read.
+//! The lock tells only that somebody does. Who holds it says the rest in a file beside it, for
+//! where files are locked for good a locked one cannot be read.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -67,8 +67,8 @@ pub(super) fn writer(generation: &Path) -> Option<String> {
     said.split_whitespace().next()?.parse().ok().map(named)
 }
 
-/// What is another one when the holder of the lock has got on: what it says, or the lengths of what it writes, of which one
-/// commit may take minutes.
+/// What is another one when the holder of the lock has got on: what it says, or the lengths of what
+/// it writes, of which one commit may take minutes.
 pub(super) fn state(generation: &Path) -> (Option<String>, u64) {
     let said = fs::read_to_string(generation.join(FILE)).ok();
     let lengths = |folder: &Path| -> io::Result<u64> {

@@ -36,9 +36,9 @@ impl Indexer {
         Ok(self.catalogue.name_roots(&named)?)
     }
 
-    /// Forget roots and all that was read below them: of those that the last [`Indexer::sync`] did not
-    /// name the ones with these paths, or all. Session files are not touched; who names such a root
-    /// again has it read again.
+    /// Forget roots and all that was read below them: of those that the last [`Indexer::sync`] did
+    /// not name the ones with these paths, or all. Session files are not touched; who names such a
+    /// root again has it read again.
     ///
     /// # Errors
     /// [`Error::Busy`] when another process writes now, and when the catalogue cannot be written.

@@ -1,9 +1,10 @@
-//! How does the index stay up to date while files change? One process watches, and syncs what it is told of.
+//! How does the index stay up to date while files change? One process watches, and syncs what it is
+//! told of.
 //!
-//! A notification is a hint, a look is the truth: each hint leads to the same sync, narrowed to the path it names, and
-//! whatever makes hints doubtful (an overflow, a jump of the clock, a root that came or went) to a look at everything. The
-//! writer lock is held while something is written and given up after it, so that `sync` and whoever else writes go on as
-//! if there was no watcher.
+//! A notification is a hint, a look is the truth: each hint leads to the same sync, narrowed to the
+//! path it names, and whatever makes hints doubtful (an overflow, a jump of the clock, a root that
+//! came or went) to a look at everything. The writer lock is held while something is written and
+//! given up after it, so that `sync` and whoever else writes go on as if there was no watcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -36,17 +37,19 @@ pub struct WatchOptions {
     pub executable: Option<PathBuf>,
     /// All files are looked at this often though nothing was told.
     pub full_scan: Duration,
-    /// Where nothing is told: how often, or less often when a look takes more than a fiftieth of it.
+    /// Where nothing is told: how often, or less often when a look takes more than a fiftieth of
+    /// it.
     pub interval: Duration,
     /// Words are indexed when nothing has changed for so long.
     pub quiet: Duration,
-    /// A file that grew is [proven](Indexer::prove) when it has not changed for so long; all of them after each full scan.
+    /// A file that grew is [proven](Indexer::prove) when it has not changed for so long; all of
+    /// them after each full scan.
     pub rest: Duration,
 }
 
 impl Default for WatchOptions {
-    /// Watch; a full scan every ten minutes, or every two seconds without notifications; words after a second, proofs after
-    /// a minute.
+    /// Watch; a full scan every ten minutes, or every two seconds without notifications; words
+    /// after a second, proofs after a minute.
     fn default() -> WatchOptions {
         WatchOptions {
             poll: false,
@@ -75,7 +78,8 @@ pub enum WatchEvent<'a> {
     Indexed(&'a Report),
     /// Files that grew were compared with what was read of them.
     Proven(&'a Report),
-    /// Sessions that changed since this was last told. `true`: and others, of which nothing is known any more.
+    /// Sessions that changed since this was last told. `true`: and others, of which nothing is
+    /// known any more.
     Changed(&'a [Change], bool),
     /// Nothing can be written now; it is tried again.
     Delayed(&'a Error),
@@ -99,7 +103,8 @@ pub enum WatchEnd {
 }
 
 impl Indexer {
-    /// [`Indexer::open_with`], or [`Indexer::try_open`] where it is not to `wait`, for who is to watch.
+    /// [`Indexer::open_with`], or [`Indexer::try_open`] where it is not to `wait`, for who is to
+    /// watch.
     ///
     /// # Errors
     /// [`Error::Watched`] at once when another process watches for this index; otherwise as these.
@@ -119,10 +124,12 @@ impl Indexer {
         }
     }
 
-    /// Keep the index up to date until something ends it. The lock is held only while something is written.
+    /// Keep the index up to date until something ends it. The lock is held only while something is
+    /// written.
     ///
     /// # Errors
-    /// [`Error::Watched`] when another process watches for this index, or what a sync fails with, but for what passes.
+    /// [`Error::Watched`] when another process watches for this index, or what a sync fails with,
+    /// but for what passes.
     pub fn watch(
         mut self,
         options: &WatchOptions,
@@ -173,8 +180,8 @@ struct Watch<'a> {
     full: Option<String>,
     /// Who waits until that is done.
     cookies: Vec<PathBuf>,
-    /// Files read within a tick of the clock after a change, those of which nothing was told in the meantime, and those of
-    /// which more was told.
+    /// Files read within a tick of the clock after a change, those of which nothing was told in the
+    /// meantime, and those of which more was told.
     racy: BTreeSet<HintPath>,
     rested: BTreeSet<HintPath>,
     doubted: BTreeSet<HintPath>,
@@ -312,7 +319,8 @@ impl<'a> Watch<'a> {
         self.not_before = Instant::now();
     }
 
-    /// What is told is about files below roots, about roots that are to come, or about the watcher itself.
+    /// What is told is about files below roots, about roots that are to come, or about the watcher
+    /// itself.
     fn sort(&mut self, told: Notifications) -> Result<(), TurnEnd> {
         if let Some(why) = told.everything {
             // What the queue could not hold may have been a directory.
@@ -398,8 +406,9 @@ pub(super) fn vouched_for(config: &Config) -> Result<Option<Index>, Error> {
     }))
 }
 
-/// Wait until a live watcher has brought the catalogue up to what is on disk now; how long that took. `None` when it
-/// took longer than `most`, or no live watcher vouches for all roots of `config`.
+/// Wait until a live watcher has brought the catalogue up to what is on disk now; how long that
+/// took. `None` when it took longer than `most`, or no live watcher vouches for all roots of
+/// `config`.
 pub fn caught_up(config: &Config, most: Duration) -> Option<Duration> {
     let started = Instant::now();
     let config = config.held().ok()?;

@@ -1,4 +1,5 @@
-//! Whose turn is it to write? Who watches gives the lock up between two syncs; who finds another at work waits for it.
+//! Whose turn is it to write? Who watches gives the lock up between two syncs; who finds another at
+//! work waits for it.
 
 use std::cell::Cell;
 use std::fs::{File, TryLockError};
@@ -21,12 +22,14 @@ use crate::words::{self, Merge, WordsError, WordsLock};
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
 
-/// How long another one's turn is waited for, or a look of somebody who only asks whether the lock is held.
+/// How long another one's turn is waited for, or a look of somebody who only asks whether the lock
+/// is held.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitPolicy {
     awaited: LockHolder,
     longest: Duration,
-    /// How long a statement waits for another program's lock: one of ours would not be held meanwhile.
+    /// How long a statement waits for another program's lock: one of ours would not be held
+    /// meanwhile.
     pub statements: Duration,
 }
 
@@ -58,7 +61,8 @@ pub(crate) const WHILE: WaitPolicy = WaitPolicy {
     longest: Duration::from_secs(60),
     statements: catalogue::PATIENCE,
 };
-/// The same of who watches: what another program locks is tried again, and nobody is kept from the index meanwhile.
+/// The same of who watches: what another program locks is tried again, and nobody is kept from the
+/// index meanwhile.
 pub(crate) const WATCHING: WaitPolicy = WaitPolicy {
     statements: BRIEFLY,
     ..WHILE
@@ -71,7 +75,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 const BRIEFLY: Duration = Duration::from_millis(100);
 
 impl WaitPolicy {
-    /// Whether anybody who writes is waited for: else the lock is not to be given up, as another one may keep it for long.
+    /// Whether anybody who writes is waited for: else the lock is not to be given up, as another
+    /// one may keep it for long.
     pub fn is_for_writers(self) -> bool {
         self.awaited == LockHolder::Writer
     }
@@ -86,8 +91,8 @@ impl WaitPolicy {
     }
 }
 
-/// The file by which the index is locked. Dropped, it is unlocked, not only closed: a process that is being started holds what
-/// we hold until it becomes another program, a lock too.
+/// The file by which the index is locked. Dropped, it is unlocked, not only closed: a process that
+/// is being started holds what we hold until it becomes another program, a lock too.
 pub(super) struct WriterLock {
     file: File,
     /// Not where it was given up, and could not be had again.
@@ -126,8 +131,8 @@ impl Drop for WriterLock {
     }
 }
 
-/// Take the writer lock of a generation; `waits` is told again and again while a turn is waited for, and says whether to go
-/// on. `false`: somebody else is at work.
+/// Take the writer lock of a generation; `waits` is told again and again while a turn is waited
+/// for, and says whether to go on. `false`: somebody else is at work.
 pub(crate) fn lock_within(
     generation: &Path,
     lock: &File,
@@ -265,8 +270,8 @@ impl Indexer {
     ///
     /// # Errors
     /// [`Error::Busy`] when the lock is not to be had again, [`Error::Cancelled`] when that was
-    /// called off, and [one that says](Error::is_replaced) that the index was removed. Before more is
-    /// written by this one it has to [hold](Indexer::hold) the lock again.
+    /// called off, and [one that says](Error::is_replaced) that the index was removed. Before more
+    /// is written by this one it has to [hold](Indexer::hold) the lock again.
     pub(super) fn while_others_write<T>(&mut self, work: impl FnOnce() -> T) -> Result<T, Error> {
         self.give_way()?;
         let done = work();
@@ -585,7 +590,8 @@ mod tests {
             let writer = Progress::new(&generation);
             writer.step();
             let began = Instant::now();
-            // It writes whenever it is waited for, and has done so for longer than anybody waits for one that hangs.
+            // It writes whenever it is waited for, and has done so for longer than anybody waits
+            // for one that hangs.
             let mut gets_on = || {
                 match by_commits {
                     true => writer.step(),

@@ -1,9 +1,9 @@
 //! What do searches find in the text that the words still lack? It is read from the files, once, on
 //! every core, and forgotten again.
 //!
-//! Threads read the files; the one that called looks entries up in the catalogue for them. Where only
-//! matches count, as for a part of a text or a regular expression, and the bytes of a file rule all
-//! matches out, its entries are not looked up.
+//! Threads read the files; the one that called looks entries up in the catalogue for them. Where
+//! only matches count, as for a part of a text or a regular expression, and the bytes of a file
+//! rule all matches out, its entries are not looked up.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::Builder;
 use std::time::Duration;
 
-use crate::catalogue::outbox::OutboxItem;
 use crate::catalogue::backlog::BacklogRange;
+use crate::catalogue::outbox::OutboxItem;
 use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
@@ -38,12 +38,14 @@ const SAMPLE_BYTES: u64 = 512 << 10;
 /// How often progress is told, at least.
 const TELL: Duration = Duration::from_millis(100);
 
-/// Of how many entries one is in the sample that scores rest on, where there are so many bytes of them.
+/// Of how many entries one is in the sample that scores rest on, where there are so many bytes of
+/// them.
 fn sample_step(bytes: u64) -> u64 {
     bytes / SAMPLE_BYTES + 1
 }
 
-/// Whether the sample holds the entry with this hash. A hash knows nothing of the text: any share of its values is fair.
+/// Whether the sample holds the entry with this hash. A hash knows nothing of the text: any share
+/// of its values is fair.
 fn is_sampled(hash: u64, step: u64) -> bool {
     hash.is_multiple_of(step)
 }
@@ -51,9 +53,9 @@ fn is_sampled(hash: u64, step: u64) -> bool {
 /// Whether the conversation is owed, and whether the answers of tools are.
 type BacklogClasses = [bool; 2];
 
-/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope admits. Also returns the
-/// sources that hold bytes that changed since they were catalogued, or cannot be read. What is no longer wanted is not read to
-/// its end.
+/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope
+/// admits. Also returns the sources that hold bytes that changed since they were catalogued, or
+/// cannot be read. What is no longer wanted is not read to its end.
 pub fn scan_owed<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
@@ -110,7 +112,8 @@ pub fn scan_owed<'a>(
     error.map_or(Ok((parts, failed)), Err)
 }
 
-/// Read all ranges by so many `threads`, fewer where the system gives no more. `false`: it gives none at all.
+/// Read all ranges by so many `threads`, fewer where the system gives no more. `false`: it gives
+/// none at all.
 fn read_together<'a>(
     ranges: &[Range],
     threads: usize,
@@ -175,7 +178,8 @@ fn asking(ask: Sender<Request>) -> impl FnMut(usize) -> Option<Vec<Entry>> {
     }
 }
 
-/// Answer requests until nobody is left to ask. An error ends it, and with it all threads that wait.
+/// Answer requests until nobody is left to ask. An error ends it, and with it all threads that
+/// wait.
 fn serve(
     asked: Receiver<Request>,
     entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
@@ -184,7 +188,8 @@ fn serve(
     loop {
         match asked.recv_timeout(TELL) {
             Ok(request) => {
-                // Nobody waits for the answer only if that thread has panicked, which joining it tells.
+                // Nobody waits for the answer only if that thread has panicked, which joining it
+                // tells.
                 let _ = request.answer.send(entries(request.range)?);
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -197,8 +202,8 @@ fn serve(
 /// Where files are and how they are read; `None` for a format that is not known here.
 type Files = HashMap<i64, Option<(Arc<PathBuf>, &'static dyn Format)>>;
 
-/// What the words at batch `done` lack: the items of the same entries together, and the entries that only searches read.
-/// Also the sources whose formats are not known here.
+/// What the words at batch `done` lack: the items of the same entries together, and the entries
+/// that only searches read. Also the sources whose formats are not known here.
 fn lacking(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],
@@ -313,7 +318,8 @@ impl<'s> AllText<'s> {
     }
 }
 
-/// Ranges of entries that follow each other in one source are read together: appends are owed one by one.
+/// Ranges of entries that follow each other in one source are read together: appends are owed one
+/// by one.
 fn joined(ranges: Vec<(OutboxItem, BacklogClasses)>) -> Vec<(OutboxItem, BacklogClasses)> {
     let mut all: Vec<(OutboxItem, BacklogClasses)> = Vec::with_capacity(ranges.len());
     for (item, shares) in ranges {

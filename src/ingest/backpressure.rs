@@ -1,6 +1,7 @@
 //! How much may be on its way from those who read files to the one who writes the catalogue?
 //!
-//! Bytes are counted, not chunks: most files are small, and a handful of their chunks would have everybody wait for everybody.
+//! Bytes are counted, not chunks: most files are small, and a handful of their chunks would have
+//! everybody wait for everybody.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -14,8 +15,8 @@ pub(super) struct ByteBudget {
 }
 
 struct BudgetState {
-    /// Below zero: the last to depart took more than there was. Who needs much would wait for ever behind those who need
-    /// little.
+    /// Below zero: the last to depart took more than there was. Who needs much would wait for ever
+    /// behind those who need little.
     bytes: i64,
     ended: bool,
 }

@@ -348,7 +348,8 @@ impl SourceComparison<'_> {
         }
     }
 
-    /// What is told of a part of the file follows what was told before, with nothing but blanks between.
+    /// What is told of a part of the file follows what was told before, with nothing but blanks
+    /// between.
     fn tile(&mut self, start: u64, length: u64) {
         let Some(at) = self.tiled else {
             return;

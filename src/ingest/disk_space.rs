@@ -1,13 +1,14 @@
-//! Is there room for the words? They are a fraction of the session files, but of many files that is much; a disk filled to
-//! the last byte hurts everybody on it, and searches find everything without them.
+//! Is there room for the words? They are a fraction of the session files, but of many files that is
+//! much; a disk filled to the last byte hurts everybody on it, and searches find everything without
+//! them.
 
 use std::path::Path;
 
 use crate::catalogue::{self, Catalogue};
 use crate::words;
 
-/// The words of five bytes of session files take at most two while they are made: 0.22 stay, of 0.38 that were measured at the
-/// most, when the runs of a batch lie beside its segments.
+/// The words of five bytes of session files take at most two while they are made: 0.22 stay, of
+/// 0.38 that were measured at the most, when the runs of a batch lie beside its segments.
 const WORDS_OF_RAW: (u64, u64) = (2, 5);
 
 /// Why the words of what is owed must wait; `None` when there is room, or the system does not tell.

@@ -27,14 +27,15 @@ const MOST_DOCUMENT: u64 = 16 << 20;
 pub struct ExclusionResult {
     /// Files, sources or not.
     pub files: u64,
-    /// Sessions left out by their working directory: hash of the place, and the main source as it is.
+    /// Sessions left out by their working directory: hash of the place, and the main source as it
+    /// is.
     pub places: BTreeMap<i64, DirectoryFingerprint>,
 }
 
 /// Take what is excluded out of a discovery of all files below a root.
 ///
-/// A session that is not catalogued yet is looked into for its working directory, so that nothing of it is stored
-/// even for a moment. What is not told by its beginning is told by [`sweep`].
+/// A session that is not catalogued yet is looked into for its working directory, so that nothing
+/// of it is stored even for a moment. What is not told by its beginning is told by [`sweep`].
 pub fn leave_out(
     catalogue: &Catalogue,
     root: Option<i64>,
@@ -79,8 +80,9 @@ pub fn leave_out(
     Ok(left)
 }
 
-/// Whether what was found at some paths of a root tells what is excluded there: all of it belongs to sessions that are
-/// catalogued, and nothing is gone but what was. Otherwise only a look at the whole root does.
+/// Whether what was found at some paths of a root tells what is excluded there: all of it belongs
+/// to sessions that are catalogued, and nothing is gone but what was. Otherwise only a look at the
+/// whole root does.
 pub fn tell_all(
     catalogue: &Catalogue,
     root: i64,
@@ -147,7 +149,8 @@ fn hash_of(place: &str) -> i64 {
     hash(place.as_bytes()).cast_signed()
 }
 
-/// When what is left out is so by other rules than before: forget what they exclude, and what was left out by the old ones.
+/// When what is left out is so by other rules than before: forget what they exclude, and what was
+/// left out by the old ones.
 pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
     let (exclude, rules) = (config.rules.exclude(), config.left_out_by());
     if catalogue.excluded_by()? == rules {
@@ -165,7 +168,8 @@ pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
     })
 }
 
-/// After reading: forget sessions whose working directory turned out to be excluded. How many files.
+/// After reading: forget sessions whose working directory turned out to be excluded. How many
+/// files.
 pub fn sweep(
     catalogue: &Catalogue,
     exclude: &Exclude,
@@ -191,7 +195,8 @@ fn in_transaction<T>(
     catalogue.transaction(work)
 }
 
-/// Remove every source that is excluded, and remember the sessions that are by their working directory.
+/// Remove every source that is excluded, and remember the sessions that are by their working
+/// directory.
 fn remove(
     catalogue: &Catalogue,
     exclude: &Exclude,

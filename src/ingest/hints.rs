@@ -33,7 +33,8 @@ pub struct HintedPaths<'a> {
 pub struct RemainingHints {
     /// By the place of their root in the list: roots that must be looked at as a whole.
     pub whole: Vec<usize>,
-    /// Files read so soon after a change that only a further notification would tell of another one.
+    /// Files read so soon after a change that only a further notification would tell of another
+    /// one.
     pub racy: Vec<(usize, String)>,
     /// Racy files with such a notification, though they look the same. They may be proven later.
     pub doubted: Vec<(usize, String)>,
@@ -207,7 +208,8 @@ fn look<'a>(
     }))
 }
 
-/// The file is as it was when it was read, and was read so soon after a change that this proves nothing.
+/// The file is as it was when it was read, and was read so soon after a change that this proves
+/// nothing.
 fn looks_the_same(plan: &SourcePlan<'_>, looked: &HintScan<'_>) -> bool {
     let found = &looked.discovery.found;
     let observed = found.binary_search_by(|found| found.relative.as_str().cmp(plan.relative));
@@ -223,8 +225,8 @@ fn looks_the_same(plan: &SourcePlan<'_>, looked: &HintScan<'_>) -> bool {
             == Decision::ProveBlocks(Reason::Racy)
 }
 
-/// These files were told of all changes and are quiet since: what they say needs no proof any more. Those that cannot
-/// be settled yet are given back.
+/// These files were told of all changes and are quiet since: what they say needs no proof any more.
+/// Those that cannot be settled yet are given back.
 pub fn settle<'a>(
     catalogue: &Catalogue,
     roots: &[RootSpec],

@@ -1,28 +1,28 @@
 //! How the stores are brought up to the files: the only room that writes both.
 
-mod compare;
-mod exclude;
-mod backpressure;
-mod open_words;
-mod hints;
-mod scan;
 mod backlog;
+mod backpressure;
+mod compare;
+mod disk_space;
+mod exclude;
+mod hints;
+mod open_words;
 mod passages;
 mod plan;
 mod prompts;
 mod prove;
 mod reading;
-mod disk_space;
+mod scan;
 mod single;
 mod sync;
 mod wipe;
 mod words;
 
+pub use backlog::scan_owed;
 pub use compare::{Comparison, Finding, compare_source};
 pub use exclude::{apply as apply_exclude, leave_out, sweep as sweep_excluded};
-pub use open_words::{Agreement, WordsCache, WordsState, are_refused};
 pub use hints::{HintedPaths, settle, sync_hints};
-pub use backlog::scan_owed;
+pub use open_words::{Agreement, WordsCache, WordsState, are_refused};
 pub use passages::passages;
 pub use prompts::scan_prompts;
 pub use prove::Audits;

@@ -52,7 +52,8 @@ fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64
     }
 }
 
-/// Whether the words were committed for another catalogue, or by other rules. Told without opening them.
+/// Whether the words were committed for another catalogue, or by other rules. Told without opening
+/// them.
 pub fn are_refused(catalogue: &Catalogue, directory: &Path) -> Result<bool, catalogue::Error> {
     #[derive(serde::Deserialize)]
     struct Commit {
@@ -60,7 +61,8 @@ pub fn are_refused(catalogue: &Catalogue, directory: &Path) -> Result<bool, cata
     }
     let commit = std::fs::read(directory.join("meta.json")).ok();
     let commit = commit.and_then(|json| serde_json::from_slice::<Commit>(&json).ok());
-    // What cannot be read is found to be damaged by who opens them; what was never committed is owed by the catalogue.
+    // What cannot be read is found to be damaged by who opens them; what was never committed is
+    // owed by the catalogue.
     let Some(payload) = commit.and_then(|commit| commit.payload) else {
         return Ok(false);
     };
@@ -108,7 +110,8 @@ pub enum Agreement {
 pub struct WordsCache(Option<(Identity, Arc<Words>)>);
 
 impl WordsCache {
-    /// Open the words for reading, or take those that were, if nobody has committed or condemned them since.
+    /// Open the words for reading, or take those that were, if nobody has committed or condemned
+    /// them since.
     pub fn open(
         &mut self,
         catalogue: &Catalogue,
@@ -137,7 +140,8 @@ impl WordsCache {
     }
 }
 
-/// Their last commit. Taken before opening: a commit meanwhile makes what is kept look older than it is.
+/// Their last commit. Taken before opening: a commit meanwhile makes what is kept look older than
+/// it is.
 fn stamp(directory: &Path) -> std::io::Result<Identity> {
     let commit = std::fs::metadata(directory.join("meta.json"))?;
     Ok(Identity::of(&commit))

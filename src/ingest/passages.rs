@@ -1,4 +1,5 @@
-//! Which passages has an entry? What its text makes of it, and an empty one where filters alone can find it.
+//! Which passages has an entry? What its text makes of it, and an empty one where filters alone can
+//! find it.
 
 use std::path::Path;
 
@@ -9,7 +10,8 @@ use crate::model::{Class, Passage};
 /// What can be asked of an entry without any text: an image, an error, why it ended.
 const ASKED: i64 = flag::IMAGE | flag::ERROR;
 
-/// The passages of the `record` at `path` whose row has these `flags`, and says why it ended or not.
+/// The passages of the `record` at `path` whose row has these `flags`, and says why it ended or
+/// not.
 pub fn passages(
     format: &dyn Format,
     path: &Path,

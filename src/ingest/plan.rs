@@ -26,7 +26,8 @@ pub struct SourcePlan<'a> {
     pub format: &'a dyn Format,
     /// What is known of it.
     pub known: Option<&'a StoredSource>,
-    /// From where it may be read on. Not for [`plan`] to say, which sees no more than a check needs.
+    /// From where it may be read on. Not for [`plan`] to say, which sees no more than a check
+    /// needs.
     pub checkpoint: Option<Checkpoint>,
     /// Size as found.
     pub size: u64,

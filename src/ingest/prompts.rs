@@ -1,5 +1,6 @@
-//! What do searches find in system prompts and tool schemas? The words never get them, for most sessions repeat them word
-//! for word: a search that asks for them reads them from the files, and each text counts once, in its newest session.
+//! What do searches find in system prompts and tool schemas? The words never get them, for most
+//! sessions repeat them word for word: a search that asks for them reads them from the files, and
+//! each text counts once, in its newest session.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
@@ -13,8 +14,8 @@ use crate::model::{Class, Standing};
 use crate::source::checkpoint::hash;
 use crate::words::{BacklogEntry, Facts, Scan, Scope, ThreadResult};
 
-/// Let `scan` read all prompts that the scope admits, whatever kind it asks for. Also returns the sources that hold bytes
-/// that changed since they were catalogued, or cannot be read.
+/// Let `scan` read all prompts that the scope admits, whatever kind it asks for. Also returns the
+/// sources that hold bytes that changed since they were catalogued, or cannot be read.
 pub fn scan_prompts<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],

@@ -1,5 +1,5 @@
-//! Is all that was read of a file that grew still in it? Looks prove its tail; here every block is compared, some at a time
-//! and in front of no answer.
+//! Is all that was read of a file that grew still in it? Looks prove its tail; here every block is
+//! compared, some at a time and in front of no answer.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -55,7 +55,8 @@ impl Audits {
         self.waiting.is_empty() && self.under_way.is_none()
     }
 
-    /// Compare about so many bytes more, and note what is proven. Gives back the sources in which a block is another one.
+    /// Compare about so many bytes more, and note what is proven. Gives back the sources in which a
+    /// block is another one.
     pub fn go_on(
         &mut self,
         catalogue: &Catalogue,
@@ -132,7 +133,8 @@ impl ProofCheck {
         let verdict = match other {
             Some(_) => ProofResult::Differs,
             None if self.next < self.proof.block_count() => ProofResult::Unfinished,
-            // Asked at the end: whatever changed since the first block was read is another identity.
+            // Asked at the end: whatever changed since the first block was read is another
+            // identity.
             None if Identity::of(&file.metadata()?) == self.identity => ProofResult::Holds,
             None => ProofResult::Moved,
         };

@@ -47,11 +47,12 @@ pub enum Outcome {
 /// How often a file is read that somebody changes meanwhile, at most.
 const READS: usize = 4;
 
-/// Read the source of `plan`, giving each chunk to `emit` in order. It is read again, from its first byte, while
-/// somebody changes it meanwhile, but not where it was only appended to.
+/// Read the source of `plan`, giving each chunk to `emit` in order. It is read again, from its
+/// first byte, while somebody changes it meanwhile, but not where it was only appended to.
 ///
 /// # Errors
-/// [`ErrorKind::ResourceBusy`] when it keeps changing: the chunks may say what it said at no moment.
+/// [`ErrorKind::ResourceBusy`] when it keeps changing: the chunks may say what it said at no
+/// moment.
 pub fn read_source<E: Entries>(
     plan: &SourcePlan<'_>,
     buffer: &mut Vec<u8>,
@@ -91,7 +92,8 @@ pub fn read_once<E: Entries>(
     emit: &mut dyn FnMut(Chunk<E>),
 ) -> std::io::Result<ReadOutcome> {
     let mut file = File::open(&plan.path)?;
-    // The identity is taken from the open file before reading: what is read belongs to it or to something newer.
+    // The identity is taken from the open file before reading: what is read belongs to it or to
+    // something newer.
     let identity = Identity::of(&file.metadata()?);
     let racy = identity.is_racy(now_ns());
     let start = match is_again {
@@ -162,8 +164,8 @@ impl<E> Chunk<E> {
 enum ReadStart {
     /// `proven`: by every block, not by the identity.
     Same { proven: bool },
-    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this one. `unproven`: they alone were
-    /// compared.
+    /// `tail`: the last bytes before `from`, so that the next proof reaches back as far as this
+    /// one. `unproven`: they alone were compared.
     At {
         from: u64,
         proof: Proof,
@@ -254,8 +256,8 @@ fn resume_point(
             });
         }
     }
-    // A fold cannot be run backwards, so rows before a changed block are read again as well; what is spared is
-    // nothing but the reading, and a rewritten file is read once.
+    // A fold cannot be run backwards, so rows before a changed block are read again as well; what
+    // is spared is nothing but the reading, and a rewritten file is read once.
     Ok(ReadStart::beginning())
 }
 
@@ -405,14 +407,16 @@ impl Reader<'_> {
         *buffer = lines.into_buffer();
         let since = self.since_lines(file, at, end)?;
         chunk.note(since);
-        // The file grew since it was looked at: its size then does not tell that something is behind the last whole line.
+        // The file grew since it was looked at: its size then does not tell that something is
+        // behind the last whole line.
         chunk.racy |= shown.is_some() && at >= self.identity.size;
         self.close(&mut chunk, at, shown, true);
         emit(chunk);
         Ok(since)
     }
 
-    /// The whole file at once: one record where all is well, or (`is_json` is false) whatever it holds.
+    /// The whole file at once: one record where all is well, or (`is_json` is false) whatever it
+    /// holds.
     fn document<E: Entries>(
         mut self,
         is_json: bool,
@@ -427,7 +431,8 @@ impl Reader<'_> {
         }
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
-        // Of a source never seen there is nothing to forget; to look would cost all rows of its session.
+        // Of a source never seen there is nothing to forget; to look would cost all rows of its
+        // session.
         let is_seen = self.plan.known.is_some() || self.is_again;
         let mut chunk = self.chunk::<E>(is_seen.then_some(0));
         let mut taking = LineParser {
@@ -469,7 +474,8 @@ impl<E: Entries> LineParser<'_, '_, E> {
         let format = self.plan.format;
         let begins = if at == 0 { format.passed_over(line) } else { 0 };
         let (line, at) = (&line[begins..], at + begins as u64);
-        // Most lines are one strict value: reading it proves that, and nothing needs to look for its end.
+        // Most lines are one strict value: reading it proves that, and nothing needs to look for
+        // its end.
         if let Some(facts) = format.facts_of_line(line) {
             let before = line.len() - line.trim_ascii_start().len();
             self.add_entry(line.trim_ascii(), at + before as u64, flags, facts);
@@ -499,7 +505,8 @@ impl<E: Entries> LineParser<'_, '_, E> {
                     let mut facts = format.facts_at(&self.plan.path, bytes);
                     let mut flags = flags;
                     if fused {
-                        // Agents parse a line as a whole: with anything beside the value, they drop all of it.
+                        // Agents parse a line as a whole: with anything beside the value, they drop
+                        // all of it.
                         facts.agent_sees = false;
                         flags |= flag::FUSED;
                     }

@@ -1,4 +1,5 @@
-//! What is in one file, wherever it lies? Catalogued in memory for one answer; nothing of it is kept.
+//! What is in one file, wherever it lies? Catalogued in memory for one answer; nothing of it is
+//! kept.
 
 use std::path::Path;
 
@@ -12,8 +13,8 @@ use crate::source::root::RootSpec;
 /// Why no agent lists it.
 const OUTSIDE: &str = "outside the folders that are scanned";
 
-/// Read the file with the format in which it is most of a session: one with a header, else one with any entry.
-/// `None` when it holds no entry in any format.
+/// Read the file with the format in which it is most of a session: one with a header, else one with
+/// any entry. `None` when it holds no entry in any format.
 pub fn catalogue_file(
     path: &Path,
     formats: &[&'static dyn Format],

@@ -7,9 +7,9 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::backpressure::ByteBudget;
-use super::scan::{RootScan, look};
 use super::plan::{SourcePlan, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
+use super::scan::{RootScan, look};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::write::{Chunk, EntryRows};
 use crate::catalogue::{Catalogue, Error};
@@ -30,8 +30,8 @@ const ENTRIES_A_TRANSACTION: u64 = 20_000;
 const ENTRIES_FIRST: u64 = 500;
 /// Bytes of sources in one transaction, about: bounds what a crash costs.
 const BYTES_A_TRANSACTION: u64 = 16 << 20;
-/// Bytes of sources, or of their rows where those are more, that are on their way to the writer: enough to read on while it
-/// waits for the disk, and enough for it while a large file is read.
+/// Bytes of sources, or of their rows where those are more, that are on their way to the writer:
+/// enough to read on while it waits for the disk, and enough for it while a large file is read.
 const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
 
 enum Message {
@@ -243,8 +243,8 @@ fn note_root(
     Ok(())
 }
 
-/// How much of a root could not be looked at: files, folders, or the root itself. A place that is gone holds nothing; one
-/// that is there may.
+/// How much of a root could not be looked at: files, folders, or the root itself. A place that is
+/// gone holds nothing; one that is there may.
 fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
     let root = discovery.error.is_some() && !matches!(spec.path.try_exists(), Ok(false));
     discovery.unreadable.len() as u64 + u64::from(root)
@@ -287,7 +287,8 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
     Ok(pending)
 }
 
-/// Read every plan on all cores; this thread is the one writer. Gives back the plans whose files must be looked at again.
+/// Read every plan on all cores; this thread is the one writer. Gives back the plans whose files
+/// must be looked at again.
 pub(super) fn read_all(
     catalogue: &Catalogue,
     plans: &[SourcePlan<'_>],
@@ -350,7 +351,8 @@ pub(super) fn read_all(
                         return;
                     }
                     let mut cost = Cost::default();
-                    // A closed channel means the writer failed; reading on is of no use, and its error is told.
+                    // A closed channel means the writer failed; reading on is of no use, and its
+                    // error is told.
                     let emit = &mut |chunk: Chunk<EntryRows>| {
                         let bytes = flight.depart(chunk.memory().max(chunk.source_bytes));
                         let _ = send.send((Message::Chunk(at, Box::new(chunk)), bytes));

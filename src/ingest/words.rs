@@ -21,7 +21,8 @@ use crate::source::checkpoint::hash;
 use crate::threads;
 use crate::words::{Adder, AdderReport, Doc, Words, WordsError, WordsLock, WordsWriter};
 
-/// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see [`words_batch`].
+/// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see
+/// [`words_batch`].
 const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
 /// The most of all that is owed that is one batch, where that is more than the least.
 const PART_OF_ALL: u64 = 8;
@@ -42,10 +43,10 @@ const WAITING_JOBS: usize = 8;
 /// Threads that add passages, at most.
 const MOST_ADDERS: usize = 4;
 
-/// Bytes of entries in one batch when there is no hurry and so many are owed, each counted as prose and as output: what a
-/// sync killed in the words stage has read in vain; a quarter more where nothing is left behind that. Each batch leaves a
-/// segment a thread (of many small passages some), and what segments share (the common words) is written in each; so of more
-/// there are larger ones.
+/// Bytes of entries in one batch when there is no hurry and so many are owed, each counted as prose
+/// and as output: what a sync killed in the words stage has read in vain; a quarter more where
+/// nothing is left behind that. Each batch leaves a segment a thread (of many small passages some),
+/// and what segments share (the common words) is written in each; so of more there are larger ones.
 fn words_batch(owed: u64) -> u64 {
     let (least, most) = WORDS_BATCH;
     (owed / PART_OF_ALL).clamp(least, most)
@@ -87,8 +88,8 @@ pub struct BatchLimits {
 /// is owed of them stays so until they are read again.
 ///
 /// # Errors
-/// [`WordsError::Busy`] when somebody merges the words: the caller, who holds the index's lock, does
-/// not wait for that with it.
+/// [`WordsError::Busy`] when somebody merges the words: the caller, who holds the index's lock,
+/// does not wait for that with it.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
@@ -135,7 +136,8 @@ pub fn index_words(
     add(None, report)
 }
 
-/// Add what is owed to words that are done up to this batch; `None`: to new ones. Gives back the sources whose bytes changed.
+/// Add what is owed to words that are done up to this batch; `None`: to new ones. Gives back the
+/// sources whose bytes changed.
 fn add_owed(
     catalogue: &Catalogue,
     directory: &Path,
@@ -239,7 +241,8 @@ fn changed() -> io::Error {
     ErrorKind::InvalidData.into()
 }
 
-/// Whether it is that, and not that the file cannot be read now. One that is gone the next look misses by itself.
+/// Whether it is that, and not that the file cannot be read now. One that is gone the next look
+/// misses by itself.
 fn is_change(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -272,8 +275,8 @@ fn job(catalogue: &Catalogue, item: &OutboxItem) -> Result<Option<Job>, catalogu
     }))
 }
 
-/// Read all items on every core and add them, each as a whole or not at all. `each` is told how many passages were added and how
-/// many bytes read, or why nothing was.
+/// Read all items on every core and add them, each as a whole or not at all. `each` is told how
+/// many passages were added and how many bytes read, or why nothing was.
 fn add_all(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,
@@ -366,8 +369,8 @@ fn add_alone(
     Ok(writer.take(adder.finish()?)?)
 }
 
-/// Add the passages of a job: how many, and of how many bytes. An error where it cannot be read, or is no longer what was
-/// catalogued.
+/// Add the passages of a job: how many, and of how many bytes. An error where it cannot be read, or
+/// is no longer what was catalogued.
 fn add(
     adder: &mut Adder,
     job: &Job,
@@ -399,7 +402,8 @@ struct DecodedJob<'j, 'b> {
 }
 
 impl<'j, 'b> DecodedJob<'j, 'b> {
-    /// Read them into `buffer`. What tells that the bytes of one are no longer what was catalogued is a [`is_change`].
+    /// Read them into `buffer`. What tells that the bytes of one are no longer what was catalogued
+    /// is a [`is_change`].
     fn read(
         job: &'j Job,
         formats: &[&'static dyn Format],
@@ -458,7 +462,8 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
         })
     }
 
-    /// Add their passages, one after the other: the next one is decoded where the last one was. How many there are.
+    /// Add their passages, one after the other: the next one is decoded where the last one was. How
+    /// many there are.
     fn add_to(&self, adder: &mut Adder) -> Result<u64, WordsError> {
         let mut added = 0;
         for (entry, record) in &self.records {

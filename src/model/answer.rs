@@ -1,6 +1,8 @@
-//! Answers: what list, search, tree, show, sync, status and verify give. `--json` prints exactly these.
+//! Answers: what list, search, tree, show, sync, status and verify give. `--json` prints exactly
+//! these.
 //!
-//! Times are ISO 8601 UTC strings with milliseconds, as pi writes them; `null` = absent or unparsable.
+//! Times are ISO 8601 UTC strings with milliseconds, as pi writes them; `null` = absent or
+//! unparsable.
 
 use std::path::PathBuf;
 
@@ -94,10 +96,12 @@ pub struct SessionRow {
     pub listed_cost: Option<f64>,
     /// Size of its sources in bytes.
     pub bytes: u64,
-    /// How its agent takes it up again; `null` where that is not known, or the agent would not list it.
+    /// How its agent takes it up again; `null` where that is not known, or the agent would not list
+    /// it.
     #[serde(default)]
     pub resume: Option<Resume>,
-    /// What only this agent records of a session, under its own names (agentuse: `status`, `agentId`, …).
+    /// What only this agent records of a session, under its own names (agentuse: `status`,
+    /// `agentId`, …).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<serde_json::Value>,
 }
@@ -132,8 +136,8 @@ pub struct Hit {
     pub kind: String,
     pub role: Option<String>,
     pub tool: Option<String>,
-    /// When it was written; of an entry that does not say so, when the entry before it in its file was, else when its
-    /// session began.
+    /// When it was written; of an entry that does not say so, when the entry before it in its file
+    /// was, else when its session began.
     pub time: Option<String>,
     pub score: f32,
     pub standing: Standing,
@@ -144,7 +148,8 @@ pub struct Hit {
     pub copies: u64,
     /// Decoded text around the best match.
     pub snippet: String,
-    /// The matches in `snippet`: from which byte to before which, counted in UTF-8, not in characters or UTF-16 units.
+    /// The matches in `snippet`: from which byte to before which, counted in UTF-8, not in
+    /// characters or UTF-16 units.
     pub highlights: Vec<(usize, usize)>,
     /// Entries before and after it along its branch, oldest first; only when asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -189,7 +194,8 @@ pub struct Explanation {
     pub standing: f32,
     /// How new it is: from 1 down to 0.7.
     pub recency: f32,
-    /// What its text tells: 0.2 put there by a program, or a search of this program; 0.5 pasted; else 1.
+    /// What its text tells: 0.2 put there by a program, or a search of this program; 0.5 pasted;
+    /// else 1.
     pub text: f32,
 }
 
@@ -212,7 +218,8 @@ pub struct UnknownValue {
     pub value: String,
     /// Where in the query the value begins, in characters from 1.
     pub column: usize,
-    /// Values that there are, the nearest first: ten at most, and none of what is different in every session.
+    /// Values that there are, the nearest first: ten at most, and none of what is different in
+    /// every session.
     pub known: Vec<String>,
     /// The filter that may have been meant.
     pub suggestion: Option<String>,
@@ -262,23 +269,25 @@ pub struct SearchAnswer {
     /// Files that hold other bytes than those catalogued.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed_files: Vec<PathBuf>,
-    /// Passages that match in all: those on other pages, and copies that are not shown, among them. It is the same whatever the
-    /// limit.
+    /// Passages that match in all: those on other pages, and copies that are not shown, among them.
+    /// It is the same whatever the limit.
     pub total: u64,
-    /// `false`: no more than `total` match, and in no more than `total_sessions`. Which of them do would take long to tell: tool
-    /// output is indexed without the order of its words, so whether it holds a phrase only reading it tells.
+    /// `false`: no more than `total` match, and in no more than `total_sessions`. Which of them do
+    /// would take long to tell: tool output is indexed without the order of its words, so whether
+    /// it holds a phrase only reading it tells.
     pub total_exact: bool,
     /// Sessions with a match in all, those that are not shown among them.
     #[serde(default)]
     pub total_sessions: u64,
-    /// Passages that may match, but were not read: 16 MiB of such lines that do not match were read for this page. Then
-    /// `complete` is `false`; a limit of 0 reads all.
+    /// Passages that may match, but were not read: 16 MiB of such lines that do not match were read
+    /// for this page. Then `complete` is `false`; a limit of 0 reads all.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified: u64,
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,
-    /// Sessions and entries that the query is the id of, or the beginning of one: ten at most, unless all hits were asked for.
+    /// Sessions and entries that the query is the id of, or the beginning of one: ten at most,
+    /// unless all hits were asked for.
     pub named: Vec<NamedMatch>,
     /// How many there are of them.
     #[serde(default)]
@@ -301,8 +310,9 @@ pub struct SearchAnswer {
     pub counts_exact: bool,
     /// What asks for the next page; `null` on the last one.
     pub cursor: Option<String>,
-    /// What was shortened or left out because it was more than the bytes asked for: `facets`, `named`, `context`,
-    /// `firstMessage`, `snippet`, `name`, `notes`. Hits that are left out are on the next page.
+    /// What was shortened or left out because it was more than the bytes asked for: `facets`,
+    /// `named`, `context`, `firstMessage`, `snippet`, `name`, `notes`. Hits that are left out are
+    /// on the next page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cut: Vec<String>,
     /// Entries that the words lack: they were read from their files, as every search does until
@@ -394,8 +404,8 @@ pub struct ShownEntry {
     /// Decoded text by class, in order. Of bytes that are no entry their beginning, as the file
     /// stands.
     pub text: Vec<(Class, Vec<String>)>,
-    /// Why there is nothing to show: of kind `problem` for bytes that are no entry, else for an entry whose bytes are no longer
-    /// what was read of them.
+    /// Why there is nothing to show: of kind `problem` for bytes that are no entry, else for an
+    /// entry whose bytes are no longer what was read of them.
     pub problem: Option<String>,
 }
 
@@ -487,7 +497,8 @@ pub struct RootStatus {
     /// Files that are there and excluded.
     #[serde(default)]
     pub excluded: u64,
-    /// Symbolic links that are there and not followed: they lead out of the roots, or to folders that a root lies in.
+    /// Symbolic links that are there and not followed: they lead out of the roots, or to folders
+    /// that a root lies in.
     #[serde(default)]
     pub links_not_followed: u64,
     /// Newest session's `modified`.
@@ -516,7 +527,8 @@ pub struct Status {
     /// Bytes of their lines.
     #[serde(default)]
     pub outstanding_bytes: u64,
-    /// Why the words cannot be read, if so: searches read all text until the next sync has built them anew.
+    /// Why the words cannot be read, if so: searches read all text until the next sync has built
+    /// them anew.
     #[serde(default)]
     pub words_damage: Option<String>,
     pub catalogue_bytes: u64,
@@ -538,14 +550,15 @@ pub struct WatcherStatus {
     pub pid: u32,
     /// Since when it watches.
     pub since: Option<String>,
-    /// `watch` where the system tells of changes, `poll` where all files are looked at again and again.
+    /// `watch` where the system tells of changes, `poll` where all files are looked at again and
+    /// again.
     pub mode: String,
     /// Why it polls, or why its word is no proof that the index equals the files.
     pub why: Option<String>,
     /// Directories that it watches.
     pub directories: u64,
-    /// How long it took until all that was on disk when it was asked was in the catalogue, in ms; `null`: no answer, or
-    /// it polls.
+    /// How long it took until all that was on disk when it was asked was in the catalogue, in ms;
+    /// `null`: no answer, or it polls.
     pub lag_ms: Option<f64>,
 }
 

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Ends work from elsewhere: clones are one. What was committed until then stays, and the next sync goes on there.
+/// Ends work from elsewhere: clones are one. What was committed until then stays, and the next sync
+/// goes on there.
 #[derive(Clone, Default)]
 pub struct Cancel(Arc<Shared>);
 

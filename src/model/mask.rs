@@ -1,4 +1,5 @@
-//! Which parts of an answer are text of a session? Who passes answers on may want some of it unreadable.
+//! Which parts of an answer are text of a session? Who passes answers on may want some of it
+//! unreadable.
 
 use serde_json::Value;
 

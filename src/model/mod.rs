@@ -1,14 +1,13 @@
 //! Plain data that crosses the walls between the rooms. No logic but conversions, no I/O.
 
-mod terminal_controls;
 mod answer;
 mod cancel;
 mod event;
 mod mask;
 mod query;
 mod standing;
+mod terminal_controls;
 
-pub use terminal_controls::acts;
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, Explanation, Facets, FileState,
     FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Report, RootStatus, SCHEMA_VERSION,
@@ -24,6 +23,8 @@ pub use sessionary_formats::model::{
     Passage, Placement, Resume, Run, SessionFacts, SourcePart, Usage, iso, masked_behind,
 };
 pub use standing::Standing;
+pub use terminal_controls::acts;
 
-/// An entry's key is its session's number followed by so many bits that count arrivals in the session.
+/// An entry's key is its session's number followed by so many bits that count arrivals in the
+/// session.
 pub(crate) const ARRIVAL_BITS: u32 = 24;

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 /// What a passage must say. AND, NOT and phrases hold within one passage.
 ///
 /// The text of `Word`, `Phrase` and `Prefix` is as typed; the words room folds and segments it.
-/// `Word` and `Phrase` mean the same: the tokens of the text at consecutive positions, or, when
-/// the text is one identifier (`fooBar`, `1.2.3`), the token of the whole. `Prefix` lets the last
-/// of these tokens (and that of the whole) go on, `Near` takes tokens that one edit makes of a
-/// single one, `Longer` those that begin with the single one or that of the whole. A text without any token matches nothing.
+/// `Word` and `Phrase` mean the same: the tokens of the text at consecutive positions, or, when the
+/// text is one identifier (`fooBar`, `1.2.3`), the token of the whole. `Prefix` lets the last of
+/// these tokens (and that of the whole) go on, `Near` takes tokens that one edit makes of a single
+/// one, `Longer` those that begin with the single one or that of the whole. A text without any
+/// token matches nothing.
 ///
 /// `Substring` and `Regex` look at the text as it is written, piece by piece; no index knows them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

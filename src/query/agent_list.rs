@@ -9,14 +9,15 @@ use crate::error::Error;
 use crate::session::{self, Progress, SessionInfo, SessionManager, Setup, in_order, read_again};
 
 impl Snapshot<'_> {
-    /// What [`SessionManager::list`] gives for a working directory, or without one [`SessionManager::list_all`]: the same
-    /// values in the same order, out of the index as it was opened. Without `with_text` [`SessionInfo::all_messages_text`]
-    /// stays empty, and no session file is read.
+    /// What [`SessionManager::list`] gives for a working directory, or without one
+    /// [`SessionManager::list_all`]: the same values in the same order, out of the index as it was
+    /// opened. Without `with_text` [`SessionInfo::all_messages_text`] stays empty, and no session
+    /// file is read.
     ///
-    /// Where the index does not know the folder, or could not be brought up to the files, they are read. A file that could
-    /// not be read when the index was opened is tried again, alone.
-    /// What is excluded from the index is not listed, nor what a link out of the roots leads to unless
-    /// the [rules](crate::Rules) follow it.
+    /// Where the index does not know the folder, or could not be brought up to the files, they are
+    /// read. A file that could not be read when the index was opened is tried again, alone. What is
+    /// excluded from the index is not listed, nor what a link out of the roots leads to unless the
+    /// [rules](crate::Rules) follow it.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.
@@ -81,7 +82,8 @@ impl Snapshot<'_> {
         Ok(found.into_iter().map(|row| row.info).collect())
     }
 
-    /// The root of these sessions, and what of it the index could not read; `None` where the files are to be read instead.
+    /// The root of these sessions, and what of it the index could not read; `None` where the files
+    /// are to be read instead.
     fn known(&self, setup: &Setup) -> Result<Option<(i64, Vec<PathBuf>)>, Error> {
         // All files were looked at, though some could not be read.
         let was_checked = self.stores.complete || self.stores.was_checked;

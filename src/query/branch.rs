@@ -13,16 +13,19 @@ use crate::query::Snapshot;
 const HEADER: &str = "session";
 
 impl Snapshot<'_> {
-    /// Write one branch as a session file of its own: the header and the way down to `leaf` (an id or `L<line>`), or to
-    /// where the session stands, each entry's exact bytes on a line. How many lines were written.
+    /// Write one branch as a session file of its own: the header and the way down to `leaf` (an id
+    /// or `L<line>`), or to where the session stands, each entry's exact bytes on a line. How many
+    /// lines were written.
     ///
-    /// Nothing is made anew, so the copy has the session's id, and labels that stand on other branches are not in it; see
-    /// [`SessionManager::create_branched_session`](crate::session::SessionManager::create_branched_session) for a session
-    /// of its own.
+    /// Nothing is made anew, so the copy has the session's id, and labels that stand on other
+    /// branches are not in it; see
+    /// [`SessionManager::create_branched_session`](crate::session::SessionManager::create_branched_session)
+    /// for a session of its own.
     ///
     /// # Errors
-    /// [`Error::NotLines`]; [`Error::NoEntry`] when the leaf is not in the session; [`Error::Changed`] when an
-    /// entry's bytes have changed; [`Error::Io`] of the file or of `out`.
+    /// [`Error::NotLines`]; [`Error::NoEntry`] when the leaf is not in the session;
+    /// [`Error::Changed`] when an entry's bytes have changed; [`Error::Io`] of the file or of
+    /// `out`.
     pub fn copy_branch(
         &self,
         session: &SessionRow,

@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::model::Class;
 
 impl Snapshot<'_> {
-    /// Every term of every passage on disk with file, byte and class of its entry, sorted. Passages whose entry is gone
-    /// have an empty path and their key.
+    /// Every term of every passage on disk with file, byte and class of its entry, sorted. Passages
+    /// whose entry is gone have an empty path and their key.
     #[doc(hidden)]
     pub fn dump_words(&self) -> Result<Vec<(PathBuf, u64, Class, String)>, Error> {
         let (catalogue, found) = (self.catalogue, self.words()?);

@@ -27,7 +27,8 @@ pub(super) struct FilteredEntries<'a> {
     keys: Vec<Keys>,
     /// On no active branch, or on one.
     branch: Option<bool>,
-    /// The entries off the active branch of each session that was asked about; `None`: it has no branches.
+    /// The entries off the active branch of each session that was asked about; `None`: it has no
+    /// branches.
     off: RefCell<HashMap<i64, Option<HashSet<i64>>>>,
 }
 
@@ -39,7 +40,8 @@ struct Keys {
 }
 
 impl<'a> FilteredEntries<'a> {
-    /// What the filters leave in the sessions of the index's roots, or of the directory `cwd` alone.
+    /// What the filters leave in the sessions of the index's roots, or of the directory `cwd`
+    /// alone.
     pub fn new(
         snapshot: &'a Snapshot<'a>,
         filters: &Filters,
@@ -245,7 +247,8 @@ pub(super) fn with_file(catalogue: &Catalogue, names: &[String]) -> Result<HashS
     Ok(entries)
 }
 
-/// The keys of a session's entries that are on other branches than the active one; `None`: it has no branches.
+/// The keys of a session's entries that are on other branches than the active one; `None`: it has
+/// no branches.
 fn off_branch(snapshot: &Snapshot<'_>, session: i64) -> Result<Option<HashSet<i64>>, Error> {
     let stored = snapshot.catalogue.sessions_by_number(&[session])?;
     let has_branches = |stored: &&StoredSession| {

@@ -20,11 +20,13 @@ use crate::source::links::NOT_FOLLOWED;
 /// Which sessions a list shows, in which order. The default is all of them.
 #[derive(Debug, Clone, Default)]
 pub struct ListScope {
-    /// Only sessions of this working directory (by the session's header, links resolved on both sides).
+    /// Only sessions of this working directory (by the session's header, links resolved on both
+    /// sides).
     pub cwd: Option<PathBuf>,
     /// Only sessions of this agent.
     pub agent: Option<String>,
-    /// Only sessions of this project: part of its folder's name, or with a separator the folder or one above it.
+    /// Only sessions of this project: part of its folder's name, or with a separator the folder or
+    /// one above it.
     pub project: Option<String>,
     /// Only sessions with a name.
     pub named: bool,
@@ -61,8 +63,9 @@ impl ListScope {
 impl Snapshot<'_> {
     /// The sessions in the scope: first the agents' rows in the agents' order, then the rest.
     ///
-    /// Order (pi 0.87.1): `modified` descending, then the file's mtime descending (all projects only), then its name descending.
-    /// A session of agentuse stands where its creation puts it; ties by its path, as agentuse walks.
+    /// Order (pi 0.87.1): `modified` descending, then the file's mtime descending (all projects
+    /// only), then its name descending. A session of agentuse stands where its creation puts it;
+    /// ties by its path, as agentuse walks.
     pub fn list(&self, scope: &ListScope) -> Result<Listing, Error> {
         self.list_page(&self.page(scope)?)
     }
@@ -82,8 +85,8 @@ impl Snapshot<'_> {
     }
 
     /// Show the rows of a page one after the other; memory does not grow with their number. A page
-    /// can be gone through more than once: on the snapshot that it is of, its rows are the same each
-    /// time; on another one, a row that is gone is left out.
+    /// can be gone through more than once: on the snapshot that it is of, its rows are the same
+    /// each time; on another one, a row that is gone is left out.
     ///
     /// ```no_run
     /// use sessionary::{Config, Freshness, Index, index::ListScope};
@@ -137,7 +140,8 @@ impl Snapshot<'_> {
         Ok(read)
     }
 
-    /// The rows that a list consists of, for [`Snapshot::list_page`], [`Snapshot::each_row`], [`Snapshot::write_page`] or [`Snapshot::write_page_lines`].
+    /// The rows that a list consists of, for [`Snapshot::list_page`], [`Snapshot::each_row`],
+    /// [`Snapshot::write_page`] or [`Snapshot::write_page_lines`].
     pub fn page(&self, scope: &ListScope) -> Result<ListPage, Error> {
         ListPage::of(self, scope)
     }
@@ -218,7 +222,8 @@ impl Snapshot<'_> {
         Ok(self.catalogue.has_sessions()?)
     }
 
-    /// What there is, where, and how current. Whether somebody writes or watches is for others to say.
+    /// What there is, where, and how current. Whether somebody writes or watches is for others to
+    /// say.
     pub(crate) fn status(&self) -> Result<Status, Error> {
         let (config, catalogue) = (self.config(), self.catalogue);
         let stored = catalogue.roots()?;
@@ -333,7 +338,8 @@ impl<'a> ListRanking<'a> {
 }
 
 impl Rank {
-    /// Which comes first? Paths are costly to compare and hardly ever decide, so they are asked for last.
+    /// Which comes first? Paths are costly to compare and hardly ever decide, so they are asked for
+    /// last.
     pub(super) fn compare(
         &self,
         other: &Rank,
@@ -367,8 +373,8 @@ pub(super) struct ResolvedDirs {
 }
 
 impl ResolvedDirs {
-    /// Whether the session is one of the directory `at`: it was started there, or, where its agent goes by
-    /// projects, `at` is its project or the working tree that holds it.
+    /// Whether the session is one of the directory `at`: it was started there, or, where its agent
+    /// goes by projects, `at` is its project or the working tree that holds it.
     pub(super) fn is_here(&mut self, session: &SessionFilterRow<'_>, at: &Path) -> bool {
         match session.own("projectRoot") {
             Some(project) => self.is_folder_here(&project, true, at),

@@ -1,4 +1,5 @@
-//! How is what an entry says masked? What a secret is called stands in the record alone, not in the text it yields.
+//! How is what an entry says masked? What a secret is called stands in the record alone, not in the
+//! text it yields.
 
 use std::collections::{BTreeSet, HashMap};
 

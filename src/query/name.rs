@@ -9,7 +9,8 @@ use crate::model::SessionRow;
 use crate::query::Snapshot;
 
 impl Snapshot<'_> {
-    /// The session that `name` means: `last` (first row of `list` in `cwd`), a path, an id, or a unique prefix of ids.
+    /// The session that `name` means: `last` (first row of `list` in `cwd`), a path, an id, or a
+    /// unique prefix of ids.
     ///
     /// # Errors
     /// [`Error::NoName`]; [`Error::NotFound`]; [`Error::Ambiguous`] with all candidates.

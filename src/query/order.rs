@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use crate::catalogue::entries::StoredEntry;
 
-/// The session's own entry, then the others by time and id (those without a time last), each followed by the
-/// entries that name it as their parent, in the same order.
+/// The session's own entry, then the others by time and id (those without a time last), each
+/// followed by the entries that name it as their parent, in the same order.
 pub(super) fn by_time(mut entries: Vec<StoredEntry>) -> Vec<StoredEntry> {
     entries.sort_by(|a, b| {
         let first = |e: &StoredEntry| e.kind != "session";

@@ -1,4 +1,5 @@
-//! Which entry stands below which? A session's shape in a few bytes an entry, whatever the entries hold.
+//! Which entry stands below which? A session's shape in a few bytes an entry, whatever the entries
+//! hold.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -26,7 +27,8 @@ pub(super) struct OutlineQuery<'a> {
 pub(super) struct Outline {
     /// Key of each entry.
     pub keys: Vec<i64>,
-    /// Where the entries are that were looked for; of several with one id the last, as pi resolves them.
+    /// Where the entries are that were looked for; of several with one id the last, as pi resolves
+    /// them.
     pub found: Vec<Option<usize>>,
     parent: Vec<u32>,
     times: Vec<Option<i64>>,

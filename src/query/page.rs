@@ -123,8 +123,8 @@ impl ListPage {
         Ok(page)
     }
 
-    /// Its rows in order, one after the other, as they are in the catalogue's snapshot. One that is gone since the page was
-    /// made is left out, as all are when the index that it was made of is.
+    /// Its rows in order, one after the other, as they are in the catalogue's snapshot. One that is
+    /// gone since the page was made is left out, as all are when the index that it was made of is.
     pub(super) fn each(
         &self,
         catalogue: &Catalogue,
@@ -267,8 +267,8 @@ fn wanted(catalogue: &Catalogue, scope: &ListScope) -> Result<RowSelection, Erro
     })
 }
 
-/// Whether a working directory is of the project asked for: a path holds it, a name is part of its last name, in which
-/// `*` stands for any part.
+/// Whether a working directory is of the project asked for: a path holds it, a name is part of its
+/// last name, in which `*` stands for any part.
 pub(super) fn is_of_project(folder: &str, project: &str) -> bool {
     let separators = ['/', '\\'];
     if project.contains(separators) {

@@ -1,4 +1,5 @@
-//! What was said about it? Words and overlay ranked as one, then hydrated, cut to snippets and grouped.
+//! What was said about it? Words and overlay ranked as one, then hydrated, cut to snippets and
+//! grouped.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -17,19 +18,19 @@ use crate::syntax::{self, Now};
 use crate::words::{self, Order, Words, search_any};
 
 mod ascent;
+mod authorship;
 mod compiled;
 mod counted;
 mod cursor;
+mod endings;
 mod facets;
 mod max_bytes;
-mod endings;
 mod named;
 mod page;
 mod passage;
 mod place;
 mod relax;
 mod snippet;
-mod authorship;
 mod unknown;
 
 use compiled::{EntryFilter, PassageQuery};
@@ -46,8 +47,8 @@ pub struct SearchScope {
     pub newest_first: bool,
     /// Hits at most; 0: all, each of which is read from its file.
     pub limit: usize,
-    /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment when it is asked, and no
-    /// age lowers a score.
+    /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment
+    /// when it is asked, and no age lowers a score.
     pub now_ms: i64,
     /// Passages with some of the words will do.
     pub any: bool,
@@ -63,17 +64,19 @@ pub struct SearchScope {
     pub facets: bool,
     /// Tell of each hit why it stands where it does.
     pub explain: bool,
-    /// Bytes of the answer's JSON at most, the end of its line and escapes for what acts on a terminal among them: what is
-    /// more is on the next page, or named in [`SearchAnswer::cut`]. 0 = any number.
+    /// Bytes of the answer's JSON at most, the end of its line and escapes for what acts on a
+    /// terminal among them: what is more is on the next page, or named in [`SearchAnswer::cut`]. 0
+    /// = any number.
     pub max_bytes: usize,
     /// Go on behind the page that gave this [`SearchAnswer::cursor`].
     pub cursor: Option<String>,
     /// What `~` stands for at the beginning of the paths in filters; `None`: for itself.
     pub home: Option<PathBuf>,
-    /// Ends this search from another thread, with [`Error::Cancelled`]: keep a clone of it. [`Config::cancel`](crate::Config::cancel) ends
-    /// every one.
+    /// Ends this search from another thread, with [`Error::Cancelled`]: keep a clone of it.
+    /// [`Config::cancel`](crate::Config::cancel) ends every one.
     pub cancel: Cancel,
-    /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is found does not depend on it.
+    /// Makes parts of what is shown unreadable, each before it is cut from a longer text. What is
+    /// found does not depend on it.
     pub mask: Option<Mask>,
 }
 
@@ -118,8 +121,9 @@ impl Snapshot<'_> {
     /// All passages that `query` matches in the scope, best first, grouped by session.
     ///
     /// # Errors
-    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot, [`Error::OtherCursor`] when
-    /// it is of another question, [`Error::TooFewBytes`] when no answer is so short, [`Error::Cancelled`].
+    /// [`Error::Query`] when the query cannot be read, [`Error::Cursor`] when the cursor cannot,
+    /// [`Error::OtherCursor`] when it is of another question, [`Error::TooFewBytes`] when no answer
+    /// is so short, [`Error::Cancelled`].
     pub fn search(&self, query: &str, scope: &SearchScope) -> Result<SearchAnswer, Error> {
         self.search_with(query, scope, &mut |_| {})
     }
@@ -204,7 +208,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The answer, or what is wrong with the words. What an earlier search has filled in is replaced.
+    /// The answer, or what is wrong with the words. What an earlier search has filled in is
+    /// replaced.
     fn answer_or_damage(&self, answer: &mut SearchAnswer) -> Result<Option<String>, Error> {
         let mut fresh = SearchAnswer {
             schema_version: SCHEMA_VERSION,

@@ -335,7 +335,8 @@ impl<'a> Reader<'a> {
         let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
         let format = self.snapshot.config().format(format)?;
         let passages = format.passages_at(path, record);
-        // A message of the system's says nothing else; in others the prompt is not what a reader looks for.
+        // A message of the system's says nothing else; in others the prompt is not what a reader
+        // looks for.
         if passages.is_empty() && entry.role.as_deref() == Some("system") {
             return Some(vec![(Class::Prose, format.prompts_at(path, record))]);
         }

@@ -1,4 +1,5 @@
-//! How does a session branch? Its entries as a tree, as pi's `getTree` orders it, without recursion.
+//! How does a session branch? Its entries as a tree, as pi's `getTree` orders it, without
+//! recursion.
 
 use std::collections::HashMap;
 
@@ -46,11 +47,13 @@ impl From<TreeFilter> for TreeScope {
 /// Characters of text shown a row.
 const TEXT: usize = 200;
 
-/// A tree piece by piece, in this order: a session may have more entries than fit into memory with their text.
+/// A tree piece by piece, in this order: a session may have more entries than fit into memory with
+/// their text.
 pub enum TreePart<'a> {
     /// All but the rows.
     Head(&'a Tree),
-    /// Above each row the row it hangs below, by number from 0; a row comes after the one it hangs below.
+    /// Above each row the row it hangs below, by number from 0; a row comes after the one it hangs
+    /// below.
     Parents(&'a [Option<u32>]),
     /// The next row.
     Row(TreeRow),
@@ -64,8 +67,9 @@ struct TreePosition {
 }
 
 impl Snapshot<'_> {
-    /// The session's tree: roots in file order, children by time (ties in file order), parents before children.
-    /// Entries in a cycle hang below their first one in the file, so nothing is hidden.
+    /// The session's tree: roots in file order, children by time (ties in file order), parents
+    /// before children. Entries in a cycle hang below their first one in the file, so nothing is
+    /// hidden.
     pub fn tree(&self, session: &SessionRow, scope: impl Into<TreeScope>) -> Result<Tree, Error> {
         let (mut tree, mut rows) = (None, Vec::new());
         self.tree_each(session, scope, &mut |part| {

@@ -1,5 +1,5 @@
-//! What to do with a file whose earlier state is known: stored × observed → decision. Pure but for the proof itself,
-//! which is given a reader.
+//! What to do with a file whose earlier state is known: stored × observed → decision. Pure but for
+//! the proof itself, which is given a reader.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -215,7 +215,8 @@ pub fn tail_holds<R: Read + Seek>(
     Ok((holds.then_some(bytes), got as u64))
 }
 
-/// The proven prefix: its length in bytes, its proof, and the bytes read. All of `consumed` when every block is equal.
+/// The proven prefix: its length in bytes, its proof, and the bytes read. All of `consumed` when
+/// every block is equal.
 pub fn prove_blocks<R: Read + Seek>(
     file: &mut R,
     proof: &Proof,
@@ -226,7 +227,8 @@ pub fn prove_blocks<R: Read + Seek>(
     })
 }
 
-/// Prove the blocks with these numbers, as far as there are such: the first one that is another, and the bytes read.
+/// Prove the blocks with these numbers, as far as there are such: the first one that is another,
+/// and the bytes read.
 pub fn prove_range<R: Read + Seek>(
     file: &mut R,
     proof: &Proof,

@@ -1,4 +1,5 @@
-//! Was the clock set, or did the machine sleep? The kernel tells, so nobody has to look again and again.
+//! Was the clock set, or did the machine sleep? The kernel tells, so nobody has to look again and
+//! again.
 
 #[cfg(target_os = "linux")]
 pub use linux::Jumps;
@@ -70,7 +71,8 @@ mod linux {
     }
 
     impl Jumps {
-        /// Call `jumped` each time the clock is set or the machine wakes up. `None`: the system does not tell.
+        /// Call `jumped` each time the clock is set or the machine wakes up. `None`: the system
+        /// does not tell.
         pub fn tell(jumped: impl Fn() + Send + 'static) -> Option<Jumps> {
             let timer = Arc::new(Timer {
                 timer: timerfd_create(TimerfdClockId::Realtime, TimerfdFlags::CLOEXEC).ok()?,

@@ -1,5 +1,5 @@
-//! Which files lie below a root, with the identity of each? Directories are read in parallel; of those known to be
-//! unchanged nothing is told but themselves.
+//! Which files lie below a root, with the identity of each? Directories are read in parallel; of
+//! those known to be unchanged nothing is told but themselves.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,8 @@ pub struct Discovery {
     pub error: Option<String>,
     /// Every directory whose path is UTF-8.
     pub folders: Vec<Folder>,
-    /// Those of them that were not kept, each with the directories in it. `found` and `strays` are of these alone.
+    /// Those of them that were not kept, each with the directories in it. `found` and `strays` are
+    /// of these alone.
     pub read: Vec<(String, Vec<String>)>,
 }
 
@@ -149,8 +150,8 @@ pub fn discover(path: &Path, flat: bool, format: &dyn Format, links: &Links) -> 
     discover_changes(path, flat, format, links, &Folders::default())
 }
 
-/// Walk the root at `path`, and look at the files in directories that are not as they were when they
-/// were `known`.
+/// Walk the root at `path`, and look at the files in directories that are not as they were when
+/// they were `known`.
 pub fn discover_changes(
     path: &Path,
     flat: bool,
@@ -245,8 +246,8 @@ struct Directory {
     behind: Option<Arc<LinkBudget>>,
 }
 
-/// Files and folders without any session among them that are looked at behind one link: a disk of other things, or links
-/// that lead to one another, would never end.
+/// Files and folders without any session among them that are looked at behind one link: a disk of
+/// other things, or links that lead to one another, would never end.
 const MOST_BEHIND: usize = if cfg!(test) { 500 } else { 200_000 };
 
 /// What was met behind a link that holds no sessions.
@@ -312,7 +313,8 @@ impl<'a> Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Look at waiting directories until there are none. A thread that finds more than it can do starts another.
+    /// Look at waiting directories until there are none. A thread that finds more than it can do
+    /// starts another.
     fn walk<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
         let mut here = Discovery::default();
         loop {
@@ -398,7 +400,8 @@ impl Walk<'_> {
                 Kind::Folder if self.flat => {}
                 Kind::Folder => {
                     let own = (found.identity.device, found.identity.inode);
-                    // Without inodes (Windows) a link to a folder above cannot be told; it is not followed.
+                    // Without inodes (Windows) a link to a folder above cannot be told; it is not
+                    // followed.
                     if found.is_link && (own == (0, 0) || directory.above.contains(&own)) {
                         if folder.is_none() {
                             here.stray(&path(), "link to a folder above it");
@@ -439,7 +442,8 @@ impl Walk<'_> {
         deeper
     }
 
-    /// What is in a directory. `settled` becomes false when it may be something else without another seal.
+    /// What is in a directory. `settled` becomes false when it may be something else without
+    /// another seal.
     fn names(
         &self,
         below: &Path,
@@ -461,7 +465,8 @@ impl Walk<'_> {
                 Ok((Kind::Link, _)) => match self.target(&below.join(&name)) {
                     Ok(metadata) => {
                         is_link = true;
-                        // What a link leads to, and whether it is followed, changes without a trace in the directory.
+                        // What a link leads to, and whether it is followed, changes without a trace
+                        // in the directory.
                         *settled &= !self.vouches;
                         (Kind::of(&metadata), Identity::of(&metadata))
                     }
@@ -556,7 +561,8 @@ pub fn slashed(relative: impl Into<String>) -> String {
     }
 }
 
-/// A path below the root as text. Names that differ stay different: bytes that are not UTF-8 become `\xNN`.
+/// A path below the root as text. Names that differ stay different: bytes that are not UTF-8 become
+/// `\xNN`.
 fn in_words(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

@@ -1,8 +1,10 @@
-//! Where may something have changed? What the system tells of directories, gathered until somebody asks.
+//! Where may something have changed? What the system tells of directories, gathered until somebody
+//! asks.
 //!
-//! What is told is a hint and no more. Three things are owed to it: no hint is lost between a directory's first look and
-//! its watch (it is watched before it is looked at), a hint that could not be kept is a demand to look at everything,
-//! and whatever was told before something else is gathered no later than that.
+//! What is told is a hint and no more. Three things are owed to it: no hint is lost between a
+//! directory's first look and its watch (it is watched before it is looked at), a hint that could
+//! not be kept is a demand to look at everything, and whatever was told before something else is
+//! gathered no later than that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +22,8 @@ use super::links::Links;
 /// Paths that are kept until they are asked for; beyond that everything is looked at.
 const MOST_PATHS: usize = 20_000;
 
-/// Links that are followed below one directory; what lies behind others is looked at by the full scan alone.
+/// Links that are followed below one directory; what lies behind others is looked at by the full
+/// scan alone.
 const MOST_LINKS: usize = 10_000;
 
 /// Whether the system watches whole trees. Elsewhere each directory is watched for itself.
@@ -77,8 +80,8 @@ pub struct Refusal(pub String);
 pub struct WatchedTree {
     /// Directories.
     pub directories: u64,
-    /// Links, directories that cannot be read, and what of another machine is mounted there: what they lead to or hold may
-    /// change without being told.
+    /// Links, directories that cannot be read, and what of another machine is mounted there: what
+    /// they lead to or hold may change without being told.
     pub untold: u64,
     /// The links, and where those end that are followed.
     pub links: BTreeMap<PathBuf, Option<PathBuf>>,
@@ -144,7 +147,8 @@ impl Events {
         std::mem::take(&mut told)
     }
 
-    /// Watch what is directly in `path`, or `path` itself if it is a file. `false`: it is not there.
+    /// Watch what is directly in `path`, or `path` itself if it is a file. `false`: it is not
+    /// there.
     pub fn watch(&mut self, path: &Path) -> Result<bool, Refusal> {
         self.watch_as(path, RecursiveMode::NonRecursive)
     }
@@ -171,8 +175,8 @@ impl Events {
         }
     }
 
-    /// Watch the directory `top` and, unless it is `flat`, all directories below it, links to directories among them where
-    /// they are followed.
+    /// Watch the directory `top` and, unless it is `flat`, all directories below it, links to
+    /// directories among them where they are followed.
     ///
     /// # Errors
     /// Why one of them cannot be: nothing is certain then.
@@ -246,7 +250,8 @@ fn look_into(
             // Without inodes a link to a folder above cannot be told; it is not followed.
             let leads_on =
                 !is_directory || cfg!(unix) && own(&name).is_some_and(|own| !above.contains(&own));
-            // Links that lead to one another have more ways through them than there are directories.
+            // Links that lead to one another have more ways through them than there are
+            // directories.
             let follows = leads_on && links.follow(&name).is_ok() && met.links.len() < MOST_LINKS;
             let end = fs::canonicalize(&name).ok().filter(|_| follows);
             met.links.insert(name.clone(), end);

@@ -10,11 +10,12 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::checkpoint::hash;
 
-/// Globs; a session is left out when its working directory or the path of its file matches one: the path by which it is
-/// named, or the one to which links lead. A glob may name a folder by a link, too.
+/// Globs; a session is left out when its working directory or the path of its file matches one: the
+/// path by which it is named, or the one to which links lead. A glob may name a folder by a link,
+/// too.
 ///
-/// A glob without a separator matches a name at any depth, `*` does not cross a separator, `**` does; what matches
-/// stands for all that lies below it.
+/// A glob without a separator matches a name at any depth, `*` does not cross a separator, `**`
+/// does; what matches stands for all that lies below it.
 ///
 /// ```
 /// use sessionary::Exclude;
@@ -113,7 +114,8 @@ impl Exclude {
 /// Tells which files and working directories are left out, however they are reached.
 pub struct ExcludedFiles<'a> {
     exclude: &'a Exclude,
-    /// Folders without links, by the names by which they were asked for: there are fewer of them than files.
+    /// Folders without links, by the names by which they were asked for: there are fewer of them
+    /// than files.
     real: RefCell<HashMap<PathBuf, PathBuf>>,
 }
 
@@ -160,7 +162,8 @@ impl<'a> ExcludedFiles<'a> {
     }
 }
 
-/// A path without links, as far as there is something at it; `above` says it of the folder it is in.
+/// A path without links, as far as there is something at it; `above` says it of the folder it is
+/// in.
 fn real(path: &Path, above: &dyn Fn(&Path) -> PathBuf) -> PathBuf {
     // What is relative is so to a place that nobody knows here.
     if !path.is_absolute() {

@@ -1,11 +1,12 @@
-//! Does the system tell of every change to files there? Not where other machines can make them, nor of a file system that
-//! is mounted over them.
+//! Does the system tell of every change to files there? Not where other machines can make them, nor
+//! of a file system that is mounted over them.
 
 #[cfg(target_os = "linux")]
 use std::fs::File;
 use std::path::Path;
 
-/// The name of the file system at `path` when changes on it may come from elsewhere: then no notification tells of them.
+/// The name of the file system at `path` when changes on it may come from elsewhere: then no
+/// notification tells of them.
 #[cfg(target_os = "linux")]
 pub fn untold(path: &Path) -> Option<&'static str> {
     // Numbers of statfs(2), `linux/magic.h`, and of the file systems that are not in it.
@@ -36,7 +37,8 @@ pub fn untold(path: &Path) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-/// The name of the file system at `path` when changes on it may come from elsewhere: then no notification tells of them.
+/// The name of the file system at `path` when changes on it may come from elsewhere: then no
+/// notification tells of them.
 #[cfg(not(target_os = "linux"))]
 pub fn untold(path: &Path) -> Option<&'static str> {
     // A share of another machine.
@@ -60,13 +62,15 @@ impl Mounts {
         }
     }
 
-    /// Whether anything was mounted or unmounted since this was last asked. `false` where the system does not tell.
+    /// Whether anything was mounted or unmounted since this was last asked. `false` where the
+    /// system does not tell.
     pub fn changed(&self) -> bool {
         #[cfg(target_os = "linux")]
         if let Some(table) = &self.table {
             use rustix::event::{PollFd, PollFlags, Timespec, poll};
             let at_once = Timespec::default();
-            // See "/proc/pid/mountinfo" in proc(5): a change makes it ready, and asking makes it as before.
+            // See "/proc/pid/mountinfo" in proc(5): a change makes it ready, and asking makes it as
+            // before.
             let mut asked = [PollFd::new(table, PollFlags::PRI)];
             return poll(&mut asked, Some(&at_once)).is_ok_and(|ready| ready > 0);
         }

@@ -1,10 +1,12 @@
-//! Which directories are known so well that nothing in them needs to be compared with what is stored?
+//! Which directories are known so well that nothing in them needs to be compared with what is
+//! stored?
 //!
-//! Each directory has a *seal*: a hash of what must be the same for all that is known of the files in it to hold.
-//! Mostly that is every name in it with the identity of what it stands for, so each file is looked at, and only
-//! the seal is stored and read. Where an agent replaces files by rename only, a directory's times change whenever
-//! a file in it is replaced, added or removed: there the directory's own identity is enough, and the files in it
-//! are not looked at. A directory whose seal is that of its last reading is *kept*.
+//! Each directory has a *seal*: a hash of what must be the same for all that is known of the files
+//! in it to hold. Mostly that is every name in it with the identity of what it stands for, so each
+//! file is looked at, and only the seal is stored and read. Where an agent replaces files by rename
+//! only, a directory's times change whenever a file in it is replaced, added or removed: there the
+//! directory's own identity is enough, and the files in it are not looked at. A directory whose
+//! seal is that of its last reading is *kept*.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -35,8 +37,8 @@ impl Folder {
     }
 }
 
-/// What must be the same. The standard hasher may be another one after an update of the compiler: then all
-/// directories are read once more.
+/// What must be the same. The standard hasher may be another one after an update of the compiler:
+/// then all directories are read once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectoryFingerprint(pub i64);
 
@@ -123,8 +125,8 @@ pub fn parent(relative: &str) -> &str {
     relative.rsplit_once('/').map_or("", |(above, _)| above)
 }
 
-/// The paths of a directory's own files as half-open ranges: all that begins with it, without what lies in the
-/// directories in it.
+/// The paths of a directory's own files as half-open ranges: all that begins with it, without what
+/// lies in the directories in it.
 pub fn ranges_of_files(relative: &str, below: &[String]) -> Vec<(String, String)> {
     let (start, end) = match relative {
         "" => (String::new(), char::MAX.to_string()),

@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 /// Why a link is no source and leads to none.
 pub const NOT_FOLLOWED: &str = "link that leads out of the roots: not followed";
-/// The same of one that is followed by nobody: a look at all of a disk has no end that somebody would wait for.
+/// The same of one that is followed by nobody: a look at all of a disk has no end that somebody
+/// would wait for.
 pub const ABOVE_A_ROOT: &str = "link to a folder that a root lies in: not followed";
 
 /// Where links below a root may lead.
@@ -37,7 +38,8 @@ impl Links {
         }
     }
 
-    /// Whether the link at this path is followed, or why not. One that leads nowhere leads out of nothing, but is not.
+    /// Whether the link at this path is followed, or why not. One that leads nowhere leads out of
+    /// nothing, but is not.
     pub fn follow(&self, link: &Path) -> Result<(), &'static str> {
         let real = self.real.get_or_init(|| {
             let real = self.roots.iter().map(fs::canonicalize);

@@ -1,4 +1,5 @@
-//! What does one directory hold? Every name with what it is, in one pass and without following links.
+//! What does one directory hold? Every name with what it is, in one pass and without following
+//! links.
 
 use std::ffi::OsString;
 #[cfg(unix)]
@@ -44,7 +45,8 @@ pub fn list(path: &Path) -> io::Result<Listing> {
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
     use std::os::unix::ffi::OsStrExt;
 
-    // Relative to the open directory: a walk down the whole path for each name is most of what a look costs.
+    // Relative to the open directory: a walk down the whole path for each name is most of what a
+    // look costs.
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = openat(CWD, path, flags, Mode::empty())?;
     let mut names = Vec::new();

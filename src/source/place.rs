@@ -7,8 +7,8 @@ use std::path::Path;
 /// Bytes that are read at once where one part follows another.
 const READ_AT_ONCE: usize = 256 << 10;
 
-/// So many bytes from `start` on; `None` when the file ends before. Nothing is made room for that is not there: a place may
-/// come from a damaged row.
+/// So many bytes from `start` on; `None` when the file ends before. Nothing is made room for that
+/// is not there: a place may come from a damaged row.
 pub fn bytes_at(file: &mut File, start: u64, length: u64) -> std::io::Result<Option<Vec<u8>>> {
     if !holds(file, start, length)? {
         return Ok(None);

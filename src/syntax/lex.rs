@@ -130,8 +130,8 @@ impl Lexer<'_> {
         Err(SyntaxError::new(column, "a second `\"` for this one", None))
     }
 
-    /// `/…/` and its flags, where both ends stand alone and no blank is beside them: `/usr/bin` is a
-    /// path. A `/` within is written `\/` or stands in `[…]`.
+    /// `/…/` and its flags, where both ends stand alone and no blank is beside them: `/usr/bin` is
+    /// a path. A `/` within is written `\/` or stands in `[…]`.
     fn regex(&mut self) -> Option<TokenKind> {
         let column = self.at + 2;
         let mut pattern = String::new();
@@ -242,7 +242,8 @@ impl Lexer<'_> {
         })
     }
 
-    /// The values after `name:`, and where they are. `None` when this is code after all (`is::x`, `session://x`).
+    /// The values after `name:`, and where they are. `None` when this is code after all (`is::x`,
+    /// `session://x`).
     fn values(&mut self, name: &str) -> Result<Option<Vec<Value>>, SyntaxError> {
         let column = self.at + 1;
         let is_path = matches!(

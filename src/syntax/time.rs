@@ -26,7 +26,8 @@ impl Now {
         TimeZone::fixed(Offset::from_seconds(self.offset_s).unwrap_or(Offset::UTC))
     }
 
-    /// The first and the last days of the calendar are no timestamps in every zone, but a zone with one offset only adds.
+    /// The first and the last days of the calendar are no timestamps in every zone, but a zone with
+    /// one offset only adds.
     fn ms_of(self, local: DateTime) -> Option<i64> {
         let epoch = date(1970, 1, 1).at(0, 0, 0, 0);
         let ms = i64::try_from(local.duration_since(epoch).as_millis()).ok()?;
@@ -170,7 +171,8 @@ fn from_until(first: Date, last: Date, now: Now) -> Option<Span> {
     })
 }
 
-/// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`, or with the whole word: `2weeks`.
+/// A length of time before now: `90min`, `12h`, `3d`, `2w`, `6mo`, `1y`, or with the whole word:
+/// `2weeks`.
 fn ago(text: &str, local: DateTime, now: Now) -> Option<i64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 || digits > 5 {

@@ -1,7 +1,9 @@
-//! How many tokens and positions does ASCII text hold? Counted 64 bytes at once, without cutting it.
+//! How many tokens and positions does ASCII text hold? Counted 64 bytes at once, without cutting
+//! it.
 //!
-//! The tokenizer's rules 2, 3 and 7, as far as they concern ASCII, with one bit for each byte. Dotted
-//! numbers (rule 5), what may be an escape (rule 6) and words longer than a block are left to the tokenizer.
+//! The tokenizer's rules 2, 3 and 7, as far as they concern ASCII, with one bit for each byte.
+//! Dotted numbers (rule 5), what may be an escape (rule 6) and words longer than a block are left
+//! to the tokenizer.
 
 /// Bytes of a block.
 const BLOCK: usize = 64;

@@ -32,8 +32,9 @@ pub(super) struct IndexDirectory {
     inner: MmapDirectory,
     path: PathBuf,
     /// tantivy takes a lock while a reader opens the segments, so that a writer does not delete
-    /// them meanwhile. A writer that is stopped, or that hangs, would keep all readers waiting: they go on without, and
-    /// [`Words::open`](super::Words::open) tells files that were deleted from files that are lost.
+    /// them meanwhile. A writer that is stopped, or that hangs, would keep all readers waiting:
+    /// they go on without, and [`Words::open`](super::Words::open) tells files that were deleted
+    /// from files that are lost.
     for_reading: bool,
 }
 
@@ -72,7 +73,8 @@ impl TerminatingWrite for SyncedFile {
     }
 }
 
-/// Whether a writer, who only merges, reads the file once from its beginning to its end: two thirds of all bytes.
+/// Whether a writer, who only merges, reads the file once from its beginning to its end: two thirds
+/// of all bytes.
 fn is_passed_through(path: &Path) -> bool {
     let postings = ["idx", "pos"].map(OsStr::new);
     path.extension()

@@ -10,7 +10,8 @@ use super::{Words, WordsError};
 use crate::model::Class;
 
 impl Words {
-    /// Every passage with every term of every field and where it stands; the time is such a term too.
+    /// Every passage with every term of every field and where it stands; the time is such a term
+    /// too.
     pub fn terms(&self) -> Result<Vec<(u64, Class, String)>, WordsError> {
         let (_, fields) = schema();
         let mut found = Vec::new();

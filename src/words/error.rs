@@ -46,7 +46,8 @@ impl WordsError {
         )
     }
 
-    /// Whether writing has failed on what the files hold, or nobody knows on what: not because the system refused.
+    /// Whether writing has failed on what the files hold, or nobody knows on what: not because the
+    /// system refused.
     pub fn is_failure(&self) -> bool {
         self.asks_for_rebuild()
             || matches!(self, Self::Engine(_)) && !self.is_full() && !self.lacks_threads()

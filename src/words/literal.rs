@@ -2,7 +2,8 @@
 
 /// How many bytes are looked at before asking whether any of them was a candidate.
 const BLOCK: usize = 64;
-/// Letters and digits, the rarest in source code and English first. In JSON signs are more frequent than any of them.
+/// Letters and digits, the rarest in source code and English first. In JSON signs are more frequent
+/// than any of them.
 const RARITY: &[u8] = b"zqjxkwvyb98765432g10hfpumdclsinroate";
 
 /// ASCII to look for, its letters lowercase.

@@ -245,8 +245,8 @@ pub fn single_token(text: &str) -> Option<String> {
     Pattern::new(text, false).into_word()
 }
 
-/// The tokens of `text` that are one edit away from one of these words, go on after one of them, or are one of the other `forms`,
-/// but are none of the words.
+/// The tokens of `text` that are one edit away from one of these words, go on after one of them, or
+/// are one of the other `forms`, but are none of the words.
 pub fn other_tokens(words: &[&str], forms: &[String], text: &str) -> Vec<String> {
     let asked: Vec<String> = words.iter().filter_map(|word| single_token(word)).collect();
     let mut others = Vec::new();

@@ -1,8 +1,8 @@
 //! The words: which passages say what. All of tantivy, and nothing of the catalogue.
 //!
 //! [`WordsWriter`] keeps the index on disk, [`Words`] reads it, [`Overlay`] is what a [`Scan`] of
-//! the text that the disk still lacks has found, [`search`] asks both at once. [`Matcher`] answers for a
-//! single text: it checks hits that the index could not decide, and finds what to highlight.
+//! the text that the disk still lacks has found, [`search`] asks both at once. [`Matcher`] answers
+//! for a single text: it checks hits that the index could not decide, and finds what to highlight.
 
 mod collect;
 mod compile;
@@ -19,18 +19,18 @@ mod lock;
 mod matcher;
 mod merging;
 mod overlay;
-mod streamed_file;
 mod pattern;
 mod postings;
 mod prefilter;
 mod rank;
-mod sorted_runs;
 mod scanned;
 mod schema;
 mod scope;
 mod search;
 mod segment;
+mod sorted_runs;
 mod statistics;
+mod streamed_file;
 mod tally;
 mod term;
 pub mod tokenizer;

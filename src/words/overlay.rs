@@ -1,8 +1,8 @@
 //! What do the passages say that the disk still lacks? They are read through, once for each query.
 //!
-//! A [`Scan`] is an expression made ready for that; each thread reads into a [`ThreadResult`] of its own,
-//! and the parts make the [`Overlay`]: the passages that match, as frequencies and lengths, and
-//! what is needed to score them together with those on disk.
+//! A [`Scan`] is an expression made ready for that; each thread reads into a [`ThreadResult`] of
+//! its own, and the parts make the [`Overlay`]: the passages that match, as frequencies and
+//! lengths, and what is needed to score them together with those on disk.
 //!
 //! The statistics of BM25 are those of all passages, also of those that the raw bytes rule out. So
 //! a sample of the entries is read whatever it says, and stands for the others: the number of
@@ -227,13 +227,14 @@ impl ThreadResult<'_> {
         });
     }
 
-    /// Whether a passage of these records, as they are on disk, may match. `false` is certain. `json`: they are that,
-    /// not plain text.
+    /// Whether a passage of these records, as they are on disk, may match. `false` is certain.
+    /// `json`: they are that, not plain text.
     pub fn may_match(&self, records: &[u8], json: bool) -> bool {
         self.scan.prefilter.may_match(records, json)
     }
 
-    /// Whether records that [`ThreadResult::may_match`] rules out need not be counted either, and some are.
+    /// Whether records that [`ThreadResult::may_match`] rules out need not be counted either, and
+    /// some are.
     pub fn skips_what_cannot_match(&self) -> bool {
         !self.scan.is_scored() && !self.scan.prefilter.is_open()
     }

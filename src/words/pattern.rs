@@ -35,9 +35,10 @@ impl Pattern {
         }
     }
 
-    /// Whether a passage of `class` is asked for the parts as well as for the whole. What tools print is indexed without
-    /// positions, so there each passage with all parts would have to be read; and what a program prints of an identifier
-    /// is mostly the identifier as it stands. So there an identifier, or a dotted number, is one word.
+    /// Whether a passage of `class` is asked for the parts as well as for the whole. What tools
+    /// print is indexed without positions, so there each passage with all parts would have to be
+    /// read; and what a program prints of an identifier is mostly the identifier as it stands. So
+    /// there an identifier, or a dotted number, is one word.
     pub fn asks_for_parts(&self, class: Class) -> bool {
         class == Class::Prose || self.whole.is_none()
     }

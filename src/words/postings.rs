@@ -24,7 +24,8 @@ const FIRST_TABLE: usize = SLOT << 12;
 pub(super) struct Postings {
     with_positions: bool,
     seed: u64,
-    /// Slots of 8 bytes, each `hash << 32 | term + 1`, 0 = free. Open addressing; their number is a power of two.
+    /// Slots of 8 bytes, each `hash << 32 | term + 1`, 0 = free. Open addressing; their number is a
+    /// power of two.
     table: Vec<u8>,
     /// See [`Term`].
     terms: Vec<u8>,
@@ -73,7 +74,8 @@ impl Postings {
         self.terms.is_empty()
     }
 
-    /// Forget all terms. Their memory is used again, but for the table: it counts from its first slot to its last.
+    /// Forget all terms. Their memory is used again, but for the table: it counts from its first
+    /// slot to its last.
     pub fn clear(&mut self) {
         self.table = vec![0; FIRST_TABLE];
         for bytes in [&mut self.terms, &mut self.keys, &mut self.chunks] {
@@ -143,8 +145,8 @@ impl Postings {
         self.block.tokens.clear();
     }
 
-    /// The first term with the hash of each token plus 1, 0 = none. What will be read of them is read: no step here waits
-    /// for the one before.
+    /// The first term with the hash of each token plus 1, 0 = none. What will be read of them is
+    /// read: no step here waits for the one before.
     fn likely_terms(&self) -> [u32; BLOCK] {
         let mask = self.table.len() / SLOT - 1;
         let tokens = &self.block.tokens;
@@ -204,7 +206,8 @@ impl Postings {
         if usize::from(self.keys[start]) != length {
             return false;
         }
-        // Most are short: their bytes and what follows are compared in one step, where something does.
+        // Most are short: their bytes and what follows are compared in one step, where something
+        // does.
         let eight = |bytes: &[u8], at: usize| {
             let bytes = bytes.get(at..at + 8)?;
             bytes.try_into().ok().map(u64::from_le_bytes)

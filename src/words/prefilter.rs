@@ -2,15 +2,16 @@
 //!
 //! A token of ASCII letters comes from characters that are those letters up to case, or from
 //! characters that fold into ASCII (`é`, `Ａ`), and may have characters in between that vanish
-//! (combining marks, soft hyphens). In JSON text a letter, digit or `_` is written as itself or
-//! as `\u` and four digits; all shorter escapes are of other characters. So a line without such a
+//! (combining marks, soft hyphens). In JSON text a letter, digit or `_` is written as itself or as
+//! `\u` and four digits; all shorter escapes are of other characters. So a line without such a
 //! character, written as itself or as `\u` and digits, holds every ASCII token of its text as it
-//! is, up to case. What a terminal does not show ([`seen`](crate::format::terminal::seen)) begins with ESC and vanishes as
-//! well: a line with an ESC may hold anything. Keys are no text: what stands at the end of one is not counted.
+//! is, up to case. What a terminal does not show ([`seen`](crate::format::terminal::seen)) begins
+//! with ESC and vanishes as well: a line with an ESC may hold anything. Keys are no text: what
+//! stands at the end of one is not counted.
 //!
-//! A part of the text itself, and what every match of a regular expression holds, is not folded: only
-//! `K` (the Kelvin sign) and `ſ` are cases of ASCII letters, and only `\u` and four digits writes a
-//! character differently that has no escape of its own.
+//! A part of the text itself, and what every match of a regular expression holds, is not folded:
+//! only `K` (the Kelvin sign) and `ſ` are cases of ASCII letters, and only `\u` and four digits
+//! writes a character differently that has no escape of its own.
 //!
 //! This supposes that a passage's text is made of the record's strings, and of its numbers as
 //! they are written.
@@ -122,8 +123,8 @@ impl Prefilter {
         self.root.is_none()
     }
 
-    /// Whether a passage of these records may match. `false` is certain. `json`: they are that; otherwise plain text,
-    /// which has no keys.
+    /// Whether a passage of these records may match. `false` is certain. `json`: they are that;
+    /// otherwise plain text, which has no keys.
     pub fn may_match(&self, records: &[u8], json: bool) -> bool {
         let Some(root) = &self.root else {
             return true;
@@ -208,7 +209,8 @@ fn is_part_of_token(code: u32) -> bool {
     }
 }
 
-/// Whether a character is ASCII that needs no escape, or a case of such a one, or can vanish with what follows.
+/// Whether a character is ASCII that needs no escape, or a case of such a one, or can vanish with
+/// what follows.
 fn is_plain_case(code: u32) -> bool {
     matches!(code, 0x20..0x7F | 0x17F | 0x212A) || code == u32::from(ESC)
 }

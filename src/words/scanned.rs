@@ -16,8 +16,8 @@ use crate::model::Expr;
 pub(super) struct TextScanPattern {
     /// `None`: it cannot be read as one, and matches nothing.
     regex: Option<Regex>,
-    /// The same without the ends of words, if it asks for some: whatever the regex matches this matches too, and unlike the
-    /// regex it is as fast beyond ASCII.
+    /// The same without the ends of words, if it asks for some: whatever the regex matches this
+    /// matches too, and unlike the regex it is as fast beyond ASCII.
     loose: Option<Regex>,
 }
 
@@ -102,7 +102,8 @@ pub fn regex_error(pattern: &str) -> Option<(usize, String)> {
 /// What text must hold to match, in whatever case.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RequiredLiteral {
-    /// These ASCII characters, letters lowercase, next to each other: those that JSON writes as themselves.
+    /// These ASCII characters, letters lowercase, next to each other: those that JSON writes as
+    /// themselves.
     Run(Vec<u8>),
     All(Vec<RequiredLiteral>),
     Any(Vec<RequiredLiteral>),
@@ -134,7 +135,8 @@ fn need(hir: &Hir) -> Option<RequiredLiteral> {
     }
 }
 
-/// Whether a byte is a character that JSON needs no escape for. `/` needs none, but some give it one.
+/// Whether a byte is a character that JSON needs no escape for. `/` needs none, but some give it
+/// one.
 fn is_itself(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'/')
 }
@@ -177,7 +179,8 @@ fn all(mut needs: Vec<RequiredLiteral>) -> Option<RequiredLiteral> {
     }
 }
 
-/// The one ASCII letter that all characters of a class are a case of (`k`, `K` and the Kelvin sign).
+/// The one ASCII letter that all characters of a class are a case of (`k`, `K` and the Kelvin
+/// sign).
 fn letter(class: &Class) -> Option<u8> {
     let Class::Unicode(class) = class else {
         return None;

@@ -92,7 +92,8 @@ pub(super) fn schema() -> (Schema, Fields) {
         tool: builder.add_text_field("tool", raw.clone()),
         mark: builder.add_text_field("mark", raw),
         prose: builder.add_text_field("prose", text(IndexRecordOption::WithFreqsAndPositions)),
-        // In a log it says little how often a word stands there, and to know it takes a byte a word.
+        // In a log it says little how often a word stands there, and to know it takes a byte a
+        // word.
         output: builder.add_text_field("output", text(IndexRecordOption::Basic)),
     };
     (builder.build(), fields)

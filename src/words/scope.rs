@@ -81,7 +81,8 @@ impl Scope<'_> {
     }
 }
 
-/// Which times are asked for. Passages without a time are neither since nor until one, and outside of all.
+/// Which times are asked for. Passages without a time are neither since nor until one, and outside
+/// of all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TimeRange<'a> {
     /// From this time on, in ms.

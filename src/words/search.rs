@@ -34,7 +34,8 @@ impl Words {
     /// # Errors
     /// [`WordsError::Condemned`] when somebody has found it damaged before.
     pub fn open(dir: &Path) -> Result<Self, WordsError> {
-        // They say of which entry a passage is: what a wrong one hides nobody misses. They are small.
+        // They say of which entry a passage is: what a wrong one hides nobody misses. They are
+        // small.
         Self::open_where(dir, columns_are_whole)
     }
 
@@ -59,8 +60,8 @@ impl Words {
             return Err(WordsError::Missing(dir.to_owned()));
         }
         let (index, _) = open_index(IndexDirectory::open(dir, true)?)?;
-        // A commit between the two reads would pair a payload with the segments of another commit; and after it, or after
-        // a merge, segments that were being opened may be gone.
+        // A commit between the two reads would pair a payload with the segments of another commit;
+        // and after it, or after a merge, segments that were being opened may be gone.
         loop {
             let before = index.load_metas().map_err(WordsError::of_reading)?;
             let reader = open_reader(&index);
@@ -142,15 +143,17 @@ pub struct Answer {
     pub total: usize,
     /// Sessions with a matching passage.
     pub sessions: usize,
-    /// How many of `total` need a check. Unless there are none it is an upper bound, and so is `sessions`.
+    /// How many of `total` need a check. Unless there are none it is an upper bound, and so is
+    /// `sessions`.
     pub undecided: usize,
 }
 
-/// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the statistics of both.
+/// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the
+/// statistics of both.
 #[derive(Clone, Copy)]
 pub struct SearchSource<'a> {
-    /// Whatever [reads text](Expr::reads_text) needs a check of every passage on disk, and scores nothing: ask such an
-    /// `expr` of an overlay of everything.
+    /// Whatever [reads text](Expr::reads_text) needs a check of every passage on disk, and scores
+    /// nothing: ask such an `expr` of an overlay of everything.
     pub disk: Option<&'a Words>,
     /// Of the same `expr`, and of entries that the scope [admits](Scope::admits).
     pub overlay: Option<&'a Overlay<'a>>,
@@ -182,7 +185,8 @@ pub fn search(
 /// Search these sides. A passage that is found on several counts once, with its best score.
 ///
 /// # Errors
-/// [`WordsError::Unreadable`] when the disk turns out to be damaged: then all text must be in the overlay.
+/// [`WordsError::Unreadable`] when the disk turns out to be damaged: then all text must be in the
+/// overlay.
 pub fn search_any(
     sides: &[SearchSource<'_>],
     order: Order,

@@ -1,6 +1,7 @@
 //! How do passages become a segment of the index?
 //!
-//! Its files are written by tantivy's own serializers, and tantivy reads and merges them as its own.
+//! Its files are written by tantivy's own serializers, and tantivy reads and merges them as its
+//! own.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,8 +17,8 @@ use tantivy::tokenizer::MAX_TOKEN_LEN;
 use tantivy::{Index, TantivyDocument};
 
 use super::postings::Postings;
-use super::sorted_runs::{SortedRuns, Terms};
 use super::schema::{Doc, ERROR_MARK, Fields, NO_TIME};
+use super::sorted_runs::{SortedRuns, Terms};
 use super::tokenizer::Segmenter;
 use crate::model::Class;
 
@@ -41,7 +42,8 @@ struct ClassBuilder {
     /// What was in `text` before.
     runs: Option<SortedRuns>,
     rows: Vec<Row>,
-    /// The terms of the other fields, in the order of [`SegmentBuilder::write_facts`], and where they stand.
+    /// The terms of the other fields, in the order of [`SegmentBuilder::write_facts`], and where
+    /// they stand.
     facts: [BTreeMap<String, Vec<u32>>; 4],
 }
 
@@ -166,7 +168,8 @@ impl SegmentBuilder {
         });
     }
 
-    /// Write the segment. It belongs to the index once it is added to it. Files of no use afterwards lie in `folder`.
+    /// Write the segment. It belongs to the index once it is added to it. Files of no use
+    /// afterwards lie in `folder`.
     pub fn write(mut self, index: &Index, folder: &Path) -> tantivy::Result<SegmentMeta> {
         for side in &mut self.sides {
             side.spill_the_rest(folder)?;
@@ -211,8 +214,8 @@ impl SegmentBuilder {
         let mut postings = InvertedIndexSerializer::open(&segment)?;
         self.write_facts(bases, &mut postings)?;
         for (side, base) in self.sides.iter().zip(bases) {
-            // Also when there are none: for a field that is missing tantivy makes a dictionary in every process that
-            // asks, and that takes longer than a search.
+            // Also when there are none: for a field that is missing tantivy makes a dictionary in
+            // every process that asks, and that takes longer than a search.
             let field = self.fields.text(side.class);
             let norms = norms.get_field(field)?;
             let tokens = side.rows.iter().map(|row| u64::from(row.tokens)).sum();

@@ -1,8 +1,9 @@
 //! Where do the postings of a field go when there are more of them than fit into memory?
 //!
-//! Into *runs*: all that is in memory, in the order of its terms, in a file that nobody else sees. When all is added the runs
-//! are read side by side, and each term is written once, with its list of every run. So of much that is added there is one
-//! segment and one dictionary, which costs more than the runs.
+//! Into *runs*: all that is in memory, in the order of its terms, in a file that nobody else sees.
+//! When all is added the runs are read side by side, and each term is written once, with its list
+//! of every run. So of much that is added there is one segment and one dictionary, which costs more
+//! than the runs.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -18,8 +19,8 @@ const PIECE: usize = 128 << 10;
 
 /// The runs of a field, one after the other in a file that is gone with its handle.
 ///
-/// A run is a term after the other: how many bytes it has in common with the one before, how many more there are, and these;
-/// the bytes of its list, as a number, and these.
+/// A run is a term after the other: how many bytes it has in common with the one before, how many
+/// more there are, and these; the bytes of its list, as a number, and these.
 pub(super) struct SortedRuns {
     file: File,
     /// Where each run ends.

@@ -1,5 +1,6 @@
-//! How is a file read that is read from its beginning to its end, as by a merge? A piece at a time: of a mapped file every page
-//! that was read once counts as memory of the process until all is read.
+//! How is a file read that is read from its beginning to its end, as by a merge? A piece at a time:
+//! of a mapped file every page that was read once counts as memory of the process until all is
+//! read.
 
 use std::fmt;
 use std::fs::File;
@@ -17,7 +18,8 @@ const PIECE: usize = 128 << 10;
 /// More bytes than these are asked for at once to see whether a file is as it was written.
 const LARGE: usize = 1 << 20;
 
-/// A file of which a piece is held. It is open only while a piece is read: a merge has many of them.
+/// A file of which a piece is held. It is open only while a piece is read: a merge has many of
+/// them.
 pub(super) struct StreamedFile {
     path: PathBuf,
     held: Mutex<HeldPiece>,

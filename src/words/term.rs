@@ -1,20 +1,23 @@
-//! In which documents does a term stand, and where in them? One byte after the other, in chunks that grow.
+//! In which documents does a term stand, and where in them? One byte after the other, in chunks
+//! that grow.
 
 /// Bytes of postings in the first chunk of a term, and in the largest.
 const CHUNK: (u16, u16) = (8, 1024);
 
 /// A term of [`Postings`](super::postings::Postings) and where its postings are.
 ///
-/// They are numbers of 7 bits a byte. Without positions: nothing for a single document (in its [list](gather) that one), else the
-/// first document, and for each further one its distance. With positions: the first document, the distances
-/// of its positions, each plus 1, then for each further document 0, its distance and the same.
+/// They are numbers of 7 bits a byte. Without positions: nothing for a single document (in its
+/// [list](gather) that one), else the first document, and for each further one its distance. With
+/// positions: the first document, the distances of its positions, each plus 1, then for each
+/// further document 0, its distance and the same.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Term {
     /// Where its text is.
     pub key: u32,
     /// The document that was noted last.
     pub last: u32,
-    /// Where the term stands there at last; without positions 1, and 0 before there is any document.
+    /// Where the term stands there at last; without positions 1, and 0 before there is any
+    /// document.
     current: u32,
     /// Where its first chunk begins, and where the next byte goes.
     pub chunk: u32,
@@ -120,7 +123,8 @@ impl Term {
         self.room -= 1;
     }
 
-    /// With a chunk more. By value: a term whose address is taken is kept in memory, and each byte would be a detour.
+    /// With a chunk more. By value: a term whose address is taken is kept in memory, and each byte
+    /// would be a detour.
     #[cold]
     #[inline(never)]
     fn with_room(mut self, chunks: &mut Vec<u8>) -> Term {

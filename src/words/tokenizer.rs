@@ -1,4 +1,5 @@
-//! Which words does a text hold? One function, [`segment`], for index, overlay, queries and highlights.
+//! Which words does a text hold? One function, [`segment`], for index, overlay, queries and
+//! highlights.
 //!
 //! The rules, in full. *Property* names are those of Unicode; "letter or digit" is the derived
 //! property Alphabetic or general category N* (Rust: `char::is_alphanumeric`).
@@ -47,10 +48,12 @@
 //! without it (`1.2.3`) are tokens too, at that position. A whole of more than 128 bytes is left
 //! out, with and without its `v`.
 //!
-//! **6. Escapes.** Source code and JSON within JSON write the end of a line as `\n`, so the word behind it has a letter too
-//! many. Where a longest run of ASCII letters, digits and `_` begins with `n`, `r` or `t`, has a `\` right before it and
-//! no `\` before that, and has no character beyond ASCII behind it, its word without that letter is a token as well, at the
-//! position of the first part, and so is the first part of that where it has several. The word itself stays: `C:\new`.
+//! **6. Escapes.** Source code and JSON within JSON write the end of a line as `\n`, so the word
+//! behind it has a letter too many. Where a longest run of ASCII letters, digits and `_` begins
+//! with `n`, `r` or `t`, has a `\` right before it and no `\` before that, and has no character
+//! beyond ASCII behind it, its word without that letter is a token as well, at the position of the
+//! first part, and so is the first part of that where it has several. The word itself stays:
+//! `C:\new`.
 //!
 //! **7. Positions** count from 0 by one for every part, single word and CJK character. Paths,
 //! kebab-case, URLs and code fall apart at their separators: the phrase of their words finds them.

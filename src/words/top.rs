@@ -57,7 +57,8 @@ impl StandingCursor {
     }
 }
 
-/// Scores are told to this: the order in which a query's parts are summed up differs between segments.
+/// Scores are told to this: the order in which a query's parts are summed up differs between
+/// segments.
 const STEP: f32 = 1.0 / 1024.0;
 
 fn rounded(score: f32) -> f32 {
@@ -213,8 +214,8 @@ impl HitCollector for Top {
         }
     }
 
-    /// A passage matches: it is counted, and what could be among the first is weighed. Most of a common word's
-    /// passages cannot, and nothing more is looked up of them.
+    /// A passage matches: it is counted, and what could be among the first is weighed. Most of a
+    /// common word's passages cannot, and nothing more is looked up of them.
     fn take(
         &mut self,
         key: u64,

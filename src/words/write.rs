@@ -141,8 +141,8 @@ impl WordsWriter {
         if !metas.segments.is_empty() || self.uncommitted {
             // To delete reads them on tantivy's own threads, where a panic ends the process.
             columns_are_whole(self.writer()?.index(), &metas.segments)?;
-            // tantivy names a file of deletions by the number of the commit: one that a process left behind which died before
-            // that commit stands in the way of ours.
+            // tantivy names a file of deletions by the number of the commit: one that a process
+            // left behind which died before that commit stands in the way of ours.
             self.writer()?.garbage_collect_files().wait()?;
             for (first, last) in ranges {
                 let range = RangeQuery::new(
@@ -156,8 +156,8 @@ impl WordsWriter {
         self.commit(payload)
     }
 
-    /// Write every segment with deleted passages anew without them, and remove the files of the old ones. All must be
-    /// committed.
+    /// Write every segment with deleted passages anew without them, and remove the files of the old
+    /// ones. All must be committed.
     ///
     /// # Errors
     /// [`WordsError::Unreadable`] when one of them is damaged.

@@ -1,4 +1,5 @@
-//! Does the first search of all, which reads the files, find and score what the same search does afterwards?
+//! Does the first search of all, which reads the files, find and score what the same search does
+//! afterwards?
 
 use sessionary::index::SearchScope;
 use sessionary::{Freshness, Index};

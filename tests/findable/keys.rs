@@ -68,7 +68,8 @@ fn neutral(key: &str, value: &Value, within: bool, others: &mut BTreeSet<String>
     }
 }
 
-/// All fixtures and some more, without any text but [`TEXT`]; their keys, and their ids and the like.
+/// All fixtures and some more, without any text but [`TEXT`]; their keys, and their ids and the
+/// like.
 fn neutral_corpus() -> (Place, BTreeSet<String>, BTreeSet<String>) {
     let (from, to) = (Place::new(), Place::new());
     copy_fixtures(&from);

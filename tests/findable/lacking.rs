@@ -1,4 +1,5 @@
-//! Are entries found that lack what others have, whatever part of the words is indexed? A time, a text, an id.
+//! Are entries found that lack what others have, whatever part of the words is indexed? A time, a
+//! text, an id.
 
 use serde_json::json;
 use sessionary::index::SearchScope;
@@ -161,7 +162,8 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
         let query = format!("starfruit on:{}", ten.0);
         assert_eq!(found(index, &query), ["L2", "L3", "L4"], "{state}");
     });
-    // The views tell what the files say, and what searches make of it; nothing tells when the two of `never.jsonl` were.
+    // The views tell what the files say, and what searches make of it; nothing tells when the two
+    // of `never.jsonl` were.
     let catalogue =
         rusqlite::Connection::open(place.index_dir().join("v2/catalogue.sqlite")).unwrap();
     let timed: (i64, i64, i64) = catalogue

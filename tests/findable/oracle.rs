@@ -210,7 +210,8 @@ impl Asked {
     }
 }
 
-/// Whether the tokens of the text stand in the passage at their distances, or that of the whole does.
+/// Whether the tokens of the text stand in the passage at their distances, or that of the whole
+/// does.
 fn said(asked: &rules::Reading, prefix: bool, passage: &Passage) -> bool {
     let positions = |token: &str, open: bool| -> BTreeSet<u32> {
         let from = passage.tokens.range(token.to_owned()..);

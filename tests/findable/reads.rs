@@ -1,4 +1,5 @@
-//! Does a search, once all is indexed, read only the lines that it shows, and of others no more than it says?
+//! Does a search, once all is indexed, read only the lines that it shows, and of others no more
+//! than it says?
 #![cfg(target_os = "linux")]
 
 use std::fs;

@@ -238,7 +238,8 @@ pub fn clido(line: &Value) -> Pieces {
     pieces
 }
 
-/// The class of what filters alone find of an entry without text, if they can: an image, an error, why it ended.
+/// The class of what filters alone find of an entry without text, if they can: an image, an error,
+/// why it ended.
 pub fn told_without_text(line: &Value) -> Option<Class> {
     let has_image = |content: &Value| {
         let blocks = content.as_array().into_iter().flatten();

@@ -1,10 +1,12 @@
-//! What does `JSON.parse` make of bytes that were decoded as UTF-8? ECMA-262's grammar, read one character at a time.
+//! What does `JSON.parse` make of bytes that were decoded as UTF-8? ECMA-262's grammar, read one
+//! character at a time.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A value as JavaScript has it: numbers are doubles (those that are none are null in these files), of equal keys the last counts.
+/// A value as JavaScript has it: numbers are doubles (those that are none are null in these files),
+/// of equal keys the last counts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
     Null,

@@ -9,8 +9,8 @@ use sessionary::syntax::{Now, parse};
 
 use super::reference::{self, Json};
 
-/// The bytes of a session file of every format: each is cut into pieces that tile it, every record is read, and what is
-/// read of a whole line is what is read of its record.
+/// The bytes of a session file of every format: each is cut into pieces that tile it, every record
+/// is read, and what is read of a whole line is what is read of its record.
 pub fn formats(bytes: &[u8]) {
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let pieces = split(line);
@@ -56,7 +56,8 @@ fn readable(passages: &[Passage]) {
     }
 }
 
-/// The lenient tier of JSON: what it takes, and what it makes of it, is what `JSON.parse` takes and gives.
+/// The lenient tier of JSON: what it takes, and what it makes of it, is what `JSON.parse` takes and
+/// gives.
 pub fn json(bytes: &[u8]) {
     let expected = match reference::parse(bytes) {
         reference::Parsed::Deep => return,

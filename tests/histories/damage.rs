@@ -270,8 +270,9 @@ fn damage_words(directory: &Path, rng: &mut ChaCha8Rng) -> Option<String> {
             if bytes.is_empty() {
                 return None;
             }
-            // tantivy ends each file with a footer (JSON, its length, a magic number) that its checksum does not
-            // cover; a flip there changes nothing that is read, or fails on opening.
+            // tantivy ends each file with a footer (JSON, its length, a magic number) that its
+            // checksum does not cover; a flip there changes nothing that is read, or fails on
+            // opening.
             let footer = bytes.len().checked_sub(8).map_or(0, |at| {
                 u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
                     as usize

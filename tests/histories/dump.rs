@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
-/// Rows that depend on arrival: numbers of sessions, sources and entries. `racy` depends on the clock.
+/// Rows that depend on arrival: numbers of sessions, sources and entries. `racy` depends on the
+/// clock.
 const NUMBERS: [&str; 5] = ["session", "source", "entry", "key", "answer"];
 
 /// What is dumped: name and query. Rows of entries are named by file and byte instead of by key.

@@ -1,5 +1,5 @@
-//! Are words with flipped bytes noticed when they are touched? Then the answer is complete all the same, the next sync
-//! says why it builds them anew, and what nobody touched `verify` reports.
+//! Are words with flipped bytes noticed when they are touched? Then the answer is complete all the
+//! same, the next sync says why it builds them anew, and what nobody touched `verify` reports.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -190,7 +190,8 @@ fn flipped_bytes_in_the_words_are_noticed_on_touch() {
                     fs::remove_dir_all(&config.index_dir).unwrap();
                     continue;
                 }
-                // As if nobody had verified: writing touches the rest, an addition merges, a deletion reads keys.
+                // As if nobody had verified: writing touches the rest, an addition merges, a
+                // deletion reads keys.
                 let _ = fs::remove_file(words(&config).join("damaged"));
                 let extra = whole.file(SEGMENTS + 1);
                 whole.write(&mut rng, SEGMENTS + 1);

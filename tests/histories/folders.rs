@@ -1,4 +1,5 @@
-//! Writers of agentuse: documents put beside their place and renamed into it, half-written ones, folders that go.
+//! Writers of agentuse: documents put beside their place and renamed into it, half-written ones,
+//! folders that go.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
-//! Does a process that is killed, or stopped for a while, at any moment of a sync lose anything, while writers go on writing?
+//! Does a process that is killed, or stopped for a while, at any moment of a sync lose anything,
+//! while writers go on writing?
 //!
-//! Each history syncs in processes of its own, most of which get SIGKILL or SIGSTOP after a random while; readers answer while
-//! one is stopped. At the end the index equals one made from scratch. `SESSIONARY_SEED=N` replays what writers did, not when the
-//! signal came; a long run:
+//! Each history syncs in processes of its own, most of which get SIGKILL or SIGSTOP after a random
+//! while; readers answer while one is stopped. At the end the index equals one made from scratch.
+//! `SESSIONARY_SEED=N` replays what writers did, not when the signal came; a long run:
 //!
 //! ```sh
 //! SESSIONARY_SEED=$(date +%s) SESSIONARY_KILLED=400 cargo test --release killed_histories -- --nocapture
@@ -77,8 +78,8 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Readers answer, whatever the writer's process is doing. One that is stopped while SQLite recovers the WAL for it keeps them
-/// out: then they name it.
+/// Readers answer, whatever the writer's process is doing. One that is stopped while SQLite
+/// recovers the WAL for it keeps them out: then they name it.
 fn read(config: &Config) {
     for freshness in [Freshness::AsCommitted, Freshness::Check] {
         let index = match Index::open(config, freshness) {

@@ -124,7 +124,8 @@ impl World {
             return self.accident(rng, &path, kind, &old);
         }
         if rng.random_ratio(1, 8) {
-            // No look comes between, and the tail, by which looks know what was there before, mostly is as it was.
+            // No look comes between, and the tail, by which looks know what was there before,
+            // mostly is as it was.
             let before = match old.len().checked_sub(TAIL) {
                 Some(before) if rng.random_ratio(3, 4) => before,
                 _ => old.len(),
@@ -267,7 +268,8 @@ impl World {
                 "delete, perhaps made again"
             }
             96..98 => {
-                // Permissions do not bind root, who often runs tests: a folder in the file's place is as unreadable.
+                // Permissions do not bind root, who often runs tests: a folder in the file's place
+                // is as unreadable.
                 fs::remove_file(&path).unwrap();
                 fs::create_dir(&path).unwrap();
                 "a folder in its place"

@@ -132,8 +132,8 @@ fn first_difference(a: &str, b: &str) -> usize {
         .map_or(a.len().min(b.len()), |((at, _), _)| at)
 }
 
-/// Compares two lists as sets: what only one side lists, and every field of what both list. A difference that a rule
-/// explains is counted under its name instead.
+/// Compares two lists as sets: what only one side lists, and every field of what both list. A
+/// difference that a rule explains is counted under its name instead.
 pub fn lists(
     agent: &[Session],
     ours: &[Session],
@@ -208,8 +208,8 @@ pub fn lists(
     complaints
 }
 
-/// Compares the order of what both list with the same modified time. Only sessions that tie in everything the agent sorts by
-/// (modified, file time, file name) may stand in any order.
+/// Compares the order of what both list with the same modified time. Only sessions that tie in
+/// everything the agent sorts by (modified, file time, file name) may stand in any order.
 pub fn order(agent: &[Session], ours: &[Session], root: &Path) -> Vec<String> {
     let modified: HashMap<&str, Option<i64>> = ours
         .iter()
@@ -268,7 +268,8 @@ pub struct Plain {
 }
 
 impl Tree {
-    /// `None` where the agent cannot open the file, would loop for ever, or has entries without an id.
+    /// `None` where the agent cannot open the file, would loop for ever, or has entries without an
+    /// id.
     pub fn comparable(&self) -> Option<Plain> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         Some(Plain {
@@ -288,7 +289,8 @@ impl Tree {
         })
     }
 
-    /// Our `tree --json`. Entries without an id are named by their line, which becomes their place as in the agent's answer.
+    /// Our `tree --json`. Entries without an id are named by their line, which becomes their place
+    /// as in the agent's answer.
     pub fn from_answer(answer: &Value) -> Plain {
         let rows = answer["entries"]
             .as_array()
@@ -356,7 +358,8 @@ pub fn trees(agent: &Plain, ours: &Plain) -> Option<String> {
         .then(|| format!("branch: agent {:?} ours {:?}", agent.branch, ours.branch))
 }
 
-/// Milliseconds of a time as `Date.toISOString` writes it: `2026-01-05T09:00:00.000Z`, years beyond four digits as `+012026`.
+/// Milliseconds of a time as `Date.toISOString` writes it: `2026-01-05T09:00:00.000Z`, years beyond
+/// four digits as `+012026`.
 fn milliseconds(text: &str) -> Option<i64> {
     let (year, rest) = match text.as_bytes().first()? {
         b'+' | b'-' => text.split_at_checked(7)?,
@@ -368,7 +371,8 @@ fn milliseconds(text: &str) -> Option<i64> {
         return None;
     }
     let (month, day) = (number(1..3)?, number(4..6)?);
-    // Days since 1970 in the proleptic Gregorian calendar; years begin in March, so that the leap day is the last.
+    // Days since 1970 in the proleptic Gregorian calendar; years begin in March, so that the leap
+    // day is the last.
     let shifted = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let days = 365 * shifted + shifted.div_euclid(4) - shifted.div_euclid(100)

@@ -1,7 +1,7 @@
 //! In what may ours differ from an agent's answer, and which bytes of a file are the reason?
 //!
-//! Ours follows the newest agent. Each rule here is a statement of formats/pi.md that can be seen in the file itself; a
-//! difference that no rule explains is an error.
+//! Ours follows the newest agent. Each rule here is a statement of formats/pi.md that can be seen
+//! in the file itself; a difference that no rule explains is an error.
 
 use std::path::Path;
 
@@ -57,10 +57,11 @@ const A_MESSAGE: &[Effect] = &[
     Effect::Field("modified"),
 ];
 
-/// Between ours and 0.73.1 or 0.74.2, by section of formats/pi.md. The order among equals is another (11: the order of
-/// the folder), which is not compared.
+/// Between ours and 0.73.1 or 0.74.2, by section of formats/pi.md. The order among equals is
+/// another (11: the order of the folder), which is not compared.
 pub const OLD: &[Rule] = &[
-    // 5: "Old drops it (trim); New does not, so the header line fails to parse and the whole file is no session".
+    // 5: "Old drops it (trim); New does not, so the header line fails to parse and the whole file
+    // is no session".
     Rule {
         name: "byte order mark",
         effects: &[Effect::OnlyAgent],
@@ -99,8 +100,8 @@ pub const OLD: &[Rule] = &[
 
 /// Between ours and any agent, on purpose.
 pub const OURS: &[Rule] = &[
-    // Since 0.78.1 list ends lines at a lone carriage return too, although opening the same file does not. No agent
-    // writes one; ours reads lines as opening does, and shows what lies between.
+    // Since 0.78.1 list ends lines at a lone carriage return too, although opening the same file
+    // does not. No agent writes one; ours reads lines as opening does, and shows what lies between.
     Rule {
         name: "lone carriage return",
         effects: &[
@@ -140,7 +141,8 @@ fn has_lone_carriage_return(file: &File) -> bool {
         .any(|(at, byte)| *byte == b'\r' && file.bytes.get(at + 1) != Some(&b'\n'))
 }
 
-/// Shapes whose trees ours shows otherwise than the agent on purpose: it shows entries that the agent drops.
+/// Shapes whose trees ours shows otherwise than the agent on purpose: it shows entries that the
+/// agent drops.
 const OTHER_TREES: &[&str] = &[
     "fused",
     "bom-inside",

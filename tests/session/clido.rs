@@ -1,4 +1,5 @@
-//! clido's lines: written as clido writes them, read as strictly or past what it refuses, resumed, forked.
+//! clido's lines: written as clido writes them, read as strictly or past what it refuses, resumed,
+//! forked.
 
 use std::fs;
 use std::path::PathBuf;

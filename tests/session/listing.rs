@@ -57,7 +57,8 @@ fn an_index_lists_a_flat_folder_and_what_it_does_not_know_as_the_files_say() {
     assert_eq!(kept.expect("a list").len(), 2);
 }
 
-/// What cannot be read hides itself alone, as it does for the agent; all else comes out of the index.
+/// What cannot be read hides itself alone, as it does for the agent; all else comes out of the
+/// index.
 #[cfg(unix)]
 #[test]
 fn an_unreadable_file_is_tried_again_alone() {

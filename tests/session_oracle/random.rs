@@ -1,4 +1,5 @@
-//! Which operations are tried: seeded chance, with texts and values that JavaScript writes in its own way.
+//! Which operations are tried: seeded chance, with texts and values that JavaScript writes in its
+//! own way.
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

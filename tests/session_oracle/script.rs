@@ -43,7 +43,8 @@ impl Ids for World {
     }
 }
 
-/// One operation. `json` members are JSON texts; `Option<i64>` names an entry by the order of appends, -1 none there is.
+/// One operation. `json` members are JSON texts; `Option<i64>` names an entry by the order of
+/// appends, -1 none there is.
 #[derive(Debug, Clone)]
 pub enum Operation {
     Create {
@@ -134,7 +135,8 @@ impl Script {
         out + "]}"
     }
 
-    /// Does it with ours, in a folder of its own; the answers in the text that session-run.mjs makes.
+    /// Does it with ours, in a folder of its own; the answers in the text that session-run.mjs
+    /// makes.
     pub fn run(&self, profile: Profile, home: &Path, session_ids: &mut Vec<String>) -> String {
         let root = home.join("sessions");
         let world = Arc::new(World::default());

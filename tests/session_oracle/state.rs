@@ -1,4 +1,5 @@
-//! What a session of ours says of itself, in the very text that oracle/session-state.mjs makes of an agent's.
+//! What a session of ours says of itself, in the very text that oracle/session-state.mjs makes of
+//! an agent's.
 
 use std::collections::HashSet;
 
@@ -87,7 +88,8 @@ fn all(session: &SessionManager) -> String {
         ),
         ("leaf", nullable(session.leaf_id())),
         ("branch", ids(session.branch())),
-        // Of entries that share an id pi's tree has the last one again and again, and no other is a child; ours has each.
+        // Of entries that share an id pi's tree has the last one again and again, and no other is a
+        // child; ours has each.
         (
             "tree",
             if twins {

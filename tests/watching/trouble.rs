@@ -1,4 +1,5 @@
-//! What happens beside a watcher: an index made anew, another configuration, a place that cannot be written, links.
+//! What happens beside a watcher: an index made anew, another configuration, a place that cannot be
+//! written, links.
 
 #[cfg(unix)]
 use std::fs::{File, create_dir_all, remove_file, rename};

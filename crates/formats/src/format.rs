@@ -66,7 +66,8 @@ pub trait Format: Send + Sync {
     fn family(&self) -> &'static str {
         self.name()
     }
-    /// Raised when the same bytes yield other facts or passages: sources of this format are read again.
+    /// Raised when the same bytes yield other facts or passages: sources of this format are read
+    /// again.
     fn revision(&self) -> u32;
     /// How sources are cut into records.
     fn shape(&self) -> Shape;
@@ -77,8 +78,8 @@ pub trait Format: Send + Sync {
     }
     /// How the agent writes.
     fn write_mode(&self) -> WriteMode;
-    /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by those
-    /// that name it as their parent.
+    /// Whether entries have ids but no tree: they are shown in one line, by time, each followed by
+    /// those that name it as their parent.
     fn is_linear(&self) -> bool {
         false
     }
@@ -88,7 +89,8 @@ pub trait Format: Send + Sync {
         let _ = version;
         false
     }
-    /// Whether a session may branch, so that entries stand on its active branch or on another. Without ids they are one branch.
+    /// Whether a session may branch, so that entries stand on its active branch or on another.
+    /// Without ids they are one branch.
     fn has_branches(&self) -> bool {
         !self.is_linear()
     }
@@ -96,7 +98,8 @@ pub trait Format: Send + Sync {
     fn list_order(&self) -> ListOrder {
         ListOrder::Modified
     }
-    /// What the file at `relative` (below a root; `flat` when the root is one folder for all projects) is.
+    /// What the file at `relative` (below a root; `flat` when the root is one folder for all
+    /// projects) is.
     fn place(&self, relative: &Path, flat: bool) -> Placement;
     /// How many bytes of a file that begins so are passed over before its first line begins.
     fn passed_over(&self, beginning: &[u8]) -> usize {
@@ -111,8 +114,8 @@ pub trait Format: Send + Sync {
         self.facts(record)
     }
     /// The facts of the only record of a line, where reading them also proves that the line holds
-    /// nothing but that record and white space. `None`: not known, and the line is looked at closely.
-    /// Never an answer that [`Format::facts`] would not give; a format may leave this out.
+    /// nothing but that record and white space. `None`: not known, and the line is looked at
+    /// closely. Never an answer that [`Format::facts`] would not give; a format may leave this out.
     fn facts_of_line(&self, line: &[u8]) -> Option<Facts> {
         let _ = line;
         None
@@ -129,8 +132,9 @@ pub trait Format: Send + Sync {
         let _ = path;
         self.passages(record)
     }
-    /// What the agent tells the model in its own name, system prompts and tool schemas, of a record whose facts say
-    /// [`Facts::has_prompt`]. No part of its passages: most sessions repeat it word for word.
+    /// What the agent tells the model in its own name, system prompts and tool schemas, of a record
+    /// whose facts say [`Facts::has_prompt`]. No part of its passages: most sessions repeat it word
+    /// for word.
     fn prompts_at(&self, path: &Path, record: &[u8]) -> Vec<String> {
         let _ = (path, record);
         Vec::new()
@@ -154,13 +158,17 @@ pub struct Agent {
     pub name: &'static str,
     /// Name of its [`Format`].
     pub format: &'static str,
-    /// Variables that name the agent folder; the first that is set decides, and an empty one means the default.
+    /// Variables that name the agent folder; the first that is set decides, and an empty one means
+    /// the default.
     pub dir_variables: &'static [&'static str],
-    /// A variable that names the folder above the agent folder, and the agent folder's name below it.
+    /// A variable that names the folder above the agent folder, and the agent folder's name below
+    /// it.
     pub above_variable: Option<(&'static str, &'static str)>,
-    /// Whether the agent expands a leading `~` in its variables and settings, and takes `file://` URLs for session folders.
+    /// Whether the agent expands a leading `~` in its variables and settings, and takes `file://`
+    /// URLs for session folders.
     pub expands: bool,
-    /// Where the agent folder is when no variable says so, below the home folder (or, with `data_dir`, below the platform's data folder).
+    /// Where the agent folder is when no variable says so, below the home folder (or, with
+    /// `data_dir`, below the platform's data folder).
     pub dir_default: &'static str,
     /// Where another program of that name keeps its agent folder by default, beside `dir_default`,
     /// and the name of the [`Format`] that reads it as that program does.
@@ -171,9 +179,11 @@ pub struct Agent {
     pub sessions: &'static str,
     /// Variables that name one flat folder for the sessions of all projects.
     pub flat_variables: &'static [&'static str],
-    /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below a project.
+    /// Settings files whose key `sessionDir` names a flat folder: below the agent folder, and below
+    /// a project.
     pub settings: Option<(&'static str, &'static str)>,
-    /// The command that takes a session up again, `{path}` and `{id}` being those of the session; empty = not known.
+    /// The command that takes a session up again, `{path}` and `{id}` being those of the session;
+    /// empty = not known.
     pub resume: &'static [&'static str],
 }
 
@@ -210,8 +220,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &agentuse::Agentuse,
 ];
 
-/// The [family](Format::family) of the format of that name; of one that this build does not know its
-/// own name.
+/// The [family](Format::family) of the format of that name; of one that this build does not know
+/// its own name.
 pub fn family(name: &str) -> &str {
     let known = FORMATS.iter().find(|format| format.name() == name);
     known.map_or(name, |format| format.family())

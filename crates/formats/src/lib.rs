@@ -1,10 +1,10 @@
 //! How coding agents' session files are read: pi's, indusagi's, clido's and agentuse's.
 //!
-//! [`FORMATS`] are the ways to read them and [`AGENTS`] the programs that write them, with where each
-//! keeps its sessions. A [`Format`] cuts a file into records and says of each what it is, as
-//! [`Facts`](model::Facts), and what it says, as [`Passage`](model::Passage)s. What agents accept is
-//! accepted here: [`json`] reads what JavaScript's `JSON.parse` reads, and what it refuses becomes no
-//! entry, as for the agent.
+//! [`FORMATS`] are the ways to read them and [`AGENTS`] the programs that write them, with where
+//! each keeps its sessions. A [`Format`] cuts a file into records and says of each what it is, as
+//! [`Facts`](model::Facts), and what it says, as [`Passage`](model::Passage)s. What agents accept
+//! is accepted here: [`json`] reads what JavaScript's `JSON.parse` reads, and what it refuses
+//! becomes no entry, as for the agent.
 //!
 //! All entries of a session file, of whatever agent, with how each begins:
 //!
@@ -47,8 +47,8 @@
 //! ```
 //!
 //! The functions of a format are pure. Two modules beside them know files: [`identity`] says which
-//! file it is and whether it changed, [`lines`] cuts a file of any size into whole lines with bounded
-//! memory. Nothing here writes, prints, or reads the environment.
+//! file it is and whether it changed, [`lines`] cuts a file of any size into whole lines with
+//! bounded memory. Nothing here writes, prints, or reads the environment.
 //!
 //! The crate `sessionary-sessions` opens sessions and adds to them, and `sessionary` finds and
 //! searches all of them; both read by these formats.

@@ -1,4 +1,5 @@
-//! A file cut into blocks of whole physical lines with bounded memory, and the unterminated rest at the end.
+//! A file cut into blocks of whole physical lines with bounded memory, and the unterminated rest at
+//! the end.
 
 use std::io::Read;
 use std::sync::{Mutex, MutexGuard};
@@ -12,7 +13,8 @@ const GIANT: usize = 16 * 1024 * 1024;
 
 static GIANTS: Mutex<()> = Mutex::new(());
 
-/// A reused buffer over a reader. It holds whole lines; a line longer than the buffer makes it grow to that line.
+/// A reused buffer over a reader. It holds whole lines; a line longer than the buffer makes it grow
+/// to that line.
 pub struct Lines<R> {
     file: R,
     buffer: Vec<u8>,
@@ -25,8 +27,8 @@ pub struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    /// Lines of `file` from where it stands, in `buffer` (reused between files). It is likely to have `expected` bytes
-    /// more: for an appended line no more memory is touched than that.
+    /// Lines of `file` from where it stands, in `buffer` (reused between files). It is likely to
+    /// have `expected` bytes more: for an appended line no more memory is touched than that.
     pub fn new(file: R, mut buffer: Vec<u8>, expected: u64) -> Lines<R> {
         // One byte more, so that the end is met without growing.
         let wanted = usize::try_from(expected).map_or(CHUNK, |expected| expected.saturating_add(1));
@@ -53,8 +55,8 @@ impl<R: Read> Lines<R> {
         self.buffer
     }
 
-    /// The next whole lines, as many as the buffer holds, the last one with its newline too; then what
-    /// follows the file's last newline, without one. `None` at the end of the file.
+    /// The next whole lines, as many as the buffer holds, the last one with its newline too; then
+    /// what follows the file's last newline, without one. `None` at the end of the file.
     pub fn next_block(&mut self) -> std::io::Result<Option<(&[u8], bool)>> {
         let mut searched = 0;
         loop {
@@ -86,7 +88,8 @@ impl<R: Read> Lines<R> {
                         .unwrap_or_else(|poisoned| poisoned.into_inner()),
                 );
             }
-            // A quarter more, not twice as much: a giant line must not cost more than twice its size.
+            // A quarter more, not twice as much: a giant line must not cost more than twice its
+            // size.
             let more = (self.buffer.len() / 4).max(CHUNK);
             self.buffer
                 .try_reserve_exact(more)

@@ -26,12 +26,14 @@ enum File<'d> {
     There(disk::LockedFile<'d>),
 }
 
-/// Every append makes a child of the leaf, becomes the leaf itself and gives its id. It is in the file when it returns, or,
-/// where the file is not there yet, when the file appears; when it fails, the session and its file are as they were. (But where
-/// [`Setup::sync`](super::Setup::sync) failed and an agent, which locks nothing, went on behind the line meanwhile, it stays:
-/// cutting it off would take the agent's line too. The session then finds it as it finds what others append.)
+/// Every append makes a child of the leaf, becomes the leaf itself and gives its id. It is in the
+/// file when it returns, or, where the file is not there yet, when the file appears; when it fails,
+/// the session and its file are as they were. (But where [`Setup::sync`](super::Setup::sync) failed
+/// and an agent, which locks nothing, went on behind the line meanwhile, it stays: cutting it off
+/// would take the agent's line too. The session then finds it as it finds what others append.)
 impl SessionManager {
-    /// Appends a message (pi: `appendMessage`). Summaries are no messages: they have appends of their own.
+    /// Appends a message (pi: `appendMessage`). Summaries are no messages: they have appends of
+    /// their own.
     pub fn append_message<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<String, Error> {
         let message = message.into();
         match message.role() {
@@ -67,8 +69,8 @@ impl SessionManager {
         self.append("model_change", "", |out| entry.write_members(out))
     }
 
-    /// Appends a compaction (pi: `appendCompaction`). Without a first kept entry it keeps none. The prompt in force is
-    /// written with it, where there is one.
+    /// Appends a compaction (pi: `appendCompaction`). Without a first kept entry it keeps none. The
+    /// prompt in force is written with it, where there is one.
     pub fn append_compaction(&mut self, mut compaction: CompactionEntry) -> Result<String, Error> {
         let parts = std::mem::take(&mut compaction.system_message);
         self.insert("compaction", "", |session, place, out| {
@@ -116,8 +118,8 @@ impl SessionManager {
         self.append("custom_message", "", |out| message.write_members(out))
     }
 
-    /// Names the session, or with an empty name takes the name away (pi: `appendSessionInfo`). The name is trimmed, and line
-    /// ends in it become spaces where the profile says.
+    /// Names the session, or with an empty name takes the name away (pi: `appendSessionInfo`). The
+    /// name is trimmed, and line ends in it become spaces where the profile says.
     pub fn append_session_info(&mut self, name: &str) -> Result<String, Error> {
         let name = match self.setup.profile.one_line_names {
             true => one_line(name),
@@ -151,8 +153,9 @@ impl SessionManager {
         self.append("usage", "", |out| usage.write_members(out))
     }
 
-    /// Has a message on the active branch seen otherwise from here on (pi since 0.87: `appendContextEdit`): with other
-    /// content, text or an array, or without content not at all. The message itself stays in the file.
+    /// Has a message on the active branch seen otherwise from here on (pi since 0.87:
+    /// `appendContextEdit`): with other content, text or an array, or without content not at all.
+    /// The message itself stays in the file.
     pub fn append_context_edit(
         &mut self,
         target: &str,
@@ -198,8 +201,8 @@ impl SessionManager {
         self.append("context_edit", "", |out| entry.write_members(out))
     }
 
-    /// Stands at another entry, or before all, and appends there what was tried on the branch that is left (pi:
-    /// `branchWithSummary`).
+    /// Stands at another entry, or before all, and appends there what was tried on the branch that
+    /// is left (pi: `branchWithSummary`).
     pub fn branch_with_summary(
         &mut self,
         at: Option<&str>,
@@ -221,8 +224,8 @@ impl SessionManager {
         appended
     }
 
-    /// Appends an entry that is written elsewhere: its type and members are kept, its id, parent and time are made anew.
-    /// What typed appends refuse is refused here too.
+    /// Appends an entry that is written elsewhere: its type and members are kept, its id, parent
+    /// and time are made anew. What typed appends refuse is refused here too.
     pub fn append_entry(&mut self, entry: &Json) -> Result<String, Error> {
         let invalid = |why: &str| Error::Invalid(why.to_owned());
         let parsed = Entry::parse(entry.as_str().as_bytes())

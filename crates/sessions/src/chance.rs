@@ -12,7 +12,8 @@ pub trait Clock: Send + Sync {
 
 /// Makes ids.
 pub trait Ids: Send + Sync {
-    /// A random UUID, written as usual. The first eight digits are an entry's id, as long as that is free.
+    /// A random UUID, written as usual. The first eight digits are an entry's id, as long as that
+    /// is free.
     fn random(&self) -> String;
     /// A UUID of version 7 of that time, in ms since the epoch.
     fn timed(&self, ms: i64) -> String;

@@ -1,4 +1,5 @@
-//! What would the model see? The messages on the way to the leaf, compactions and edits taken into account.
+//! What would the model see? The messages on the way to the leaf, compactions and edits taken into
+//! account.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -87,7 +88,8 @@ fn messages<'a>(branch: &[&'a Entry]) -> Vec<Message<'a>> {
     all
 }
 
-/// The entries that count: with a compaction on the branch the newest one, what it keeps, and what follows it.
+/// The entries that count: with a compaction on the branch the newest one, what it keeps, and what
+/// follows it.
 fn kept<'a>(branch: &[&'a Entry]) -> Vec<&'a Entry> {
     let Some(place) = branch
         .iter()
@@ -184,8 +186,8 @@ fn edited<'a>(message: Message<'a>, replacement: &str) -> Message<'a> {
     }
 }
 
-/// The prompt and tools in force after all system messages (pi: `getCurrentSystemMessage`), as one system message of
-/// that time; `None` where there are none.
+/// The prompt and tools in force after all system messages (pi: `getCurrentSystemMessage`), as one
+/// system message of that time; `None` where there are none.
 pub(super) fn system_message(messages: &[Message<'_>], time_ms: i64) -> Option<String> {
     let mut content: Vec<String> = Vec::new();
     let mut sections: Vec<(String, String)> = Vec::new();
@@ -262,8 +264,9 @@ fn upsert(list: &mut Vec<(String, String)>, key: String, value: &str) {
     }
 }
 
-/// What each message is to a language model (pi: `convertToLlm`): system, user, assistant and tool results as they are,
-/// the rest as user messages. A command that is excluded from the context, and roles that pi does not know, are left out.
+/// What each message is to a language model (pi: `convertToLlm`): system, user, assistant and tool
+/// results as they are, the rest as user messages. A command that is excluded from the context, and
+/// roles that pi does not know, are left out.
 pub fn convert_to_llm<'a>(messages: &[Message<'a>]) -> Vec<Message<'a>> {
     messages.iter().filter_map(for_model).collect()
 }
@@ -334,7 +337,8 @@ fn command(message: &Message<'_>) -> String {
     out
 }
 
-/// The inside of a JSON string with the value in it: literally, so that even a lone surrogate stays what it is.
+/// The inside of a JSON string with the value in it: literally, so that even a lone surrogate stays
+/// what it is.
 fn shown(value: Option<&str>) -> Cow<'_, str> {
     match value {
         Some(text) if text.starts_with('"') => Cow::Borrowed(inner(text)),

@@ -6,8 +6,8 @@ use std::thread::{Builder, available_parallelism, scope};
 
 static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, usize::from));
 
-/// What becomes of each piece of work, by threads of their own: for who shares a pool with others may wait for them, and they
-/// for the session's lock that is held here.
+/// What becomes of each piece of work, by threads of their own: for who shares a pool with others
+/// may wait for them, and they for the session's lock that is held here.
 pub(super) fn on_every_core<T: Send, R: Send>(
     work: Vec<T>,
     each: impl Fn(T) -> R + Sync,

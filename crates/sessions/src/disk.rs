@@ -1,4 +1,5 @@
-//! How does a session's file change? By whole lines at its end, under a lock; whatever goes wrong, no byte of it is lost.
+//! How does a session's file change? By whole lines at its end, under a lock; whatever goes wrong,
+//! no byte of it is lost.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -198,7 +199,8 @@ impl Disk {
         }
     }
 
-    /// Sees lines of our own, and gives the entries between what was known and them. `None`: the file is another one.
+    /// Sees lines of our own, and gives the entries between what was known and them. `None`: the
+    /// file is another one.
     fn see_written(
         &mut self,
         file: &mut File,
@@ -219,7 +221,8 @@ impl Disk {
 }
 
 impl FileStamp {
-    /// What stands behind the known end, up to another one. `None`: what was known is no longer there.
+    /// What stands behind the known end, up to another one. `None`: what was known is no longer
+    /// there.
     fn further(
         &self,
         dialect: Dialect,
@@ -258,8 +261,9 @@ impl LockedFile<'_> {
         &self.disk.path
     }
 
-    /// Appends whole lines in one write, first ending a line that has no end. Gives the entries that programs without a
-    /// lock appended since the file was locked: they stand before these lines.
+    /// Appends whole lines in one write, first ending a line that has no end. Gives the entries
+    /// that programs without a lock appended since the file was locked: they stand before these
+    /// lines.
     ///
     /// When it fails, on a full disk say, the file ends where it did; see [`append_lines`].
     pub(super) fn append(&mut self, lines: &str, sync: bool) -> Result<Vec<Entry>, Error> {
@@ -267,7 +271,8 @@ impl LockedFile<'_> {
             .map_err(Error::io(&self.disk.path))?;
         match self.disk.see_written(&mut self.file, &written) {
             Ok(Some(others)) => Ok(others),
-            // The lines are in the file, so this is no failure: before the next ones all of it is read anew.
+            // The lines are in the file, so this is no failure: before the next ones all of it is
+            // read anew.
             Ok(None) | Err(_) => {
                 self.disk.distrust();
                 Ok(Vec::new())
@@ -276,11 +281,11 @@ impl LockedFile<'_> {
     }
 }
 
-/// Appends whole lines to a locked file in one write, first ending a line that has no end. Where they stand then: a program
-/// without a lock may have come between.
+/// Appends whole lines to a locked file in one write, first ending a line that has no end. Where
+/// they stand then: a program without a lock may have come between.
 ///
-/// When it fails the file ends where it did, unless such a program went on behind these lines: to cut them off would take
-/// its line too. Then they stay, as much of them as was written.
+/// When it fails the file ends where it did, unless such a program went on behind these lines: to
+/// cut them off would take its line too. Then they stay, as much of them as was written.
 pub(super) fn append_lines(file: &mut File, lines: &[u8], sync: bool) -> io::Result<Range<u64>> {
     append_and(file, lines, |file| match sync {
         true => file.sync_data(),

@@ -14,7 +14,8 @@ use sessionary_formats::json;
 
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
 ///
-/// Entries share the text that was read of their file: who keeps one of them, or a clone, keeps all of it.
+/// Entries share the text that was read of their file: who keeps one of them, or a clone, keeps all
+/// of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     json: ByteString,
@@ -121,7 +122,8 @@ impl Entry {
         decoded.unwrap_or(&self.json[span.range()])
     }
 
-    /// The entry as it is written, without the line's end. Bytes that are no UTF-8 are U+FFFD, as agents read them.
+    /// The entry as it is written, without the line's end. Bytes that are no UTF-8 are U+FFFD, as
+    /// agents read them.
     pub fn json(&self) -> &str {
         &self.json
     }
@@ -131,7 +133,8 @@ impl Entry {
         self.text(self.kind, |decoded| &decoded.kind)
     }
 
-    /// The id; of one that is no text its JSON. An entry without an id can be no leaf and no parent.
+    /// The id; of one that is no text its JSON. An entry without an id can be no leaf and no
+    /// parent.
     pub fn id(&self) -> Option<&str> {
         said(self.text(self.id, |decoded| &decoded.id))
     }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 /// Why something could not be done. Where it was to change a session file, that file is as it was.
-/// ([`Error::Io`] where another program went on behind what could not be finished: appends say more; and
-/// [`Error::Unfinished`].)
+/// ([`Error::Io`] where another program went on behind what could not be finished: appends say
+/// more; and [`Error::Unfinished`].)
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -33,14 +33,16 @@ pub enum Error {
     /// Another program wrote the file anew, and the place where this session stood is not in it.
     #[error("{} was rewritten by another program; open it again", path.display())]
     Replaced { path: PathBuf },
-    /// A file of an old version was rewritten, but what an agent appended in that very moment could not be carried over.
+    /// A file of an old version was rewritten, but what an agent appended in that very moment could
+    /// not be carried over.
     #[error("{} was rewritten, but what was appended to it meanwhile could not be carried over: {error}; the file as it was is {}", path.display(), backup.display())]
     Unfinished {
         path: PathBuf,
         backup: PathBuf,
         error: std::io::Error,
     },
-    /// A file of an old version is rewritten on the first append, and no folder was given for its backup.
+    /// A file of an old version is rewritten on the first append, and no folder was given for its
+    /// backup.
     #[error("{} is of version {version}: appending rewrites it, and `Setup::backups` names no folder for a backup", path.display())]
     NoBackups { path: PathBuf, version: i64 },
     /// The agent does not know what was to be written.

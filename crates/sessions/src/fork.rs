@@ -1,4 +1,5 @@
-//! New files made of old ones: a branch or a whole session copied, an old version brought up to date.
+//! New files made of old ones: a branch or a whole session copied, an old version brought up to
+//! date.
 
 use std::path::Path;
 
@@ -17,9 +18,10 @@ use super::value::{Json, Value, put, quote};
 use sessionary_formats::pi::Dialect;
 
 impl SessionManager {
-    /// Copies a session to another working directory (pi: `SessionManager.forkFrom`): every line, all branches, under a new
-    /// header that names the old file. An old version is brought up to date in the copy. (pi copies its entries as they are
-    /// under a header of version 3, and can no longer read them.)
+    /// Copies a session to another working directory (pi: `SessionManager.forkFrom`): every line,
+    /// all branches, under a new header that names the old file. An old version is brought up to
+    /// date in the copy. (pi copies its entries as they are under a header of version 3, and can no
+    /// longer read them.)
     pub fn fork_from(setup: &Setup, source: &Path, cwd: &str) -> Result<Self, Error> {
         Self::fork_from_with(setup, source, cwd, &NewSession::default())
     }
@@ -61,8 +63,9 @@ impl SessionManager {
         Self::open_in(setup, &disk.path, cwd)
     }
 
-    /// Copies the way to one entry into a session of its own, and goes on there (pi: `createBranchedSession`). Labels of
-    /// entries on the way come along as new entries at its end. Gives the new file; `None` in memory.
+    /// Copies the way to one entry into a session of its own, and goes on there (pi:
+    /// `createBranchedSession`). Labels of entries on the way come along as new entries at its end.
+    /// Gives the new file; `None` in memory.
     ///
     /// The file is written at once where it has a message for which the profile lets files appear.
     pub fn create_branched_session(&mut self, leaf: &str) -> Result<Option<&Path>, Error> {
@@ -95,8 +98,8 @@ impl SessionManager {
         Ok(self.session_file())
     }
 
-    /// The way to an entry without label entries: each of the rest hangs below the one before, and what a compaction kept
-    /// from a label on it keeps from the entry after that.
+    /// The way to an entry without label entries: each of the rest hangs below the one before, and
+    /// what a compaction kept from a label on it keeps from the entry after that.
     fn without_labels(&self, leaf: &str) -> Vec<Entry> {
         let mut kept: Vec<Entry> = Vec::new();
         let mut labels: Vec<&str> = Vec::new();
@@ -154,14 +157,16 @@ impl SessionManager {
         made
     }
 
-    /// Rewrites a file of an old version as one of the current version, by rename, after its copy is put away. Lines that
-    /// are no entries stay as they are. Done on the first append; nothing happens to a file that is new enough.
+    /// Rewrites a file of an old version as one of the current version, by rename, after its copy
+    /// is put away. Lines that are no entries stay as they are. Done on the first append; nothing
+    /// happens to a file that is new enough.
     ///
     /// # Errors
-    /// [`Error::NoBackups`] where [`Setup::backups`] names no folder. [`Error::Replaced`] where another program changed the
-    /// file since it was opened, up to the rename: it stays as that program left it. What an agent appends in the moment of
-    /// the rename is carried over; should the disk fail just then, it is lacking in the new file: [`Error::Unfinished`]. Where
-    /// the file stays as it was, so does the folder of backups.
+    /// [`Error::NoBackups`] where [`Setup::backups`] names no folder. [`Error::Replaced`] where
+    /// another program changed the file since it was opened, up to the rename: it stays as that
+    /// program left it. What an agent appends in the moment of the rename is carried over; should
+    /// the disk fail just then, it is lacking in the new file: [`Error::Unfinished`]. Where the
+    /// file stays as it was, so does the folder of backups.
     pub fn migrate(&mut self) -> Result<(), Error> {
         if self.read_only {
             return Err(Error::ReadOnly);

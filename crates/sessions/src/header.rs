@@ -86,8 +86,9 @@ pub enum FileEntry {
     Entry(Entry),
 }
 
-/// Every line that parses, with no look at whether that makes a session (pi: `parseSessionEntries`): headers wherever
-/// they stand, values that are no objects as entries of no type. Lines that are no JSON are left out.
+/// Every line that parses, with no look at whether that makes a session (pi:
+/// `parseSessionEntries`): headers wherever they stand, values that are no objects as entries of no
+/// type. Lines that are no JSON are left out.
 pub fn parse_session_entries(content: &str) -> Vec<FileEntry> {
     json::trim(content)
         .split('\n')

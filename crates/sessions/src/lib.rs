@@ -1,15 +1,16 @@
 //! A session as its agent has it: open or begin one, read its branches, add to it, fork it.
 //!
-//! [`SessionManager`] is the counterpart of pi's class of that name, method by method, on the same files: what one writes
-//! the other reads. Where pi loses data or never comes back it does the safe thing instead;
-//! docs/writing.md and the methods say so.
-//! [`clido`] and [`agentuse`] read and write the sessions of those agents, which are kept otherwise.
+//! [`SessionManager`] is the counterpart of pi's class of that name, method by method, on the same
+//! files: what one writes the other reads. Where pi loses data or never comes back it does the safe
+//! thing instead; docs/writing.md and the methods say so. [`clido`] and [`agentuse`] read and write
+//! the sessions of those agents, which are kept otherwise.
 //!
-//! A session file is changed in two ways only: whole lines are appended under a lock, and a file of an old version is
-//! replaced once, by rename, after a copy of it was put away. Nothing here knows the index, reads the environment or
-//! prints: folders, [`Clock`] and [`Ids`] come from the caller. One thing is asked of the process, its working directory:
-//! relative paths start there, as everywhere in the standard library, and a session whose header names no directory is
-//! taken to be there, as in pi. With absolute paths and [`SessionManager::open_in`] nothing is.
+//! A session file is changed in two ways only: whole lines are appended under a lock, and a file of
+//! an old version is replaced once, by rename, after a copy of it was put away. Nothing here knows
+//! the index, reads the environment or prints: folders, [`Clock`] and [`Ids`] come from the caller.
+//! One thing is asked of the process, its working directory: relative paths start there, as
+//! everywhere in the standard library, and a session whose header names no directory is taken to be
+//! there, as in pi. With absolute paths and [`SessionManager::open_in`] nothing is.
 //!
 //! Begin a session, add to it, look at it again, and fork it for another folder:
 //!
@@ -108,6 +109,6 @@ pub use value::{Json, Members};
 /// The version of the files that are written (pi: `CURRENT_SESSION_VERSION`).
 pub const CURRENT_SESSION_VERSION: i64 = sessionary_formats::pi::CURRENT_VERSION;
 
-/// The thinking levels that pi 0.87 knows, least first. A session may hold others; pi then takes the nearest that the model
-/// has, or none.
+/// The thinking levels that pi 0.87 knows, least first. A session may hold others; pi then takes
+/// the nearest that the model has, or none.
 pub const THINKING_LEVELS: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];

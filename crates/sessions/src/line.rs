@@ -12,7 +12,8 @@ pub(super) struct EntryHead<'a> {
 }
 
 impl EntryHead<'_> {
-    /// The line of an entry, as `JSON.stringify` writes it: `members` adds what its type has beside the base.
+    /// The line of an entry, as `JSON.stringify` writes it: `members` adds what its type has beside
+    /// the base.
     pub(super) fn line(&self, kind: &str, members: impl FnOnce(&mut String)) -> String {
         let mut out = "{".to_owned();
         put(&mut out, "type", &kind.to_owned());

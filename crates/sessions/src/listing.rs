@@ -47,8 +47,9 @@ pub struct SessionInfo {
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
 
 impl SessionManager {
-    /// The sessions of a working directory, newest first (pi: `SessionManager.list`): those in its folder; in a flat folder
-    /// those whose header names the directory. What the agent hides, and what cannot be read, is left out.
+    /// The sessions of a working directory, newest first (pi: `SessionManager.list`): those in its
+    /// folder; in a flat folder those whose header names the directory. What the agent hides, and
+    /// what cannot be read, is left out.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.
@@ -64,8 +65,8 @@ impl SessionManager {
         Ok(found)
     }
 
-    /// All sessions, newest first (pi: `SessionManager.listAll`): those in every folder of the sessions folder, or those in
-    /// the flat one.
+    /// All sessions, newest first (pi: `SessionManager.listAll`): those in every folder of the
+    /// sessions folder, or those in the flat one.
     ///
     /// # Errors
     /// [`Error::Cancelled`] where `progress` broke.
@@ -89,8 +90,8 @@ impl SessionManager {
 }
 
 impl Setup {
-    /// Whether a session in the folder of that working directory is in its list: in a flat folder where its header names
-    /// the directory.
+    /// Whether a session in the folder of that working directory is in its list: in a flat folder
+    /// where its header names the directory.
     pub fn lists(&self, cwd: &str, info: &SessionInfo) -> bool {
         match &self.flat {
             Some(flat) if *flat != self.sessions.join(self.profile.folder(cwd)) => {
@@ -101,8 +102,8 @@ impl Setup {
     }
 }
 
-/// What the agent's own list shows of these files and of those in these folders, each with when it was changed: nothing of
-/// what it does not look at, or cannot read.
+/// What the agent's own list shows of these files and of those in these folders, each with when it
+/// was changed: nothing of what it does not look at, or cannot read.
 pub fn read_again(setup: &Setup, paths: &[PathBuf]) -> Vec<(i64, SessionInfo)> {
     let is_looked_at = |path: &PathBuf| {
         let folder = path.parent();
@@ -124,8 +125,9 @@ pub fn read_again(setup: &Setup, paths: &[PathBuf]) -> Vec<(i64, SessionInfo)> {
     files.filter(is_looked_at).filter_map(read).collect()
 }
 
-/// Puts sessions of equal times in their order: the file changed last first, where that is given, then the last name. (Of
-/// equal names in several folders the agent has them as the disk gives them; here the first path comes first.)
+/// Puts sessions of equal times in their order: the file changed last first, where that is given,
+/// then the last name. (Of equal names in several folders the agent has them as the disk gives
+/// them; here the first path comes first.)
 pub fn in_order<T>(all: &mut [T], file: impl Fn(&T) -> (&Path, Option<i64>)) {
     all.sort_by_cached_key(|one| {
         let (path, changed_ns) = file(one);

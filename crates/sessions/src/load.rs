@@ -68,7 +68,8 @@ pub(super) fn entries(dialect: Dialect, mut file: Bytes) -> Vec<Entry> {
 
 /// The entries in whole lines, which are kept with them: no line is copied.
 fn entries_in(dialect: Dialect, lines: Bytes) -> Vec<Entry> {
-    // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have that replaced.
+    // Bytes that are no UTF-8 are what agents read them as. To ask first is far faster than to have
+    // that replaced.
     let text = ByteString::try_from(lines.clone())
         .unwrap_or_else(|_| String::from_utf8_lossy(&lines).into_owned().into());
     let mut entries = Vec::new();

@@ -1,4 +1,5 @@
-//! What do the entries of a session make together: which is meant by an id, the way to the root, the tree, labels, the name?
+//! What do the entries of a session make together: which is meant by an id, the way to the root,
+//! the tree, labels, the name?
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -32,12 +33,14 @@ pub(super) struct LabelOf {
     order: u64,
 }
 
-/// A session's entries as a tree. Nodes stand in file order and name each other by position; nothing in it recurses.
+/// A session's entries as a tree. Nodes stand in file order and name each other by position;
+/// nothing in it recurses.
 #[derive(Debug, Clone)]
 pub struct Tree<'a> {
     /// One node an entry, in file order.
     pub nodes: Vec<TreeNode<'a>>,
-    /// The roots, in file order: entries without a parent, those whose parent is not there, and of every cycle the first.
+    /// The roots, in file order: entries without a parent, those whose parent is not there, and of
+    /// every cycle the first.
     pub roots: Vec<usize>,
 }
 
@@ -160,7 +163,8 @@ impl Log {
         self.place_of(self.entries[at].parent_id()?)
     }
 
-    /// The entries that name this one as their parent, in file order; without an id those that name none.
+    /// The entries that name this one as their parent, in file order; without an id those that name
+    /// none.
     pub(super) fn children<'a>(&'a self, of: Option<&'a str>) -> impl Iterator<Item = &'a Entry> {
         self.entries
             .iter()

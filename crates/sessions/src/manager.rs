@@ -21,10 +21,11 @@ pub struct Setup {
     pub profile: Profile,
     /// The agent's sessions folder, with one folder for each working directory.
     pub sessions: PathBuf,
-    /// One folder for the sessions of all working directories, in place of `sessions` (pi: `--session-dir`).
+    /// One folder for the sessions of all working directories, in place of `sessions` (pi:
+    /// `--session-dir`).
     pub flat: Option<PathBuf>,
-    /// Where a file of an old version is kept before it is rewritten: a private folder, not the agent's. Without one such a
-    /// file is not appended to.
+    /// Where a file of an old version is kept before it is rewritten: a private folder, not the
+    /// agent's. Without one such a file is not appended to.
     pub backups: Option<PathBuf>,
     /// Whether every append waits until the bytes are on the disk. Agents do not.
     pub sync: bool,
@@ -86,7 +87,8 @@ impl Setup {
 /// What a new session begins with.
 #[derive(Debug, Clone, Default)]
 pub struct NewSession {
-    /// Its id, in place of a new one: letters, digits, `-`, `_` and `.`, a letter or digit at both ends.
+    /// Its id, in place of a new one: letters, digits, `-`, `_` and `.`, a letter or digit at both
+    /// ends.
     pub id: Option<String>,
     /// The file that it continues.
     pub parent_session: Option<String>,
@@ -112,7 +114,8 @@ pub struct SessionManager {
 }
 
 impl SessionManager {
-    /// A session that begins now in that working directory, an absolute path (pi: `SessionManager.create`). Its file appears when the profile says.
+    /// A session that begins now in that working directory, an absolute path (pi:
+    /// `SessionManager.create`). Its file appears when the profile says.
     pub fn create(setup: &Setup, cwd: &str) -> Result<Self, Error> {
         Self::create_with(setup, cwd, &NewSession::default())
     }
@@ -232,8 +235,9 @@ impl SessionManager {
         self.log.entry(id)
     }
 
-    /// Where the session stands: the next entry goes below it (pi: `getLeafId`). After opening it is the last entry of the
-    /// file that has an id. (pi takes the last line as it is, and where that has no id it loses its place.)
+    /// Where the session stands: the next entry goes below it (pi: `getLeafId`). After opening it
+    /// is the last entry of the file that has an id. (pi takes the last line as it is, and where
+    /// that has no id it loses its place.)
     pub fn leaf_id(&self) -> Option<&str> {
         self.leaf.as_deref()
     }
@@ -243,8 +247,8 @@ impl SessionManager {
         self.entry(self.leaf_id()?)
     }
 
-    /// The way from the root to an entry, root first (pi: `getBranch`); nothing where there is no such entry. A cycle ends
-    /// before its first repeat. (pi never comes back from one.)
+    /// The way from the root to an entry, root first (pi: `getBranch`); nothing where there is no
+    /// such entry. A cycle ends before its first repeat. (pi never comes back from one.)
     pub fn branch_of(&self, id: &str) -> Vec<&Entry> {
         self.log.branch(id)
     }
@@ -255,13 +259,15 @@ impl SessionManager {
             .map_or_else(Vec::new, |leaf| self.log.branch(leaf))
     }
 
-    /// All entries as a tree (pi: `getTree`). Every entry is in it once: of a cycle the first entry is a root. (In pi's such
-    /// entries vanish, and those that share an id are all the last of them.)
+    /// All entries as a tree (pi: `getTree`). Every entry is in it once: of a cycle the first entry
+    /// is a root. (In pi's such entries vanish, and those that share an id are all the last of
+    /// them.)
     pub fn tree(&self) -> Tree<'_> {
         self.log.tree()
     }
 
-    /// The entries directly below one, or the roots that name no parent, in file order (pi: `getChildren`).
+    /// The entries directly below one, or the roots that name no parent, in file order (pi:
+    /// `getChildren`).
     pub fn children<'a>(&'a self, of: Option<&'a str>) -> impl Iterator<Item = &'a Entry> {
         self.log.children(of)
     }
@@ -287,8 +293,8 @@ impl SessionManager {
         Ok(context::of(&self.branch_of(id)))
     }
 
-    /// Stands at that entry: the next one becomes its child (pi: `branch`). Nothing is written: what is not followed by an
-    /// append is forgotten.
+    /// Stands at that entry: the next one becomes its child (pi: `branch`). Nothing is written:
+    /// what is not followed by an append is forgotten.
     pub fn set_leaf(&mut self, id: &str) -> Result<(), Error> {
         self.known(id)?;
         self.leaf = Some(id.into());

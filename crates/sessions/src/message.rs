@@ -151,8 +151,8 @@ pub enum AgentMessage {
     Other(Json),
 }
 
-/// One message as its JSON text: what a file holds is kept to the byte. [`Message::typed`] reads it; every typed message
-/// converts into it.
+/// One message as its JSON text: what a file holds is kept to the byte. [`Message::typed`] reads
+/// it; every typed message converts into it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<'a> {
     json: Cow<'a, str>,

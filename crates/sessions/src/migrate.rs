@@ -1,11 +1,13 @@
-//! How does a file of version 1 or 2 become one of version 3? Line by line: what does not change stays to the byte.
+//! How does a file of version 1 or 2 become one of version 3? Line by line: what does not change
+//! stays to the byte.
 
 use super::entry::Entry;
 use super::splice;
 use super::value::{Value, quote};
 use sessionary_formats::json;
 
-/// What the entries of one file become. Ids of version 1 are chosen once, so that entries keep them until they are written.
+/// What the entries of one file become. Ids of version 1 are chosen once, so that entries keep them
+/// until they are written.
 #[derive(Debug, Clone)]
 pub(super) struct Migration {
     /// The version that the file has.
@@ -65,8 +67,9 @@ impl Migration {
         text
     }
 
-    /// A compaction of version 1 counts the entries before the first one kept, the header as one; from version 2 on it
-    /// names that entry. A count that points to the header, behind the compaction or nowhere keeps nothing.
+    /// A compaction of version 1 counts the entries before the first one kept, the header as one;
+    /// from version 2 on it names that entry. A count that points to the header, behind the
+    /// compaction or nowhere keeps nothing.
     fn kept(&self, at: usize, text: String) -> String {
         let Some(count) = json::member(&text, "firstKeptEntryIndex").and_then(f64::read) else {
             return text;

@@ -19,20 +19,22 @@ use sessionary_formats::pi::Dialect;
 const HEADER: u64 = 1024 * 1024;
 
 impl SessionManager {
-    /// Opens a session file (pi: `SessionManager.open`), whatever version it has. Nothing is written: neither is a missing
-    /// last line end added nor an old version rewritten before the first append. New sessions of this manager go to the
-    /// file's own folder.
+    /// Opens a session file (pi: `SessionManager.open`), whatever version it has. Nothing is
+    /// written: neither is a missing last line end added nor an old version rewritten before the
+    /// first append. New sessions of this manager go to the file's own folder.
     ///
-    /// A file that is not there, or is empty, is a new session at that path. Where no header names a working directory it
-    /// is the process's own.
+    /// A file that is not there, or is empty, is a new session at that path. Where no header names
+    /// a working directory it is the process's own.
     ///
     /// # Errors
-    /// [`Error::NotASession`] where the file has something in it, but no header first. (Old versions of pi overwrite it.)
+    /// [`Error::NotASession`] where the file has something in it, but no header first. (Old
+    /// versions of pi overwrite it.)
     pub fn open(setup: &Setup, path: &Path) -> Result<Self, Error> {
         Self::open_with(setup, path, None, false)
     }
 
-    /// The same with a working directory in place of the header's (pi: `cwdOverride`). The header stays as it is.
+    /// The same with a working directory in place of the header's (pi: `cwdOverride`). The header
+    /// stays as it is.
     pub fn open_in(setup: &Setup, path: &Path, cwd: &str) -> Result<Self, Error> {
         Self::open_with(setup, path, Some(cwd), false)
     }
@@ -42,8 +44,9 @@ impl SessionManager {
         Self::open_with(setup, path, None, true)
     }
 
-    /// The session of that directory whose file was changed last, or a new one (pi: `SessionManager.continueRecent`). In a
-    /// flat folder only sessions whose header names that directory count.
+    /// The session of that directory whose file was changed last, or a new one (pi:
+    /// `SessionManager.continueRecent`). In a flat folder only sessions whose header names that
+    /// directory count.
     pub fn continue_recent(setup: &Setup, cwd: &str) -> Result<Self, Error> {
         match most_recent(setup, cwd) {
             Some(path) => {
@@ -55,7 +58,8 @@ impl SessionManager {
         }
     }
 
-    /// Takes up another file in this one's place (pi: `setSessionFile`). Working directory and folder stay.
+    /// Takes up another file in this one's place (pi: `setSessionFile`). Working directory and
+    /// folder stay.
     pub fn set_session_file(&mut self, path: &Path) -> Result<(), Error> {
         let mut other = Self::open_with(&self.setup, path, Some(&self.cwd), self.read_only)?;
         other.session_dir.clone_from(&self.session_dir);
@@ -63,8 +67,9 @@ impl SessionManager {
         Ok(())
     }
 
-    /// The id of the entry on a line of the file, counted from 1 as elsewhere in this library (`L17`). Of a file of an old
-    /// version the id that the entry will have. `None` where the line is none, holds no entry, or one without an id.
+    /// The id of the entry on a line of the file, counted from 1 as elsewhere in this library
+    /// (`L17`). Of a file of an old version the id that the entry will have. `None` where the line
+    /// is none, holds no entry, or one without an id.
     pub fn id_at_line(&self, line: u64) -> Result<Option<&str>, Error> {
         let Some(path) = self.session_file().filter(|_| self.written) else {
             return Ok(None);
@@ -96,7 +101,8 @@ impl SessionManager {
         let path = std::path::absolute(path).map_err(Error::io(path))?;
         let path = plain(&path);
         let dir = path.parent().map(Path::to_path_buf).unwrap_or_default();
-        // What pi falls back to: of the process only this is asked, and only where nobody said (see `session`).
+        // What pi falls back to: of the process only this is asked, and only where nobody said (see
+        // `session`).
         let here = || match std::env::current_dir() {
             Ok(here) => here.to_string_lossy().into_owned(),
             Err(_) => String::new(),
@@ -154,7 +160,8 @@ impl SessionManager {
         self.log = log(dialect, entries);
     }
 
-    /// Reads the file again after another program put a new one in its place, and stays at the same leaf.
+    /// Reads the file again after another program put a new one in its place, and stays at the same
+    /// leaf.
     pub(super) fn reload(&mut self, path: PathBuf) -> Result<(), Error> {
         let replaced = || Error::Replaced { path: path.clone() };
         let dialect = self.setup.profile.dialect;
@@ -186,7 +193,8 @@ fn header(dialect: Dialect, entries: &[Entry]) -> Option<SessionHeader> {
     SessionHeader::of(dialect, entries.first()?)
 }
 
-/// The session file of that directory that was changed last. Files that cannot be read are passed over.
+/// The session file of that directory that was changed last. Files that cannot be read are passed
+/// over.
 fn most_recent(setup: &Setup, cwd: &str) -> Option<PathBuf> {
     let dir = setup.session_dir(cwd);
     let wanted = setup.profile.cwd(cwd);

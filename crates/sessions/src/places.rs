@@ -29,7 +29,8 @@ impl EntryIndex {
         found.map(|at| *at as usize)
     }
 
-    /// Notes the entry at a place: what had its id before has it no more. Beyond four billion entries nothing is noted.
+    /// Notes the entry at a place: what had its id before has it no more. Beyond four billion
+    /// entries nothing is noted.
     pub(super) fn note(&mut self, at: usize, entries: &[Entry]) {
         let (Some(id), Ok(place)) = (entries[at].id(), u32::try_from(at)) else {
             return;

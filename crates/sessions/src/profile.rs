@@ -1,4 +1,5 @@
-//! How does an agent name, begin and fill its session files? The rules of pi and its forks, as data.
+//! How does an agent name, begin and fill its session files? The rules of pi and its forks, as
+//! data.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -44,11 +45,13 @@ pub struct Profile {
     pub session_ids: SessionIds,
     /// What branch summaries name.
     pub from_id: FromId,
-    /// Whether working directories are made plain (`..`, doubled and last slashes gone) before they are used.
+    /// Whether working directories are made plain (`..`, doubled and last slashes gone) before they
+    /// are used.
     pub plain_paths: bool,
     /// Whether line ends in a name become spaces.
     pub one_line_names: bool,
-    /// Whether the agent knows system messages, usage entries and context edits. Where it does not, none is written.
+    /// Whether the agent knows system messages, usage entries and context edits. Where it does not,
+    /// none is written.
     pub knows_prompts: bool,
 }
 
@@ -107,8 +110,8 @@ impl Profile {
         plain(Path::new(cwd)).to_string_lossy().into_owned()
     }
 
-    /// The folder of a working directory, below the agent's sessions folder: one leading slash goes, every other and every
-    /// colon becomes `-`, two dashes stand on both sides.
+    /// The folder of a working directory, below the agent's sessions folder: one leading slash
+    /// goes, every other and every colon becomes `-`, two dashes stand on both sides.
     pub fn folder(&self, cwd: &str) -> String {
         let cwd = self.cwd(cwd);
         let rest = cwd.strip_prefix(['/', '\\']).unwrap_or(&cwd);

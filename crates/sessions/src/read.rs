@@ -1,5 +1,5 @@
-//! How do the bytes of a file come into memory? Into large pages where the system has them: small ones cost more than all
-//! that is done with the bytes after.
+//! How do the bytes of a file come into memory? Into large pages where the system has them: small
+//! ones cost more than all that is done with the bytes after.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +17,8 @@ pub(super) fn read(file: &File, from: u64, until: u64) -> io::Result<Bytes> {
     let length = usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
     #[cfg(target_os = "linux")]
     if length >= LARGE / 2 {
-        // Only of whole large pages in length is it laid out in them; what the file does not fill stays zero.
+        // Only of whole large pages in length is it laid out in them; what the file does not fill
+        // stays zero.
         let memory = memmap2::MmapMut::map_anon(length.next_multiple_of(LARGE))?;
         // A wish: systems without them, or with none free, give small ones.
         let _ = memory.advise(memmap2::Advice::HugePage);

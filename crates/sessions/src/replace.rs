@@ -1,4 +1,5 @@
-//! How does a file of an old version give way to its new form? By rename, after a copy of it is put away.
+//! How does a file of an old version give way to its new form? By rename, after a copy of it is put
+//! away.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,11 +9,12 @@ use super::disk::{LockedFile, append_lines};
 use super::error::Error;
 
 impl LockedFile<'_> {
-    /// Puts other bytes in the file's place: `change` makes them of what is there. The old file is kept below `backups`
-    /// under that name first.
+    /// Puts other bytes in the file's place: `change` makes them of what is there. The old file is
+    /// kept below `backups` under that name first.
     ///
-    /// Agents lock nothing. What one appends before the rename is [`Error::Replaced`], and the file stays; what one appends
-    /// to the old file in the moment of the rename is appended to the new one and to the copy.
+    /// Agents lock nothing. What one appends before the rename is [`Error::Replaced`], and the file
+    /// stays; what one appends to the old file in the moment of the rename is appended to the new
+    /// one and to the copy.
     pub(super) fn replace(
         mut self,
         backups: &Path,
@@ -50,7 +52,8 @@ impl LockedFile<'_> {
         })
     }
 
-    /// Puts a new file into the place of the locked one, unless that was changed meanwhile; the new one, and where it is.
+    /// Puts a new file into the place of the locked one, unless that was changed meanwhile; the new
+    /// one, and where it is.
     fn exchange(&mut self, bytes: &[u8]) -> Result<(File, PathBuf), Error> {
         let path = self.path().to_path_buf();
         // A symbolic link stays one: what it names is replaced.
@@ -66,7 +69,8 @@ impl LockedFile<'_> {
         }
     }
 
-    /// A locked file with these bytes in the same folder, under a name that ends in no way that an agent looks for.
+    /// A locked file with these bytes in the same folder, under a name that ends in no way that an
+    /// agent looks for.
     fn beside(&self, path: &Path, bytes: &[u8]) -> io::Result<tempfile::NamedTempFile> {
         let folder = path.parent().unwrap_or(Path::new("."));
         let mut new = tempfile::Builder::new()

@@ -2,7 +2,8 @@
 
 use sessionary_formats::json;
 
-/// The object with `key` set to `value` (JSON text): at its place, where it has that member, else at the end.
+/// The object with `key` set to `value` (JSON text): at its place, where it has that member, else
+/// at the end.
 pub(super) fn set(object: &str, key: &str, value: &str) -> String {
     let members = json::members(object);
     let mut out = String::with_capacity(object.len() + key.len() + value.len() + 4);

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use sessionary_formats::json;
 
-/// Where something stands in the text of an entry: a session has many entries, and most say the same few things.
+/// Where something stands in the text of an entry: a session has many entries, and most say the
+/// same few things.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Span {
     start: u32,

@@ -1,4 +1,5 @@
-//! Which threads share the work? One for each core, made when they are first needed; fewer where the system gives no more.
+//! Which threads share the work? One for each core, made when they are first needed; fewer where
+//! the system gives no more.
 
 use std::sync::OnceLock;
 use std::thread::available_parallelism;

@@ -30,8 +30,8 @@ object! {
     CompactionEntry skip BASE {
         /// The summary.
         summary: "summary" String,
-        /// The first entry that the context keeps beside the summary. When it is appended: nothing is kept where this is
-        /// absent (pi then writes the entry's own id).
+        /// The first entry that the context keeps beside the summary. When it is appended: nothing
+        /// is kept where this is absent (pi then writes the entry's own id).
         first_kept_entry_id: "firstKeptEntryId" Option<String>,
         /// Tokens that the context had before.
         tokens_before: "tokensBefore" i64,

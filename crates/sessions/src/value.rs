@@ -1,4 +1,5 @@
-//! How typed values are read from JSON and written to it: tolerantly, in a fixed order, keeping what no type names.
+//! How typed values are read from JSON and written to it: tolerantly, in a fixed order, keeping
+//! what no type names.
 
 use sessionary_formats::json;
 
@@ -7,8 +8,8 @@ use sessionary_formats::json;
 pub struct Json(Box<str>);
 
 impl Json {
-    /// The text, where it is one JSON value that `JSON.parse` accepts. It is kept as it is written; what is appended to
-    /// a session is written as `JSON.stringify` writes it.
+    /// The text, where it is one JSON value that `JSON.parse` accepts. It is kept as it is written;
+    /// what is appended to a session is written as `JSON.stringify` writes it.
     pub fn parse(text: &str) -> Option<Self> {
         let value = json::whole(text.as_bytes())?;
         Some(Self(text[value].into()))
@@ -40,7 +41,8 @@ impl Json {
     }
 }
 
-/// Members that a type does not name, or whose values are not of the named type: in order, as they are written.
+/// Members that a type does not name, or whose values are not of the named type: in order, as they
+/// are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Members(pub Vec<(String, Json)>);
 
@@ -184,7 +186,8 @@ pub(super) fn quote(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Adds a member to an object that is being written; `out` ends behind the brace or the member before.
+/// Adds a member to an object that is being written; `out` ends behind the brace or the member
+/// before.
 pub(super) fn put(out: &mut String, key: &str, value: &impl Value) {
     if value.is_absent() {
         return;

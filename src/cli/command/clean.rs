@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+use sessionary::index_files::traces;
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::settings;
-use sessionary::index_files::traces;
 
 use crate::args::Global;
 use crate::autostart;

@@ -1,5 +1,5 @@
-//! What do the verbs that change a session do to one of clido's? They write a line at its end, or copy all of it; what clido
-//! has no notion of they refuse.
+//! What do the verbs that change a session do to one of clido's? They write a line at its end, or
+//! copy all of it; what clido has no notion of they refuse.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,7 +109,8 @@ pub fn written(what: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The folder of the project below the root that the session is in; where there is one folder for all, that one.
+/// The folder of the project below the root that the session is in; where there is one folder for
+/// all, that one.
 fn folder_of_fork(row: &SessionRow, cwd: &str, config: &Config) -> PathBuf {
     let beside = row.path.parent().unwrap_or(Path::new("."));
     let is_of = |path: &Path| row.path.starts_with(path);

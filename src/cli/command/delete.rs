@@ -49,7 +49,8 @@ const IN_USE_MS: i64 = 60_000;
 struct Answer {
     schema_version: u32,
     dry_run: bool,
-    /// Each session that was (or would be) moved, subagents before the session whose folder holds theirs.
+    /// Each session that was (or would be) moved, subagents before the session whose folder holds
+    /// theirs.
     sessions: Vec<TrashedSession>,
 }
 

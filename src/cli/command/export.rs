@@ -257,7 +257,8 @@ fn written(
     Ok((ExportReport { entries, bytes }, streamed))
 }
 
-/// Writes a file beside its place, readable by its owner alone, and moves it there when it is whole.
+/// Writes a file beside its place, readable by its owner alone, and moves it there when it is
+/// whole.
 fn to_file(path: &Path, force: bool, spool: Spool) -> Result<(), Failure> {
     let told = || path.display().to_string();
     let folder = path.parent().unwrap_or(Path::new("/"));

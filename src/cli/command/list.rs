@@ -80,7 +80,8 @@ pub struct List {
     /// Print a JSON object a session
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
-    /// While files are still being read, print what is known so far: a whole list a line, the last is the answer
+    /// While files are still being read, print what is known so far: a whole list a line, the last
+    /// is the answer
     #[arg(long, requires = "json")]
     provisional: bool,
     /// With the text of all messages (JSON only)
@@ -419,8 +420,8 @@ impl Folders {
         }
     }
 
-    /// The nearest directory above `cwd` that has sessions, else the one below it with the newest, else the newest in
-    /// another working tree of its repository.
+    /// The nearest directory above `cwd` that has sessions, else the one below it with the newest,
+    /// else the newest in another working tree of its repository.
     fn nearest(&self, cwd: &Path) -> Option<(&Path, u64)> {
         let canonical = cwd.canonicalize().unwrap_or_else(|_| cwd.to_path_buf());
         let is_named = |(path, _): &&(PathBuf, u64)| !path.as_os_str().is_empty();

@@ -55,8 +55,9 @@ const LAST: &str = "last";
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
 
-/// Runs what was typed: once more where the catalogue turned out to be damaged, or was made anew by another process. No verb changes a session before the index
-/// has answered all that the verb asks of it.
+/// Runs what was typed: once more where the catalogue turned out to be damaged, or was made anew by
+/// another process. No verb changes a session before the index has answered all that the verb asks
+/// of it.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
     let Cli { global, command } = cli;
     match verb(&global, command.as_ref(), screen) {
@@ -129,7 +130,8 @@ fn writer(config: &Config, wait: bool, progress: &mut Progress) -> Result<Indexe
     })
 }
 
-/// The index again, for a verb that asks all of it; an error where there is none and none can be made.
+/// The index again, for a verb that asks all of it; an error where there is none and none can be
+/// made.
 fn answerable(index: Index) -> Result<Index, Failure> {
     match no_index(&index) {
         Some(failure) => Err(failure),
@@ -156,7 +158,8 @@ fn opened(index: Index, screen: &Screen) -> Index {
     index
 }
 
-/// The session that `name` means. A file that is in no scanned folder gets an index of its own, in `index`'s place.
+/// The session that `name` means. A file that is in no scanned folder gets an index of its own, in
+/// `index`'s place.
 fn session(
     name: &str,
     index: &mut Index,
@@ -316,8 +319,8 @@ fn ask(question: &str) -> std::io::Result<Reply> {
     Ok(if is_yes { Reply::Yes } else { Reply::No })
 }
 
-/// Asks before something is done. `Some`: it is not, and how the command ends. A no is an answer, and no error; without
-/// anybody to ask it is one, and `hint` says what helps.
+/// Asks before something is done. `Some`: it is not, and how the command ends. A no is an answer,
+/// and no error; without anybody to ask it is one, and `hint` says what helps.
 fn declined(
     question: &str,
     nothing: &str,

@@ -1,4 +1,5 @@
-//! Which folders does the index hold sessions of, and how are those forgotten that nobody names any more?
+//! Which folders does the index hold sessions of, and how are those forgotten that nobody names any
+//! more?
 
 use std::path::PathBuf;
 

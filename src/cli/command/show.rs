@@ -28,7 +28,8 @@ const OUTPUT_LINES: usize = 12;
     sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n\n\
     On a terminal long tool output is cut; --full, a pipe or naming the entry shows all of it.")]
 pub struct Show {
-    /// Session id, the beginning of one, a path, or `last`; with `:ENTRY` one entry (an id or L<line>)
+    /// Session id, the beginning of one, a path, or `last`; with `:ENTRY` one entry (an id or
+    /// L<line>)
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
     /// With N entries on either side of ENTRY
@@ -129,7 +130,8 @@ pub(super) fn named(
     screen: &Screen,
 ) -> Result<(SessionRow, Option<String>), Failure> {
     let whole = super::session(text, index, config, screen);
-    // A beginning of an id is only the second guess: `a:1` is an entry of `a`, and not the session `a:12`.
+    // A beginning of an id is only the second guess: `a:1` is an entry of `a`, and not the session
+    // `a:12`.
     if Path::new(text).exists() || whole.as_ref().is_ok_and(|row| row.id == text) {
         return Ok((whole?, None));
     }

@@ -87,7 +87,8 @@ pub fn run(args: &Sql, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         Ok(((out, rows), streamed))
     })?;
     spool.print()?;
-    // Files that cannot be read are in the view `problems`; what keeps the catalogue from being current is nowhere in it.
+    // Files that cannot be read are in the view `problems`; what keeps the catalogue from being
+    // current is nowhere in it.
     let streamed = StreamOutcome {
         complete: streamed.complete || index.report().is_some_and(|r| r.files_unreadable > 0),
         ..streamed

@@ -26,8 +26,9 @@ pub struct Verify {}
 
 pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
-    // What agents have written since the last sync is no difference: it is taken in first, as every command does. Files
-    // that are as they were are not read for that, so nothing else is mended before it is told.
+    // What agents have written since the last sync is no difference: it is taken in first, as every
+    // command does. Files that are as they were are not read for that, so nothing else is mended
+    // before it is told.
     let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     let index = super::answerable(index)?;
     let verification = index.verify(&mut |event| progress.event(event))?;

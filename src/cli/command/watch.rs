@@ -1,4 +1,5 @@
-//! Can the index follow the files while they are written? One process watches, until something ends it.
+//! Can the index follow the files while they are written? One process watches, until something ends
+//! it.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -246,7 +247,8 @@ fn line(change: &Change, screen: &Screen) -> Result<String, Failure> {
     Ok(plain_line(&line))
 }
 
-/// Everything else is talk; `known` are the notes that were made since the last look at everything, or at it.
+/// Everything else is talk; `known` are the notes that were made since the last look at everything,
+/// or at it.
 fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, talk: &Printer) {
     match watched {
         WatchEvent::Watching(directories) => {

@@ -1,5 +1,6 @@
-//! What do the verbs that change a session have in common? They find it, do their work through `SessionManager`, and say
-//! what came of it; with `--dry-run` they do it on a copy and say what would.
+//! What do the verbs that change a session have in common? They find it, do their work through
+//! `SessionManager`, and say what came of it; with `--dry-run` they do it on a copy and say what
+//! would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +88,8 @@ fn backups() -> Option<PathBuf> {
         .map(|dir| dir.join("sessionary/backups"))
 }
 
-/// The folder with a folder for each working directory, above a session's own; or, where that is not so, the one folder.
+/// The folder with a folder for each working directory, above a session's own; or, where that is
+/// not so, the one folder.
 pub fn setup_of(row: &SessionRow, config: &Config, screen: &Screen) -> Result<Setup, Failure> {
     let folder = row.path.parent().unwrap_or(Path::new("."));
     let per_project = folder
@@ -105,8 +107,8 @@ pub fn setup_of(row: &SessionRow, config: &Config, screen: &Screen) -> Result<Se
     Ok(setup)
 }
 
-/// Changes the session that `name` means, standing at the entry it names, and says what was added. A session of clido's gets
-/// the line that `of_clido` has for it.
+/// Changes the session that `name` means, standing at the entry it names, and says what was added.
+/// A session of clido's gets the line that `of_clido` has for it.
 pub fn change(
     name: &str,
     DryRun { dry_run }: DryRun,
@@ -200,8 +202,8 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Brings the index, where there is one, up to the files that were just written. Where another process is at it, that one or
-/// the next look sees them.
+/// Brings the index, where there is one, up to the files that were just written. Where another
+/// process is at it, that one or the next look sees them.
 pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
     let brought = sessionary::Indexer::open_existing(config).and_then(|indexer| match indexer {
         Some(mut indexer) => indexer.sync_files(files).map(|_| ()),
@@ -209,7 +211,8 @@ pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
     });
     match brought {
         Ok(()) | Err(sessionary::Error::Busy { .. }) => {}
-        // The session is written: what is wrong with the index is told, but is no failure of this command.
+        // The session is written: what is wrong with the index is told, but is no failure of this
+        // command.
         Err(error) => screen.say(&format!("The index does not have it yet: {error}")),
     }
 }
@@ -237,7 +240,8 @@ pub struct WriteResult<'a> {
     pub new: &'a str,
 }
 
-/// Says what was written, or would be: on stdout the address of the new entry (or the new session's id), or the lines.
+/// Says what was written, or would be: on stdout the address of the new entry (or the new session's
+/// id), or the lines.
 pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
         let lines = said.new.lines();

@@ -1,7 +1,7 @@
 //! How is a tree drawn so that a chain of a million entries stays one column wide?
 //!
-//! Only branches indent: an only child stands right below its parent. Deep branching stops indenting
-//! at [`DEEPEST`], so a line's prefix is bounded as well.
+//! Only branches indent: an only child stands right below its parent. Deep branching stops
+//! indenting at [`DEEPEST`], so a line's prefix is bounded as well.
 
 use std::rc::Rc;
 
@@ -43,8 +43,8 @@ pub const ASCII: Signs = Signs {
     leaf: "@",
 };
 
-/// What stands before each row. `parents` says which row each hangs below; rows come in the order of a walk from
-/// parents to children, and a row without a parent begins at the margin.
+/// What stands before each row. `parents` says which row each hangs below; rows come in the order
+/// of a walk from parents to children, and a row without a parent begins at the margin.
 pub fn prefixes(parents: &[Option<u32>], signs: &Signs) -> Vec<Rc<str>> {
     let mut children = vec![0_u32; parents.len()];
     for above in parents.iter().flatten() {

@@ -1,7 +1,8 @@
 //! How is a transcript written as one HTML page that loads nothing and runs nothing?
 //!
-//! Whatever stands in a session is text: it is escaped, and of the Markdown in it only what marks up text becomes HTML.
-//! Should something get through all the same, the page's own policy lets it load and run nothing.
+//! Whatever stands in a session is text: it is escaped, and of the Markdown in it only what marks
+//! up text becomes HTML. Should something get through all the same, the page's own policy lets it
+//! load and run nothing.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use sessionary::model::{Class, SessionRow, ShownEntry};
@@ -119,7 +120,8 @@ fn output(pieces: &[String]) -> String {
     )
 }
 
-/// Markdown as HTML. HTML in it is shown as code, images are their description, and links lead to the web or nowhere.
+/// Markdown as HTML. HTML in it is shown as code, images are their description, and links lead to
+/// the web or nowhere.
 fn marked_up(text: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;

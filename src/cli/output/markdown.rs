@@ -53,7 +53,8 @@ pub fn entry(entry: &ShownEntry) -> String {
             }
         }
     }
-    // Behind a list what is indented is no code any more, but a part of the list: pieces are looked at together, too.
+    // Behind a list what is indented is no code any more, but a part of the list: pieces are looked
+    // at together, too.
     format!("\n---\n\n{}\n", inert(&out))
 }
 
@@ -114,11 +115,13 @@ const DIALECTS: [Options; 3] = [
         .union(Options::ENABLE_GFM),
     Options::all(),
 ];
-/// What becomes text may turn other text into code, or out of it. Where that has no end so soon, all of it becomes code.
+/// What becomes text may turn other text into code, or out of it. Where that has no end so soon,
+/// all of it becomes code.
 const ROUNDS: usize = 16;
 
-/// What somebody said in Markdown, with nothing in it that acts or reaches beyond its own end, whoever reads it: tags,
-/// links, images and attributes are text, and a fence that is open is closed.
+/// What somebody said in Markdown, with nothing in it that acts or reaches beyond its own end,
+/// whoever reads it: tags, links, images and attributes are text, and a fence that is open is
+/// closed.
 fn inert(text: &str) -> String {
     let mut inert = text.trim_end().to_owned();
     for _ in 0..ROUNDS {
@@ -160,8 +163,8 @@ fn parsed(text: &str, dialect: Options) -> impl Iterator<Item = (Event<'_>, Rang
     Parser::new_ext(text, dialect).into_offset_iter()
 }
 
-/// What begins, or could for a reader of another kind, a tag, a link, an image, a definition or attributes; and lines that
-/// are rules here and enclose metadata elsewhere.
+/// What begins, or could for a reader of another kind, a tag, a link, an image, a definition or
+/// attributes; and lines that are rules here and enclose metadata elsewhere.
 fn live(text: &str, dialect: Options) -> Vec<(usize, Edit)> {
     let mut edits = Vec::new();
     // Where text is code, in order. What stands behind the mark of a fence is not.
@@ -208,7 +211,8 @@ fn live(text: &str, dialect: Options) -> Vec<(usize, Edit)> {
     edits
 }
 
-/// The fence of a block of code that the end of the text does not close. In a list or a quotation it ends with that.
+/// The fence of a block of code that the end of the text does not close. In a list or a quotation
+/// it ends with that.
 fn open_fence(text: &str, dialect: Options) -> Option<String> {
     let mut depth = 0;
     let mut last = None;

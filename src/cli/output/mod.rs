@@ -1,4 +1,5 @@
-//! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was asked for.
+//! How is an answer printed? One [`Screen`] knows width, colours, the time, and whether JSON was
+//! asked for.
 
 pub mod branches;
 pub mod csv;
@@ -124,7 +125,8 @@ impl Screen {
         self.left_out.get()
     }
 
-    /// JSON of a session, as it may be printed: with keys and strings redacted one by one it is whole still.
+    /// JSON of a session, as it may be printed: with keys and strings redacted one by one it is
+    /// whole still.
     pub fn masked_json(&self, text: &str) -> Option<Box<RawValue>> {
         let masked = self.mask().and_then(|mask| json::masked(text, mask));
         self.count(text, masked.as_deref());

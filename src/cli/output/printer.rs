@@ -1,4 +1,5 @@
-//! How is something printed by whom no reader may hold up? By a thread of its own, from a queue that has an end.
+//! How is something printed by whom no reader may hold up? By a thread of its own, from a queue
+//! that has an end.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -32,8 +33,8 @@ struct Queue {
 }
 
 impl Printer {
-    /// Begins to print. `gap` is printed in the place of all that has no room; when nothing can be printed any more,
-    /// `failed` is called.
+    /// Begins to print. `gap` is printed in the place of all that has no room; when nothing can be
+    /// printed any more, `failed` is called.
     ///
     /// # Errors
     /// No thread can be started.

@@ -1,4 +1,5 @@
-//! What is there to see while the answer is still being made? Its first rows, on stderr, replaced until it comes.
+//! What is there to see while the answer is still being made? Its first rows, on stderr, replaced
+//! until it comes.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};

@@ -12,7 +12,8 @@ pub fn posix(word: &str) -> String {
     for character in word.chars() {
         match character {
             '\'' => quoted.push_str(r"'\''"),
-            // What a terminal would act on is spelt out. A line feed would be lost that way, and does no harm.
+            // What a terminal would act on is spelt out. A line feed would be lost that way, and
+            // does no harm.
             c if c != '\n' && acts(c) => {
                 quoted.push_str("'\"$(printf '");
                 for byte in c.encode_utf8(&mut [0; 4]).bytes() {

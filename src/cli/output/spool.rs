@@ -9,7 +9,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes of an answer that are held in memory, the first ones. The lists of most people are shorter.
+/// Bytes of an answer that are held in memory, the first ones. The lists of most people are
+/// shorter.
 const HELD: usize = 2 << 20;
 
 /// Whether anything was printed.

@@ -36,7 +36,8 @@ impl Stream {
     }
 }
 
-/// A JSON object whose last list is printed piece by piece: what stands before and after its members.
+/// A JSON object whose last list is printed piece by piece: what stands before and after its
+/// members.
 pub struct JsonFrame {
     /// Up to and with the opening bracket.
     pub before: String,

@@ -7,7 +7,8 @@ use super::text::{columns, fit, fit_end};
 
 /// The narrowest a column is cut to.
 const NARROWEST: usize = 8;
-/// Where nothing is cut, a column is padded to so many columns at most: one long text would push all others far to the right.
+/// Where nothing is cut, a column is padded to so many columns at most: one long text would push
+/// all others far to the right.
 const PADDED: usize = 48;
 /// Columns between two columns.
 const GAP: usize = 2;
@@ -157,7 +158,8 @@ impl Columns {
         }
     }
 
-    /// How lines look in which these columns stand side by side, `width` columns wide at most, or else as long as they are.
+    /// How lines look in which these columns stand side by side, `width` columns wide at most, or
+    /// else as long as they are.
     pub fn side_by_side(mut self, style: Style, width: Option<usize>) -> Lines {
         match width {
             Some(width) => self.shrink(width),

@@ -190,7 +190,8 @@ pub fn is_safe_json(json: &[u8]) -> bool {
     json.is_ascii() && memchr::memchr(DEL, json).is_none()
 }
 
-/// Where the first byte beyond printing ASCII is. Most of it has none: blocks of bytes are asked at once.
+/// Where the first byte beyond printing ASCII is. Most of it has none: blocks of bytes are asked at
+/// once.
 fn first_beyond_ascii(bytes: &[u8]) -> Option<usize> {
     let clear = bytes.chunks(64).take_while(|block| is_safe_json(block));
     let from = clear.map(<[u8]>::len).sum();

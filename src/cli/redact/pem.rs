@@ -10,10 +10,12 @@ const PART: usize = 16;
 const GAP: usize = 160;
 /// So much may where one does: a path and a number before each, colours.
 const LONG_GAP: usize = 2_000;
-/// So many end before the first of a key: the one that begins it, two headers, and the empty one behind them.
+/// So many end before the first of a key: the one that begins it, two headers, and the empty one
+/// behind them.
 const ENDS: usize = 4;
 
-/// How many bytes behind the line that begins a key are of the key: to the line that ends it, or to the last line there is.
+/// How many bytes behind the line that begins a key are of the key: to the line that ends it, or to
+/// the last line there is.
 pub fn body(text: &str) -> usize {
     if text.starts_with(MARK) {
         // What follows is of no key any more.

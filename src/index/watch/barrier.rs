@@ -1,9 +1,10 @@
 //! What does a live watcher vouch for, and how is it asked whether the index equals the files now?
 //!
-//! A watcher holds a lock on `watch/lock` as long as it lives, and says in `watch/state.json` what it watches. Whoever wants
-//! to know makes a *cookie*, a file beside these. It is told of in the same queue as all changes of session files, so when
-//! the watcher comes to it, all that was told before is in the catalogue: then it removes the cookie. A heartbeat would
-//! prove that a process lives; this proves that it is not behind.
+//! A watcher holds a lock on `watch/lock` as long as it lives, and says in `watch/state.json` what
+//! it watches. Whoever wants to know makes a *cookie*, a file beside these. It is told of in the
+//! same queue as all changes of session files, so when the watcher comes to it, all that was told
+//! before is in the catalogue: then it removes the cookie. A heartbeat would prove that a process
+//! lives; this proves that it is not behind.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -173,8 +174,8 @@ impl WatcherFence {
         path.parent() == Some(&*self.directory) && name.is_some_and(|name| name.starts_with(COOKIE))
     }
 
-    /// Say what is watched, if that is something else than before. `false`: it cannot be said now; then nothing is said,
-    /// and readers look for themselves.
+    /// Say what is watched, if that is something else than before. `false`: it cannot be said now;
+    /// then nothing is said, and readers look for themselves.
     pub fn say(&mut self, state: &WatcherState) -> bool {
         if self.said.as_ref() == Some(state) {
             return true;
@@ -196,8 +197,8 @@ impl WatcherFence {
         let _ = fs::remove_file(cookie);
     }
 
-    /// Remove the cookies of those who were killed while they waited, after a look at everything that began at this time:
-    /// should somebody wait all the same, it is the truth.
+    /// Remove the cookies of those who were killed while they waited, after a look at everything
+    /// that began at this time: should somebody wait all the same, it is the truth.
     pub fn sweep(&self, began: SystemTime) {
         let Ok(names) = fs::read_dir(&self.directory) else {
             return;
@@ -246,7 +247,8 @@ impl ReaderFence {
         Some(ReaderFence { directory, state })
     }
 
-    /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`; how long it took.
+    /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`; how
+    /// long it took.
     pub fn ask(&self, patience: Duration) -> Option<Duration> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -267,7 +269,8 @@ impl ReaderFence {
                 let _ = fs::remove_file(&cookie);
                 return None;
             }
-            // An answer takes some tenths of a millisecond; what takes longer is asked for less often.
+            // An answer takes some tenths of a millisecond; what takes longer is asked for less
+            // often.
             sleep((waited / 8).clamp(Duration::from_micros(20), Duration::from_millis(2)));
         }
     }

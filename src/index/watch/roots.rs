@@ -1,4 +1,5 @@
-//! Which directories are watched? All below every root, and for a root that is not there the nearest one above it.
+//! Which directories are watched? All below every root, and for a root that is not there the
+//! nearest one above it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -51,7 +52,8 @@ impl WatchedRoot {
         directory(&self.path) != self.own
     }
 
-    /// Whether directories of it are those of another root by another name: the system tells of each by one name only.
+    /// Whether directories of it are those of another root by another name: the system tells of
+    /// each by one name only.
     fn shares(&self, other: &WatchedRoot) -> bool {
         let is_in = |a: &Path, b: &Path| a.starts_with(b) || b.starts_with(a);
         self.own.is_some()
@@ -68,7 +70,8 @@ fn directory(path: &Path) -> Option<(i64, i64)> {
 }
 
 impl Watch<'_> {
-    /// Whether another directory stands in the place of a root that something was told of, or, where somebody asks, of any.
+    /// Whether another directory stands in the place of a root that something was told of, or,
+    /// where somebody asks, of any.
     pub(super) fn roots_are_others(&self) -> bool {
         let asked = !self.cookies.is_empty();
         let mut roots = self.roots.iter().enumerate();
@@ -101,7 +104,8 @@ impl Watch<'_> {
         }
     }
 
-    /// All names by which roots and links lead to this path: of a directory with several the system tells one.
+    /// All names by which roots and links lead to this path: of a directory with several the system
+    /// tells one.
     fn names(&self, path: &Path) -> BTreeSet<PathBuf> {
         let mut names = BTreeSet::from([path.to_path_buf()]);
         let links = || self.roots.iter().flat_map(|root| &root.met.links);
@@ -139,7 +143,8 @@ impl Watch<'_> {
         names
     }
 
-    /// Watch every root of the configuration, those that were not there before and those that changed among them.
+    /// Watch every root of the configuration, those that were not there before and those that
+    /// changed among them.
     pub(super) fn watch_roots(&mut self) {
         let known = self.roots.len();
         let new = self.indexer.config.roots.iter().skip(known);
@@ -190,7 +195,8 @@ impl Watch<'_> {
                 // What came in the meantime is seen now, what comes later is told.
                 Ok(true) if nearest() == Some(above) && directory(&path).is_none() => return,
                 Ok(_) => {}
-                // Nobody tells of what comes into a directory that may not be read; the full scan finds it.
+                // Nobody tells of what comes into a directory that may not be read; the full scan
+                // finds it.
                 Err(_) => return,
             }
         }
@@ -217,8 +223,8 @@ impl Watch<'_> {
         }
     }
 
-    /// A directory that is new is watched before it is looked at. A link that comes or goes takes with it what is told of
-    /// the directory it leads to: all is watched anew.
+    /// A directory that is new is watched before it is looked at. A link that comes or goes takes
+    /// with it what is told of the directory it leads to: all is watched anew.
     fn watch_if_directory(&mut self, at: usize, path: &Path) {
         let own = fs::symlink_metadata(path);
         let is_link = own.as_ref().is_ok_and(fs::Metadata::is_symlink);

@@ -1,4 +1,5 @@
-//! What is done when something was told, or is due? Look, write, say, answer; then index words, settle and prove.
+//! What is done when something was told, or is due? Look, write, say, answer; then index words,
+//! settle and prove.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -191,7 +192,8 @@ impl Watch<'_> {
         Ok(is_other.then_some(WatchEnd::Reconfigured))
     }
 
-    /// Whether somebody has begun to make another index in this one's place: it may lack anything still.
+    /// Whether somebody has begun to make another index in this one's place: it may lack anything
+    /// still.
     fn index_is_other(&self) -> Result<bool, Error> {
         let path = self.indexer.config.catalogue_path();
         if file_at(&path) != self.indexer.catalogue.file() {
@@ -225,7 +227,8 @@ impl Watch<'_> {
         // What follows touches few pages; without this memory would grow with the index.
         self.indexer.catalogue.keep_few_pages()?;
         self.looked_at = looked_at;
-        // Roots that follow from sessions met for the first time are watched from now on, and looked at once more.
+        // Roots that follow from sessions met for the first time are watched from now on, and
+        // looked at once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
         let took = looked_for(&report);
         let now = Instant::now();
@@ -258,7 +261,8 @@ impl Watch<'_> {
     /// Look at what was told of.
     fn sync(&mut self) -> Result<Done, Error> {
         let mut report = Report::default();
-        // Who asks wants to be certain: what may have changed within a tick of the clock is read again.
+        // Who asks wants to be certain: what may have changed within a tick of the clock is read
+        // again.
         let prove = !self.cookies.is_empty();
         if prove {
             for (at, path) in std::mem::take(&mut self.doubted) {
@@ -375,13 +379,14 @@ impl Watch<'_> {
     }
 }
 
-/// What a look costs, without the reading of what was new: the next one must not wait for as long as a first index took.
+/// What a look costs, without the reading of what was new: the next one must not wait for as long
+/// as a first index took.
 fn looked_for(report: &Report) -> Duration {
     Duration::try_from_secs_f64(report.ms.discover / 1000.0).unwrap_or_default()
 }
 
-/// Whether it may be possible later: the disk is full or read-only, too many files are open, or whoever took the lock when it
-/// was given up keeps it.
+/// Whether it may be possible later: the disk is full or read-only, too many files are open, or
+/// whoever took the lock when it was given up keeps it.
 fn passes(error: &Error) -> bool {
     match error {
         Error::Io { .. } | Error::Unwritable { .. } | Error::Busy { .. } => true,

@@ -1,4 +1,5 @@
-//! What does one thread do? It reads ranges of files and lets its part of the scan see their entries.
+//! What does one thread do? It reads ranges of files and lets its part of the scan see their
+//! entries.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

@@ -1,4 +1,5 @@
-//! Where do some entries stand in their session's tree? Told on the way up from the leaf, without an outline of the whole.
+//! Where do some entries stand in their session's tree? Told on the way up from the leaf, without
+//! an outline of the whole.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -11,8 +12,8 @@ use crate::source::checkpoint::hash;
 
 /// The way from a session's leaf to its root, met in reverse file order.
 ///
-/// It holds as long as a parent stands before its children and ids are not used twice where it matters; what is tangled
-/// otherwise is told so, and the whole outline must say.
+/// It holds as long as a parent stands before its children and ids are not used twice where it
+/// matters; what is tangled otherwise is told so, and the whole outline must say.
 pub(super) struct LeafPath {
     /// Whose places are asked, the last one in the file first.
     asked: std::iter::Peekable<std::vec::IntoIter<i64>>,
@@ -64,7 +65,8 @@ impl LeafPath {
         }
     }
 
-    /// The entry before the one met last. It breaks off when enough is known, as when the branch ends.
+    /// The entry before the one met last. It breaks off when enough is known, as when the branch
+    /// ends.
     pub fn meet(&mut self, Ascended { key, id, parent }: Ascended<'_>) -> ControlFlow<()> {
         let is_next = match &self.next {
             None => self.leaf == Some(key),
@@ -128,8 +130,9 @@ impl LeafPath {
         }
     }
 
-    /// Whether all stand on the branch: nothing that is met further up changes that. What stands beside it may still turn out
-    /// to be on it, by a parent that stands after its child: there the way goes on up to the root.
+    /// Whether all stand on the branch: nothing that is met further up changes that. What stands
+    /// beside it may still turn out to be on it, by a parent that stands after its child: there the
+    /// way goes on up to the root.
     fn is_told(&mut self) -> bool {
         self.asked.peek().is_none() && self.pending.is_empty() && !self.abandoned
     }

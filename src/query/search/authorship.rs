@@ -1,11 +1,12 @@
 //! Did a person type this, or did a program put it into their message, or did they paste it?
 //!
-//! Agents add reminders, environment descriptions, instructions, files and skills to what a person typed, between tags:
-//! such whose name has a hyphen or a `_` in it (`<system-reminder>`, `<environment_context>`) or is in capitals
-//! (`<INSTRUCTIONS>`), or which have a name themselves (`<file name="…">`). People hardly ever write such in prose.
+//! Agents add reminders, environment descriptions, instructions, files and skills to what a person
+//! typed, between tags: such whose name has a hyphen or a `_` in it (`<system-reminder>`,
+//! `<environment_context>`) or is in capitals (`<INSTRUCTIONS>`), or which have a name themselves
+//! (`<file name="…">`). People hardly ever write such in prose.
 //!
-//! Pasted are logs, stack traces and code: ten lines and more, one after the other, that are fenced, or that begin as programs
-//! begin lines.
+//! Pasted are logs, stack traces and code: ten lines and more, one after the other, that are
+//! fenced, or that begin as programs begin lines.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -110,8 +111,8 @@ fn pastes(text: &str) -> Vec<Range<usize>> {
     pastes
 }
 
-/// Whether a line begins as programs begin them: indented, with a time, a level, a path, a prompt or a bracket. Lists and
-/// headings are what people write.
+/// Whether a line begins as programs begin them: indented, with a time, a level, a path, a prompt
+/// or a bracket. Lists and headings are what people write.
 fn is_of_program(line: &str) -> bool {
     let text = line.trim();
     let first = text.split_whitespace().next().unwrap_or_default();
@@ -138,7 +139,8 @@ fn is_of_program(line: &str) -> bool {
 
 /// Where tagged blocks are; those within others are left out.
 fn blocks(text: &str) -> Vec<Range<usize>> {
-    // By name, where their ends begin: a name whose end is missing is not looked for again and again.
+    // By name, where their ends begin: a name whose end is missing is not looked for again and
+    // again.
     let mut ends: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, _) in text.match_indices("</") {
         let name = name_at(text, at + 2);

@@ -1,4 +1,5 @@
-//! What is asked, and of which sides? Each alternative of a query is asked of the words on disk and of all that they lack.
+//! What is asked, and of which sides? Each alternative of a query is asked of the words on disk and
+//! of all that they lack.
 
 use std::collections::BTreeSet;
 
@@ -69,8 +70,8 @@ impl CompiledSearch<'_> {
         }
     }
 
-    /// Whether a passage of an entry, as its file and the catalogue have them, is what one of the `sides` asks for. Where the
-    /// entry's prompts are among the pieces, its kind does not matter.
+    /// Whether a passage of an entry, as its file and the catalogue have them, is what one of the
+    /// `sides` asks for. Where the entry's prompts are among the pieces, its kind does not matter.
     pub fn confirms(
         &self,
         search: &Search<'_>,

@@ -1,5 +1,6 @@
-//! How much matches in all? Passages that the index cannot decide on (phrases in what tools print) are read and counted as long
-//! as there are few; of more the answer tells how many may match. So it tells the same whatever the length of its page.
+//! How much matches in all? Passages that the index cannot decide on (phrases in what tools print)
+//! are read and counted as long as there are few; of more the answer tells how many may match. So
+//! it tells the same whatever the length of its page.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,8 @@ use crate::model::Class;
 use crate::query::show::Reader;
 use crate::words::{self, Order, SearchSource, search_any};
 
-/// So many passages are read to be counted, and so many bytes of lines, at most: as long as a search takes otherwise.
+/// So many passages are read to be counted, and so many bytes of lines, at most: as long as a
+/// search takes otherwise.
 const MOST: usize = 1024;
 const MOST_BYTES: u64 = 2 << 20;
 
@@ -46,8 +48,8 @@ impl MatchCounts {
         }
     }
 
-    /// How much more this is than what `less` has counted of the same, and whether it is certain. Of passages that may match
-    /// those that are among both are no difference.
+    /// How much more this is than what `less` has counted of the same, and whether it is certain.
+    /// Of passages that may match those that are among both are no difference.
     pub fn beyond(&self, less: &Self) -> (u64, bool) {
         match self.is_exact && less.is_exact {
             true => (self.total.saturating_sub(less.total), true),

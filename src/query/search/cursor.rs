@@ -26,7 +26,8 @@ pub(super) fn fingerprint(hash: u64) -> Fingerprint {
     (hash ^ hash >> 40) & ((1 << (4 * DIGITS)) - 1)
 }
 
-/// What is asked, in short: query, filters and order. How much of the answer a page shows may change from page to page.
+/// What is asked, in short: query, filters and order. How much of the answer a page shows may
+/// change from page to page.
 pub(super) fn question(query: &str, scope: &SearchScope) -> u64 {
     let asked = (
         query.trim(),

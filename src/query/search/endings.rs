@@ -1,7 +1,7 @@
 //! Which other endings may an English word have? Asked only when the word itself finds too little.
 //!
-//! `s`, `es`, `ed` and `ing`, with what spelling does to the letters before them. Forms that no language has do no harm:
-//! nothing holds them.
+//! `s`, `es`, `ed` and `ing`, with what spelling does to the letters before them. Forms that no
+//! language has do no harm: nothing holds them.
 
 /// A stem has this many letters at least.
 const SHORTEST: usize = 3;

@@ -1,5 +1,5 @@
-//! How is an answer kept to its bytes? Hits are left to the next page; where a single one is too much, what else there is
-//! is shortened or left out, and the answer names it.
+//! How is an answer kept to its bytes? Hits are left to the next page; where a single one is too
+//! much, what else there is is shortened or left out, and the answer names it.
 
 use super::cursor::{DIGITS, Fingerprint, SeenHits};
 use crate::error::Error;

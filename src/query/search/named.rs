@@ -14,7 +14,8 @@ const SHORTEST: usize = 4;
 const MOST: usize = 10;
 
 impl Search<'_> {
-    /// Name the sessions and entries that the query, if it is a single word, is the id of, or the beginning of one.
+    /// Name the sessions and entries that the query, if it is a single word, is the id of, or the
+    /// beginning of one.
     pub(super) fn name(&self, answer: &mut SearchAnswer) -> Result<(), Error> {
         let Some(id) = self.query.only().and_then(|only| id(only.expr.as_ref()?)) else {
             return Ok(());

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::Search;
+use super::authorship::{Author, author};
 use super::compiled::CompiledSearch;
 use super::counted::MatchCounts;
 use super::cursor::{Fingerprint, fingerprint};
@@ -13,7 +14,6 @@ use super::max_bytes::{self, PageHit, bytes};
 use super::passage::{CandidateCheck, Passage};
 use super::place::{Branches, places};
 use super::snippet::snippet;
-use super::authorship::{Author, author};
 use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
@@ -26,18 +26,19 @@ use crate::words::{self, Matcher, Order, recency};
 
 /// What is left of the score of text that a program put into a person's message.
 const INJECTED: f32 = 0.2;
-/// What is left of the score of what a person pasted: less than of prose, more than of the output that it mostly is.
+/// What is left of the score of what a person pasted: less than of prose, more than of the output
+/// that it mostly is.
 const PASTED: f32 = 0.5;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
 /// Shorter prose may be said twice without being a copy.
 const COPIED: usize = 80;
-/// A copy counts where it stands so near behind the hit or the copy before it, in candidates and in bytes of their lines.
-/// So much is looked at behind a page: it counts what a longer one would.
+/// A copy counts where it stands so near behind the hit or the copy before it, in candidates and in
+/// bytes of their lines. So much is looked at behind a page: it counts what a longer one would.
 pub(super) const AHEAD: usize = 16;
 const AHEAD_BYTES: u64 = 64 << 10;
-/// So many bytes of lines are read in vain for a page, at most: of candidates that only their text decides on, and that do not
-/// match.
+/// So many bytes of lines are read in vain for a page, at most: of candidates that only their text
+/// decides on, and that do not match.
 const VAIN_BYTES: u64 = 16 << 20;
 
 /// Hits on their way to the page.
@@ -158,7 +159,8 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// Whether no candidate matches, once there are no more: with a match there is a hit, or it was shown before.
+    /// Whether no candidate matches, once there are no more: with a match there is a hit, or it was
+    /// shown before.
     pub fn has_no_match(&self) -> bool {
         !self.matched && self.unverified == 0
     }
@@ -188,8 +190,8 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// The page is full: count the copies that stand near behind its hits, and see whether anything else is left.
-    /// Returns whether that is known.
+    /// The page is full: count the copies that stand near behind its hits, and see whether anything
+    /// else is left. Returns whether that is known.
     fn look_ahead(&mut self, hits: &[words::Hit], all: bool) -> Result<bool, Error> {
         self.more |= !self.late.is_empty();
         loop {
@@ -208,7 +210,8 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// Whether the next candidate, of so many bytes, could still be counted as a copy of a hit on the page.
+    /// Whether the next candidate, of so many bytes, could still be counted as a copy of a hit on
+    /// the page.
     fn is_near(&self, length: u64) -> bool {
         let known = self
             .ready

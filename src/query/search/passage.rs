@@ -1,4 +1,5 @@
-//! What does a candidate say? It is read again from its file, and asked whether that is what was looked for.
+//! What does a candidate say? It is read again from its file, and asked whether that is what was
+//! looked for.
 
 use super::Search;
 use super::compiled::CompiledSearch;
@@ -14,7 +15,8 @@ pub(super) enum CandidateCheck {
     Match(Passage),
     /// The index could not tell, and it does not.
     Other,
-    /// Its line has changed since it was catalogued, or cannot be read: what it says now is for the next check to find.
+    /// Its line has changed since it was catalogued, or cannot be read: what it says now is for the
+    /// next check to find.
     Stale,
 }
 
@@ -29,7 +31,8 @@ impl Search<'_> {
     /// The entry of a candidate.
     ///
     /// # Errors
-    /// [`Error::Store`] when there is none: the catalogue's snapshot holds every entry that the words may tell of.
+    /// [`Error::Store`] when there is none: the catalogue's snapshot holds every entry that the
+    /// words may tell of.
     pub(super) fn entry(&self, hit: &words::Hit) -> Result<Option<StoredEntry>, Error> {
         match self.catalogue.entry(hit.key as i64)? {
             None if self.has_words() => Err(damage("an entry that there is not")),
@@ -40,7 +43,8 @@ impl Search<'_> {
     /// Read a candidate, and ask it what `sides` ask.
     ///
     /// # Errors
-    /// [`Error::Store`] when the index was certain, and its line, which is as it was, says something else.
+    /// [`Error::Store`] when the index was certain, and its line, which is as it was, says
+    /// something else.
     pub(super) fn read(
         &self,
         (asked, sides): (&CompiledSearch<'_>, &[SearchSource<'_>]),

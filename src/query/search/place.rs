@@ -15,7 +15,8 @@ use crate::query::show::{Reader, address};
 /// Characters shown of a neighbour.
 const TEXT: usize = 160;
 
-/// Where these entries of one session stand; those that stand nowhere, as in sessions that never branch, are left out.
+/// Where these entries of one session stand; those that stand nowhere, as in sessions that never
+/// branch, are left out.
 pub(super) fn places(
     search: &Search<'_>,
     session: &StoredSession,
@@ -61,7 +62,8 @@ pub(super) struct Branches {
     /// Where in the outline each entry is.
     numbers: HashMap<i64, usize>,
     active: HashSet<usize>,
-    /// What the agent no longer sees: on the active branch, but before what the last compaction kept.
+    /// What the agent no longer sees: on the active branch, but before what the last compaction
+    /// kept.
     compacted: HashSet<usize>,
 }
 

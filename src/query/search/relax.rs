@@ -43,8 +43,8 @@ pub(super) fn each(
     some.then(|| relaxed.into_iter().zip(exprs).map(or_itself).collect())
 }
 
-/// The same with a typo, another ending or what comes after it allowed in each word; `None` where no word may have any. What
-/// is excluded is taken by the letter.
+/// The same with a typo, another ending or what comes after it allowed in each word; `None` where
+/// no word may have any. What is excluded is taken by the letter.
 pub(super) fn near(expr: &Expr) -> Option<Expr> {
     let mut changed = false;
     let near = with_others(expr, &mut changed);
@@ -91,8 +91,8 @@ fn may_have_typo(text: &str) -> bool {
         && !text.chars().skip(1).any(char::is_uppercase)
 }
 
-/// Words that are typed halfway: of commits, too, and of names that go on with a number (`oauth` of `OAuth2Token`). CJK is no
-/// single token.
+/// Words that are typed halfway: of commits, too, and of names that go on with a number (`oauth` of
+/// `OAuth2Token`). CJK is no single token.
 fn may_go_on(text: &str) -> bool {
     single_token(text).is_some_and(|word| word.chars().count() >= SHORTEST_BEGINNING)
 }

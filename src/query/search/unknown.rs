@@ -1,5 +1,5 @@
-//! Which values of filters does nothing in the index have? Such a value may be right all the same, so this is told only
-//! where nothing was found.
+//! Which values of filters does nothing in the index have? Such a value may be right all the same,
+//! so this is told only where nothing was found.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -147,7 +147,8 @@ fn add(known: &mut BTreeSet<String>, value: &str) {
     }
 }
 
-/// Whether one is meant where the other is typed: few letters are wrong, or some are missing at the end.
+/// Whether one is meant where the other is typed: few letters are wrong, or some are missing at the
+/// end.
 fn is_near(typed: &str, known: &str) -> bool {
     distance(typed, known) <= 1 + known.len() / 4
         || typed.len() > 2 && (known.starts_with(typed) || typed.starts_with(known))

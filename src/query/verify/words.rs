@@ -19,8 +19,8 @@ use crate::ingest::{Comparison, WordsState, entry_bytes, passages};
 use crate::model::Class;
 use crate::words::{Words, condemn};
 
-/// How often the words are asked for that do not go with the catalogue, or are damaged: while nobody
-/// writes, and while somebody does, who may be making them anew.
+/// How often the words are asked for that do not go with the catalogue, or are damaged: while
+/// nobody writes, and while somebody does, who may be making them anew.
 const TRIES: (usize, usize) = (3, 50);
 /// Between two of them, for whoever writes.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -185,8 +185,8 @@ struct SuspectEntry {
 }
 
 impl Inspection<'_> {
-    /// Ask of both stores, on one snapshot. Words that are just made anew are waited for, and in the
-    /// end it is asked without them.
+    /// Ask of both stores, on one snapshot. Words that are just made anew are waited for, and in
+    /// the end it is asked without them.
     fn with_words<T>(
         &self,
         ask: &mut dyn FnMut(Rc<WordsState>) -> Result<T, Error>,

@@ -1,4 +1,5 @@
-//! What lies at some paths below a root? No more of the root is looked at than these and what is below them.
+//! What lies at some paths below a root? No more of the root is looked at than these and what is
+//! below them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,8 +14,9 @@ use crate::source::identity::Identity;
 use crate::source::links::Links;
 use crate::source::listing::Kind;
 
-/// Look at `paths` below the root at `path`: files, directories, or nothing any more. `None` when the root itself cannot
-/// be looked at, or is on another device than `device`: then only a look at all of it tells what that means.
+/// Look at `paths` below the root at `path`: files, directories, or nothing any more. `None` when
+/// the root itself cannot be looked at, or is on another device than `device`: then only a look at
+/// all of it tells what that means.
 pub fn discover_at(
     path: &Path,
     flat: bool,
@@ -111,8 +113,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Device and inode of the root and of every directory on the way to `below`; `None` where a walk does not come along
-    /// there: a link is not followed, or leads to a folder above it.
+    /// Device and inode of the root and of every directory on the way to `below`; `None` where a
+    /// walk does not come along there: a link is not followed, or leads to a folder above it.
     fn way(&self, below: &Path, root: Identity) -> Option<Vec<(i64, i64)>> {
         let mut above = vec![(root.device, root.inode)];
         let mut way = PathBuf::new();

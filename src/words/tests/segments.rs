@@ -49,7 +49,8 @@ fn segments_hold_what_those_of_tantivy_hold() {
         }
         let (theirs, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         by_tantivy(theirs.path(), &docs);
-        // With little memory there are runs on the way, with less a run of each document, and several segments.
+        // With little memory there are runs on the way, with less a run of each document, and
+        // several segments.
         let memory = [1 << 30, 100_000, 20_000][round % 3];
         let mut writer = super::writer(ours.path(), memory, 1).unwrap();
         let mut adder = writer.adder().unwrap();

@@ -1,4 +1,5 @@
-//! What an agentuse session is: a fold over each of its documents, and the values agentuse's list shows.
+//! What an agentuse session is: a fold over each of its documents, and the values agentuse's list
+//! shows.
 
 use std::collections::BTreeMap;
 
@@ -125,7 +126,8 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
     }
 }
 
-/// The name of the session's folder: what is left of a file's path without its own place in the folder.
+/// The name of the session's folder: what is left of a file's path without its own place in the
+/// folder.
 fn home(source: &SourceFacts<'_>) -> String {
     let path = source.relative;
     let folder = path.ancestors().skip(1).find(|folder| {

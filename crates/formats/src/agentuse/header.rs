@@ -122,7 +122,8 @@ pub(super) fn own_of_unread(agent: &str, project: &str) -> String {
     Value::Object(own.into_iter().chain([flag]).collect()).to_string()
 }
 
-/// What agentuse's list says of the session; `None` where reading it fails there, and it goes by the folder's name.
+/// What agentuse's list says of the session; `None` where reading it fails there, and it goes by
+/// the folder's name.
 fn own(session: &Session<'_>) -> Option<Map<String, Value>> {
     // Where JavaScript would ask nothing for a field.
     if is_nothing(&session.agent) || is_nothing(&session.project) || is_nothing(&session.time) {

@@ -1,4 +1,5 @@
-//! agentuse's session files: a folder a session, a JSON document a message and a part, each replaced by rename.
+//! agentuse's session files: a folder a session, a JSON document a message and a part, each
+//! replaced by rename.
 
 use std::path::Path;
 

@@ -59,8 +59,9 @@ pub(super) fn shape(path: &Path) -> Shape {
     }
 }
 
-/// The message that a file belongs to, by its folders: `<message>/part/x.json`, `<message>/message.json`, and in
-/// the first layout `part/<message>/x.json`, `message/<message>.json`.
+/// The message that a file belongs to, by its folders: `<message>/part/x.json`,
+/// `<message>/message.json`, and in the first layout `part/<message>/x.json`,
+/// `message/<message>.json`.
 pub(super) fn message(path: &Path) -> Option<String> {
     let stem = || path.file_stem().map(|stem| stem.to_string_lossy());
     let above = || path.parent().and_then(Path::parent).map(name);
@@ -76,8 +77,8 @@ pub(super) fn message(path: &Path) -> Option<String> {
         .filter(|message| !message.is_empty())
 }
 
-/// Where the file belongs. Any folder name is taken below `project/`, also the old `global`; sessions of
-/// subagents are nested and stand for themselves.
+/// Where the file belongs. Any folder name is taken below `project/`, also the old `global`;
+/// sessions of subagents are nested and stand for themselves.
 pub(super) fn place(relative: &Path) -> Placement {
     let parts: Vec<_> = relative
         .components()

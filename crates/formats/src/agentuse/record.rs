@@ -163,7 +163,8 @@ pub(super) struct State<'a> {
     pub waits_for: Raw<'a>,
 }
 
-/// What a suspended call waits for. Its token and its URL let whoever has them answer: they are read by nothing.
+/// What a suspended call waits for. Its token and its URL let whoever has them answer: they are
+/// read by nothing.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct Payload<'a> {

@@ -1,4 +1,5 @@
-//! clido's session files: one JSON line an event, no ids, no tree; one bad line and clido shows none of it.
+//! clido's session files: one JSON line an event, no ids, no tree; one bad line and clido shows
+//! none of it.
 
 use std::path::Path;
 

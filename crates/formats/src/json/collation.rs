@@ -2,7 +2,8 @@
 //!
 //! The root collation of ICU, as far as names of files go: marks, then digits, then letters, each
 //! character for itself (`a10` before `a2`); accents count where all letters are equal, and case,
-//! lower first, where the accents are too. Scripts beyond Latin stand in the order of their code points.
+//! lower first, where the accents are too. Scripts beyond Latin stand in the order of their code
+//! points.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

@@ -1,4 +1,5 @@
-//! What an object or an array holds, one level deep: where each key and each value stand in the text.
+//! What an object or an array holds, one level deep: where each key and each value stand in the
+//! text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,8 +25,8 @@ impl Member<'_> {
     }
 }
 
-/// The members of an object in their order, repeated keys as often as they are written; none where the
-/// text is no object.
+/// The members of an object in their order, repeated keys as often as they are written; none where
+/// the text is no object.
 pub fn members(json: &str) -> Vec<Member<'_>> {
     let mut found = Vec::new();
     each(json, b'{', |start, at| {
@@ -43,7 +44,8 @@ pub fn members(json: &str) -> Vec<Member<'_>> {
     found
 }
 
-/// The value of the last member of that key, as `JSON.parse` takes it; `None` too where the text is no object.
+/// The value of the last member of that key, as `JSON.parse` takes it; `None` too where the text is
+/// no object.
 pub fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
     members(json)
         .into_iter()
@@ -51,9 +53,9 @@ pub fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
         .map(|member| member.value)
 }
 
-/// Walks an object that begins at `at` and is as `JSON.parse` wants it, as far as its own syntax goes: `take` is told each
-/// key, decoded, and where its value begins, and says where that ends. The end of the object; `None` where there is none, or
-/// `take` has none.
+/// Walks an object that begins at `at` and is as `JSON.parse` wants it, as far as its own syntax
+/// goes: `take` is told each key, decoded, and where its value begins, and says where that ends.
+/// The end of the object; `None` where there is none, or `take` has none.
 pub fn walk_object(
     json: &str,
     at: usize,

@@ -40,7 +40,8 @@ pub fn parse<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     Some(value)
 }
 
-/// What is wrong, without the text that serde repeats of it: reasons are printed and logged where text must not be.
+/// What is wrong, without the text that serde repeats of it: reasons are printed and logged where
+/// text must not be.
 pub fn complaint(error: &serde_json::Error) -> String {
     let said = error.to_string();
     let said = said

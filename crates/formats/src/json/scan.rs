@@ -37,7 +37,8 @@ pub(super) struct Stop {
     at: usize,
 }
 
-/// End of the one JSON value that begins exactly at `from`; `None` where `JSON.parse` would refuse it.
+/// End of the one JSON value that begins exactly at `from`; `None` where `JSON.parse` would refuse
+/// it.
 pub fn scan_value(bytes: &[u8], from: usize) -> Option<usize> {
     scan(bytes, from).ok()
 }
@@ -50,8 +51,8 @@ pub fn whole(line: &[u8]) -> Option<Range<usize>> {
 }
 
 /// Cut one line into values, blanks and damage. Tried in order: the whole line is a value; NUL runs
-/// (damage of their own) and byte order marks are skipped; several objects stand side by side; an object follows a
-/// truncated one; else the rest is bad.
+/// (damage of their own) and byte order marks are skipped; several objects stand side by side; an
+/// object follows a truncated one; else the rest is bad.
 pub fn split(line: &[u8]) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(2);
     if let Some(value) = whole(line) {
@@ -304,8 +305,9 @@ pub(super) fn string(bytes: &[u8], quote: usize) -> Result<usize, Stop> {
 }
 
 /// The first quote, backslash or control character from `at` on, or the end of the bytes. Eight
-/// bytes a step: real text has an escape every few words, too often for a call to memchr each. Where nothing is found soon,
-/// as in base64, more at once: loops of fixed length without a way out become vector instructions.
+/// bytes a step: real text has an escape every few words, too often for a call to memchr each.
+/// Where nothing is found soon, as in base64, more at once: loops of fixed length without a way out
+/// become vector instructions.
 fn special(bytes: &[u8], mut at: usize) -> usize {
     const SOON: usize = 32;
     const ONES: u64 = u64::MAX / 255;

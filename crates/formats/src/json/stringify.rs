@@ -1,4 +1,5 @@
-//! What `JSON.stringify(JSON.parse(text))` writes: the one form in which pi and its forks write every line.
+//! What `JSON.stringify(JSON.parse(text))` writes: the one form in which pi and its forks write
+//! every line.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -7,9 +8,10 @@ use std::ops::Range;
 use super::lenient::escape;
 use super::walk::{Token, Tokens};
 
-/// The JSON text as JavaScript writes it again: no white space, no needless escape, numbers as JavaScript shows them
-/// (`null` for those too large), keys that are array indices first, of repeated keys the last value at
-/// the first place. `None` where `JSON.parse` refuses the text. Nothing recurses.
+/// The JSON text as JavaScript writes it again: no white space, no needless escape, numbers as
+/// JavaScript shows them (`null` for those too large), keys that are array indices first, of
+/// repeated keys the last value at the first place. `None` where `JSON.parse` refuses the text.
+/// Nothing recurses.
 pub fn stringify(json: &[u8]) -> Option<String> {
     let value = super::whole(json)?;
     let text = String::from_utf8_lossy(&json[value]);

@@ -129,8 +129,8 @@ fn is_encoded(string: &[u8]) -> bool {
     string.len() > ENCODED && string.iter().all(is_letter)
 }
 
-/// The text of `json` with strings masked, those behind keys as [`masked_behind`] does; all else stays as it is
-/// written. `None`: nothing is to be masked.
+/// The text of `json` with strings masked, those behind keys as [`masked_behind`] does; all else
+/// stays as it is written. `None`: nothing is to be masked.
 pub fn masked(json: &str, mask: Mask) -> Option<String> {
     let (mut out, mut from) = (String::new(), 0);
     keyed(json.as_bytes(), |key, token| {
@@ -159,11 +159,13 @@ pub fn masked(json: &str, mask: Mask) -> Option<String> {
 struct Level<'a> {
     /// The last key in it.
     key: Option<Cow<'a, str>>,
-    /// The level whose key holds what has none in this one. No key is kept twice, however deep what it holds is.
+    /// The level whose key holds what has none in this one. No key is kept twice, however deep what
+    /// it holds is.
     held_by: usize,
 }
 
-/// Call `visit` with every token and the key of the innermost object member that holds it; with a key itself it is that.
+/// Call `visit` with every token and the key of the innermost object member that holds it; with a
+/// key itself it is that.
 fn keyed(json: &[u8], mut visit: impl FnMut(&str, Token)) {
     let mut levels = vec![Level::default()];
     for token in Tokens::of(json) {

@@ -39,8 +39,8 @@ pub struct Facts {
     pub calls: Vec<Call>,
     /// Tokens and cost, when recorded.
     pub usage: Option<Usage>,
-    /// Tokens and cost of one step of an answer whose total another entry records: it counts only where
-    /// that total is missing.
+    /// Tokens and cost of one step of an answer whose total another entry records: it counts only
+    /// where that total is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Box<Usage>>,
     /// A label put on another entry.
@@ -61,7 +61,8 @@ pub struct Facts {
     pub has_image: bool,
     /// Not all of its text is searched: its data is too long (pi: `custom` entries).
     pub text_cut: bool,
-    /// The entry holds what the agent tells the model in its own name: a system prompt or tool schemas.
+    /// The entry holds what the agent tells the model in its own name: a system prompt or tool
+    /// schemas.
     pub has_prompt: bool,
     /// clido `result` lines: turns of the run so far. The exit status is the `stop_reason`.
     pub turns: Option<i64>,
@@ -141,7 +142,8 @@ pub struct Label {
 pub struct Compaction {
     pub first_kept: Option<String>,
     pub tokens_before: Option<i64>,
-    /// pi's version 1, whose entries have no ids: the number of the first one kept among those that pi reads, the header being 0.
+    /// pi's version 1, whose entries have no ids: the number of the first one kept among those that
+    /// pi reads, the header being 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_kept_index: Option<i64>,
 }
@@ -166,7 +168,8 @@ pub struct FileTouch {
     pub modified: bool,
 }
 
-/// The two classes of text. Prose is what people and models say; output is what tools were given and gave back.
+/// The two classes of text. Prose is what people and models say; output is what tools were given
+/// and gave back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {

@@ -1,6 +1,7 @@
 //! How is text of a session made unreadable? By a function that the caller gives.
 
-/// Gives a text with what is not to be read replaced; `None`: nothing is to be. The library has none of its own.
+/// Gives a text with what is not to be read replaced; `None`: nothing is to be. The library has
+/// none of its own.
 pub type Mask = fn(&str) -> Option<String>;
 
 /// A value that is longer than this is a text of its own, whatever it is called.

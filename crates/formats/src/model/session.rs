@@ -62,7 +62,8 @@ pub struct Fold {
     /// Newest time of any entry.
     #[serde(skip_serializing_if = "is_default")]
     pub last_entry_ms: Option<i64>,
-    /// Time of the last entry that has one. For every format alike, it is no part of [`Format::fold`](crate::Format::fold).
+    /// Time of the last entry that has one. For every format alike, it is no part of
+    /// [`Format::fold`](crate::Format::fold).
     #[serde(skip_serializing_if = "is_default")]
     pub last_time_ms: Option<i64>,
     /// Id of the last entry that has one, among those that the agent sees.

@@ -98,8 +98,8 @@ impl Dialect {
         bad_bytes: BadBytes::Replaced,
     };
 
-    /// indusagi 0.12.15 for Node, a fork of an early pi. Its package is gone: but for the names, which
-    /// are those of its source, it is compared with pi 0.73.1.
+    /// indusagi 0.12.15 for Node, a fork of an early pi. Its package is gone: but for the names,
+    /// which are those of its source, it is compared with pi 0.73.1.
     pub const INDUSAGI: Self = Self {
         name: "indusagi",
         names: Names::LastNotEmpty,

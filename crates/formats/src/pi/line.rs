@@ -1,8 +1,9 @@
-//! The shape of pi's lines as far as facts need it: borrowed, every field of any type, the rest skipped.
+//! The shape of pi's lines as far as facts need it: borrowed, every field of any type, the rest
+//! skipped.
 //!
-//! Nothing that facts look into is kept as raw JSON: what serde refuses in it has to fail the
-//! whole parse, so that the second tier reads the record. Objects are boxed: most lines lack most of them, and a
-//! parsed struct is moved several times.
+//! Nothing that facts look into is kept as raw JSON: what serde refuses in it has to fail the whole
+//! parse, so that the second tier reads the record. Objects are boxed: most lines lack most of
+//! them, and a parsed struct is moved several times.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,5 @@
-//! What agentuse's documents say: a session, its messages, their parts. What is not named here is kept as it is written.
+//! What agentuse's documents say: a session, its messages, their parts. What is not named here is
+//! kept as it is written.
 
 use crate::value::{Json, Value, object};
 
@@ -189,7 +190,8 @@ object! {
 }
 
 object! {
-    /// A part of a message, of any type. What only one type has (`level` of a log, `titles` of a lesson, …) is in `other`.
+    /// A part of a message, of any type. What only one type has (`level` of a log, `titles` of a
+    /// lesson, …) is in `other`.
     Part {
         /// The part's id, a ULID; written by the writer where it is empty.
         id: "id" String,
@@ -224,7 +226,8 @@ impl Part {
         }
     }
 
-    /// When it stands among the parts of its message: its start, of a call that waits since when it does.
+    /// When it stands among the parts of its message: its start, of a call that waits since when it
+    /// does.
     pub(super) fn order_ms(&self) -> Option<i64> {
         let own = self.time.as_ref().and_then(|time| time.start);
         own.or_else(|| {

@@ -1,4 +1,5 @@
-//! agentuse's sessions: a folder of documents each, read as a whole and written document by document.
+//! agentuse's sessions: a folder of documents each, read as a whole and written document by
+//! document.
 //!
 //! ```
 //! use std::sync::Arc;

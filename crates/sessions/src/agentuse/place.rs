@@ -6,16 +6,17 @@ use sha2::{Digest, Sha256};
 
 use sessionary_formats::agentuse::is_session_folder;
 
-/// The folder that is the session whose `session.json` this is, with all its messages and subagents. `None` where the
-/// folder has no name of a session, so that other things may lie in it.
+/// The folder that is the session whose `session.json` this is, with all its messages and
+/// subagents. `None` where the folder has no name of a session, so that other things may lie in it.
 pub fn folder_of(session_json: &Path) -> Option<&Path> {
     let folder = session_json.parent()?;
     let name = folder.file_name()?.to_str()?;
     is_session_folder(name).then_some(folder)
 }
 
-/// The folder of a project's sessions below agentuse's own (`~/.local/share/agentuse`). `root` is what
-/// `git rev-parse --show-toplevel` says in the project, or without git the project's absolute path.
+/// The folder of a project's sessions below agentuse's own (`~/.local/share/agentuse`). `root` is
+/// what `git rev-parse --show-toplevel` says in the project, or without git the project's absolute
+/// path.
 pub fn project_folder(agentuse: &Path, root: &str) -> PathBuf {
     let hash = Sha256::digest(root.as_bytes());
     let name: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
@@ -27,8 +28,8 @@ pub fn folder_name(session_id: &str, agent: &str) -> String {
     format!("{session_id}-{}", plain(agent))
 }
 
-/// Lower case letters, digits, `_`, and single hyphens in place of everything else (twice that of what JavaScript counts as
-/// two), one hyphen at either end taken away.
+/// Lower case letters, digits, `_`, and single hyphens in place of everything else (twice that of
+/// what JavaScript counts as two), one hyphen at either end taken away.
 fn plain(agent: &str) -> String {
     let mut out = String::with_capacity(agent.len());
     // One that counts as two becomes two hyphens, and a run of hyphens one: no need to count.

@@ -50,10 +50,12 @@ pub struct BadDocument {
 }
 
 impl Session {
-    /// Reads a session's folder, its subagents too. Files that are still being written (`*.tmp`) are passed over.
+    /// Reads a session's folder, its subagents too. Files that are still being written (`*.tmp`)
+    /// are passed over.
     ///
     /// # Errors
-    /// [`Error::BadDocument`] where a document is no JSON object; [`Error::Io`], also where there is no `session.json`.
+    /// [`Error::BadDocument`] where a document is no JSON object; [`Error::Io`], also where there
+    /// is no `session.json`.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let session = Self::read_lenient(folder)?;
         match session.first_problem() {
@@ -62,7 +64,8 @@ impl Session {
         }
     }
 
-    /// The same past documents that are none: [`Session::problems`] names them. A `session.json` that is none is empty.
+    /// The same past documents that are none: [`Session::problems`] names them. A `session.json`
+    /// that is none is empty.
     ///
     /// # Errors
     /// [`Error::Io`] where there is no `session.json`, or the disk fails.

@@ -18,8 +18,8 @@ use sessionary_formats::json;
 /// Letters of a ULID, in their order.
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Writes one session. Documents are replaced by rename, so a reader sees the old one or the new one; of two writers of one
-/// document the last one is right, as in agentuse.
+/// Writes one session. Documents are replaced by rename, so a reader sees the old one or the new
+/// one; of two writers of one document the last one is right, as in agentuse.
 #[derive(Clone)]
 pub struct SessionWriter {
     folder: PathBuf,
@@ -31,7 +31,8 @@ pub struct SessionWriter {
 }
 
 impl SessionWriter {
-    /// Begins a session below a [project's folder](super::project_folder). It is running; its id and times are made here.
+    /// Begins a session below a [project's folder](super::project_folder). It is running; its id
+    /// and times are made here.
     pub fn create(
         project: &Path,
         document: SessionDocument,
@@ -131,8 +132,8 @@ impl SessionWriter {
         Ok(message.id)
     }
 
-    /// Writes a part of a message, or puts it in place of the one with its id. Gives the id. A part without a time stands
-    /// behind those that have one.
+    /// Writes a part of a message, or puts it in place of the one with its id. Gives the id. A part
+    /// without a time stands behind those that have one.
     pub fn write_part(&self, message_id: &str, mut part: Part) -> Result<String, Error> {
         if part.id.is_empty() {
             part.id = ulid(self.clock.now_ms(), &*self.ids);

@@ -8,7 +8,8 @@ use crate::value::Json;
 /// The newest `schema_version` that clido reads, and the one it writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// One line. Members stand in the order in which clido writes them; those of blocks, as there, by name.
+/// One line. Members stand in the order in which clido writes them; those of blocks, as there, by
+/// name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -68,7 +69,8 @@ pub enum SessionLine {
     },
     /// The session's title.
     Title { title: String },
-    /// A line of a type that clido does not know, as it is written. Read leniently only; clido refuses the session.
+    /// A line of a type that clido does not know, as it is written. Read leniently only; clido
+    /// refuses the session.
     #[serde(skip)]
     Other(Json),
 }

@@ -1,4 +1,5 @@
-//! clido's sessions: its lines read one by one, written as it writes them, checked before they are resumed, forked.
+//! clido's sessions: its lines read one by one, written as it writes them, checked before they are
+//! resumed, forked.
 //!
 //! ```
 //! use sessionary_sessions::SystemClock;

@@ -1,4 +1,5 @@
-//! The lines of a clido session, one after the other: as strict as clido, or past whatever it refuses.
+//! The lines of a clido session, one after the other: as strict as clido, or past whatever it
+//! refuses.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -34,8 +35,8 @@ impl SessionReader {
         Self::new(path, true)
     }
 
-    /// Reads on past what clido refuses: every bad line is an item, and lines of unknown types and of newer versions are
-    /// lines like others.
+    /// Reads on past what clido refuses: every bad line is an item, and lines of unknown types and
+    /// of newer versions are lines like others.
     pub fn open_lenient(path: &Path) -> Result<Self, Error> {
         Self::new(path, false)
     }

@@ -36,8 +36,8 @@ pub struct ChangedFile {
     pub why: String,
 }
 
-/// The conversation as clido takes it up: what people and models said; results of tools that follow each other as one
-/// message of the user; for calls without a result one that says so.
+/// The conversation as clido takes it up: what people and models said; results of tools that follow
+/// each other as one message of the user; for calls without a result one that says so.
 pub fn resume(lines: &[SessionLine]) -> Result<Vec<ResumedMessage>, RefusedBlock> {
     let mut messages: Vec<ResumedMessage> = Vec::new();
     // Calls of the last answer that have no result yet, and the results so far.
@@ -111,9 +111,9 @@ fn is_block(block: &Value) -> bool {
     }
 }
 
-/// Files that are not as the session's tools left them, in the order of the results that name them. As in clido both time
-/// and hash must be the same; a hash may stand bare or behind `sha256:`. A file that was written again later in the session
-/// is told once for the older result.
+/// Files that are not as the session's tools left them, in the order of the results that name them.
+/// As in clido both time and hash must be the same; a hash may stand bare or behind `sha256:`. A
+/// file that was written again later in the session is told once for the older result.
 pub fn stale_files(lines: &[SessionLine]) -> Vec<ChangedFile> {
     lines
         .iter()

@@ -25,7 +25,8 @@ pub struct SessionWriter {
 }
 
 impl SessionWriter {
-    /// Begins a session: the file, and the folders above it, appear with their first line. An existing file is an error.
+    /// Begins a session: the file, and the folders above it, appear with their first line. An
+    /// existing file is an error.
     pub fn create(
         path: &Path,
         session_id: &str,
@@ -71,9 +72,10 @@ impl SessionWriter {
         }
     }
 
-    /// Appends a line. A line before it that has no end is ended first. When it fails the file ends where it did,
-    /// unless a program without a lock went on behind it in that moment: then the line stays, as much of it as was written.
-    /// Gives where it stands, with the end that the line before it lacked.
+    /// Appends a line. A line before it that has no end is ended first. When it fails the file ends
+    /// where it did, unless a program without a lock went on behind it in that moment: then the
+    /// line stays, as much of it as was written. Gives where it stands, with the end that the line
+    /// before it lacked.
     pub fn write_line(&mut self, line: &SessionLine) -> Result<Range<u64>, Error> {
         let line = line_of(line)?;
         match self.redacts {
@@ -101,7 +103,8 @@ fn line_of(line: &SessionLine) -> Result<String, Error> {
     Ok(json + "\n")
 }
 
-/// The folder of a project's sessions below clido's `sessions`: its path with every separator an underscore.
+/// The folder of a project's sessions below clido's `sessions`: its path with every separator an
+/// underscore.
 pub fn folder(project_path: &str) -> String {
     project_path.replace(std::path::MAIN_SEPARATOR, "_")
 }
@@ -114,11 +117,12 @@ fn start_time(ms: i64) -> String {
     format!("{time}+00:00")
 }
 
-/// Copies a session as clido forks: a new first line, then every line of the old file, its first one too. Nothing is copied
-/// while a line is written.
+/// Copies a session as clido forks: a new first line, then every line of the old file, its first
+/// one too. Nothing is copied while a line is written.
 ///
 /// # Errors
-/// [`Error::Invalid`] when the last line is not whole: with an end it would be a line that clido refuses.
+/// [`Error::Invalid`] when the last line is not whole: with an end it would be a line that clido
+/// refuses.
 pub fn fork(
     source: &Path,
     target: &Path,
@@ -159,8 +163,9 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What clido takes for secrets in a line: behind `sk-ant-`, `sk-or-`, `sk-proj-`, `sk-` and `AKIA`, wherever they stand,
-/// all letters, digits, `-`, `_`, `.`, `+` and `/` become `[REDACTED]`. Ordinary words with `sk-` in them suffer too.
+/// What clido takes for secrets in a line: behind `sk-ant-`, `sk-or-`, `sk-proj-`, `sk-` and
+/// `AKIA`, wherever they stand, all letters, digits, `-`, `_`, `.`, `+` and `/` become
+/// `[REDACTED]`. Ordinary words with `sk-` in them suffer too.
 pub fn redact(line: &str) -> String {
     const SPECIAL: [&str; 3] = ["ant-", "or-", "proj-"];
     let mut text = line.to_owned();

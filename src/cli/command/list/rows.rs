@@ -1,5 +1,6 @@
-//! How do sessions stand in a table, however many there are? All are looked at first, which is when the columns are
-//! measured; then they are told one after the other. What stands in the lines is kept in between where they are few.
+//! How do sessions stand in a table, however many there are? All are looked at first, which is when
+//! the columns are measured; then they are told one after the other. What stands in the lines is
+//! kept in between where they are few.
 
 use std::path::Path;
 
@@ -23,7 +24,8 @@ pub enum OptionalColumns {
     Errors,
 }
 
-/// So many lines are kept at most: each takes some hundred bytes, and half the time is what is not done twice.
+/// So many lines are kept at most: each takes some hundred bytes, and half the time is what is not
+/// done twice.
 const KEPT: usize = 4096;
 
 /// Which of a line's cells is the id.
@@ -114,7 +116,8 @@ impl<'a> ColumnWidths<'a> {
     }
 }
 
-/// Sessions that are told one after the other. One that has changed since the first look may not fit its columns.
+/// Sessions that are told one after the other. One that has changed since the first look may not
+/// fit its columns.
 pub struct Rows<'a> {
     lines: Lines,
     ids: ShortIds,
