@@ -146,8 +146,7 @@ CREATE TABLE _entries (
     taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
 ) STRICT;
 
--- Ids are looked for as they are typed, often by their beginnings.
-CREATE INDEX _entries_id ON _entries (id) WHERE id IS NOT NULL;
+-- `_entries_id`, an index on ids, is made when the first full scan has ended: see `Catalogue::note_scan`.
 
 -- What an entry calls, or answers. A call has what its answer says once that is there.
 CREATE TABLE _calls (
