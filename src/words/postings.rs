@@ -15,6 +15,9 @@ use super::tokenizer::Segmenter;
 const BLOCK: usize = 256;
 /// Bytes of a slot of the table.
 const SLOT: usize = 8;
+/// Bytes of room that a table has from the beginning, for the sake of memory: allocators map as much as that apart and give
+/// it back as a whole (glibc from 32 MB on, whatever it has seen), and what is never written takes none.
+const ROOM: usize = 40 << 20;
 /// Where more bytes than these are cleared, their memory is given back.
 const KEPT: usize = 64 << 20;
 /// Bytes of the table in the beginning.
@@ -55,9 +58,9 @@ impl Postings {
             with_positions,
             seed: RandomState::new().hash_one(0u8),
             table: vec![0; FIRST_TABLE],
-            terms: Vec::new(),
-            keys: Vec::new(),
-            chunks: Vec::new(),
+            terms: Vec::with_capacity(ROOM),
+            keys: Vec::with_capacity(ROOM),
+            chunks: Vec::with_capacity(ROOM),
             block: Block {
                 text: Vec::new(),
                 tokens: Vec::with_capacity(BLOCK),
@@ -80,7 +83,7 @@ impl Postings {
         self.table = vec![0; FIRST_TABLE];
         for bytes in [&mut self.terms, &mut self.keys, &mut self.chunks] {
             if bytes.len() > KEPT {
-                *bytes = Vec::new();
+                *bytes = Vec::with_capacity(ROOM);
             }
             bytes.clear();
         }
