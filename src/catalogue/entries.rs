@@ -1,17 +1,13 @@
-//! Which entries are there, and what hangs on each?
+//! Which entries are there, and which tools and labels do they name?
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
-use std::borrow::Cow;
+use rusqlite::{Row, params};
 
-use rusqlite::{OptionalExtension, Row, params};
-
-use super::counted::UsageRow;
 use super::open::{Catalogue, Error};
-use super::write::{EntryRow, key_range};
-use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
+use super::write::key_range;
 
 /// Kinds of entries that are on no branch.
 pub const BESIDE: [&str; 2] = ["session", "meta"];
@@ -81,33 +77,6 @@ pub struct Ascended<'a> {
     /// Nothing goes on from an entry that its agent does not see: it has none here.
     pub id: Option<&'a [u8]>,
     pub parent: Option<&'a [u8]>,
-}
-
-/// What hangs on an entry.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
-pub struct Children {
-    pub calls: Vec<Call>,
-    pub usage: Option<UsageRow<'static>>,
-    pub files: Vec<FileTouch>,
-    pub label: Option<Label>,
-    pub compaction: Option<Compaction>,
-    pub run: Option<Run>,
-}
-
-impl Children {
-    /// What its facts make of it.
-    pub fn of(entry: &EntryRow) -> Children {
-        let facts = &entry.facts;
-        Children {
-            calls: facts.calls.clone(),
-            usage: UsageRow::of(entry).map(UsageRow::into_owned),
-            files: facts.files.clone(),
-            label: facts.label.clone(),
-            compaction: facts.compaction.clone(),
-            run: facts.run(),
-        }
-    }
 }
 
 pub(super) const ENTRY: &str = concat!(
@@ -207,110 +176,6 @@ impl Catalogue {
             sessions: self.all(sql, [source], |r| r.get(0))?,
             after: i64::MIN,
             page: Vec::new().into_iter(),
-        })
-    }
-
-    /// The child rows of an entry.
-    pub fn children(&self, key: i64) -> Result<Children, Error> {
-        self.with(|c| {
-            let calls = c
-                .prepare_cached(
-                    "SELECT call_id, tool, is_result, CASE WHEN answer IS NULL THEN is_error END, subject,
-                            CASE WHEN answer IS NULL THEN duration_ms END
-                     FROM _calls WHERE key = ?1 ORDER BY ordinal",
-                )?
-                .query_map([key], |r| {
-                    Ok(Call {
-                        call_id: r.get(0)?,
-                        tool: r.get(1)?,
-                        is_result: r.get(2)?,
-                        is_error: r.get(3)?,
-                        subject: r.get(4)?,
-                        duration_ms: r.get(5)?,
-                    })
-                })?
-                .collect::<Result<Vec<_>, _>>()?;
-            let usage = c
-                .prepare_cached(
-                    "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
-                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, what, said, time_ms
-                     FROM _usage WHERE key = ?1 AND what <> 2",
-                )?
-                .query_row([key], |r| {
-                    let usage = Usage {
-                        provider: r.get(0)?,
-                        model: r.get(1)?,
-                        response_id: r.get(2)?,
-                        input: r.get(3)?,
-                        output: r.get(4)?,
-                        cache_read: r.get(5)?,
-                        cache_write: r.get(6)?,
-                        reasoning: r.get(7)?,
-                        total: r.get(8)?,
-                        cost_input: r.get(9)?,
-                        cost_output: r.get(10)?,
-                        cost_cache_read: r.get(11)?,
-                        cost_cache_write: r.get(12)?,
-                        cost_total: r.get(13)?,
-                    };
-                    Ok(UsageRow {
-                        usage: Cow::Owned(usage),
-                        what: r.get(14)?,
-                        said: r.get(15)?,
-                        time_ms: r.get(16)?,
-                    })
-                })
-                .optional()?;
-            let files = c
-                .prepare_cached(
-                    "SELECT path, modified FROM _files WHERE key = ?1 ORDER BY ordinal",
-                )?
-                .query_map([key], |r| {
-                    Ok(FileTouch {
-                        path: r.get(0)?,
-                        modified: r.get(1)?,
-                    })
-                })?
-                .collect::<Result<Vec<_>, _>>()?;
-            let label = c
-                .prepare_cached("SELECT target, text FROM _labels WHERE key = ?1")?
-                .query_row([key], |r| {
-                    Ok(Label {
-                        target: r.get(0)?,
-                        text: r.get(1)?,
-                    })
-                })
-                .optional()?;
-            let compaction = c
-                .prepare_cached(
-                    "SELECT first_kept, tokens_before, first_kept_index FROM _compactions WHERE key = ?1",
-                )?
-                .query_row([key], |r| {
-                    Ok(Compaction {
-                        first_kept: r.get(0)?,
-                        tokens_before: r.get(1)?,
-                        first_kept_index: r.get(2)?,
-                    })
-                })
-                .optional()?;
-            let run = c
-                .prepare_cached("SELECT turns, cost, duration_ms FROM _runs WHERE key = ?1")?
-                .query_row([key], |r| {
-                    Ok(Run {
-                        turns: r.get(0)?,
-                        cost: r.get(1)?,
-                        duration_ms: r.get(2)?,
-                    })
-                })
-                .optional()?;
-            Ok(Children {
-                calls,
-                usage,
-                files,
-                label,
-                compaction,
-                run,
-            })
         })
     }
 
