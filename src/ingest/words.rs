@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::open_words::{done_in, payload};
 use super::passages::passages;
 use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::outbox::OutboxItem;
+use crate::catalogue::outbox::{OutboxItem, StaleKeys};
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
@@ -148,92 +148,139 @@ fn add_owed(
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
     let started = Instant::now();
-    let (mut done, anew) = (done.unwrap_or(0), done.is_none());
+    let (done, is_new) = (done.unwrap_or(0), done.is_none());
     catalogue.settle_batches(done)?;
-    let (of, items) = catalogue.work_left(done)?;
+    let (owed_bytes, items) = catalogue.work_left(done)?;
     let epoch = catalogue.epoch()?.0;
-    if items == 0 && catalogue.dead(done)?.is_empty() && !anew {
+    if items == 0 && catalogue.dead(done)?.is_empty() && !is_new {
         (report.outstanding, report.outstanding_bytes) = (0, 0);
         return Ok(BTreeSet::new());
     }
-    let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(of));
     let lock = WordsLock::take(directory, Duration::ZERO)?;
     let mut writer = WordsWriter::open(lock, ADDER_BYTES, adders())?;
-    if anew {
+    if is_new {
         writer.commit(&payload(&epoch, 0))?;
     }
-    let (mut failed, mut changed) = (HashSet::new(), BTreeSet::new());
-    let (mut indexed, mut owes_prose) = (0, false);
-    let mut is_first = true;
-    let result = loop {
-        // Something is done each time, however long it took to begin.
-        if !is_first && pace.budget.is_some_and(|b| started.elapsed() >= b) {
-            break Ok(());
-        }
-        is_first = false;
-        // Somebody has to merge first, without the lock that is held here.
-        match writer.is_crowded() {
-            Ok(true) if pace.leaves_merging => break Ok(()),
-            Ok(_) => {}
-            Err(error) => break Err(error.into()),
-        }
-        let work = catalogue.next_work(batch_bytes, &failed)?;
-        let is_prose = work.first().is_some_and(|item| !item.answers);
-        if !is_prose && owes_prose {
-            report.ms.prose = Some(started.elapsed().as_secs_f64() * 1000.0);
-        }
-        owes_prose = is_prose;
-        let dead = catalogue.dead(done)?;
-        if work.is_empty() && dead.is_empty() {
-            break Ok(());
-        }
-        if !dead.is_empty() {
-            // A batch of its own: keys that died may be those of the work.
-            let batch = catalogue.stamp(&[], &dead)?;
-            let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
-            if let Err(error) = writer.delete(ranges, &payload(&epoch, batch)) {
-                break Err(error.into());
-            }
-            done = batch;
-            catalogue.settle_batches(done)?;
-        }
-        let mut complete = Vec::with_capacity(work.len());
-        let added = add_all(catalogue, &mut writer, formats, &work, |item, added| {
-            indexed += item.bytes;
-            progress(Event::Indexed { bytes: indexed, of });
-            match added {
-                Ok((count, read)) => {
-                    report.passages += count;
-                    report.bytes_read += read;
-                    complete.push(item);
-                }
-                Err(error) => {
-                    failed.insert(item.item);
-                    if is_change(&error) {
-                        changed.insert(item.source);
-                    }
-                }
-            }
-        });
-        if let Err(error) = added {
-            break Err(error);
-        }
-        if complete.is_empty() {
-            continue;
-        }
-        let batch = catalogue.stamp(&complete, &[])?;
-        if let Err(error) = writer.commit(&payload(&epoch, batch)) {
-            break Err(error.into());
-        }
-        done = batch;
-        catalogue.settle_batches(done)?;
+    let mut batches = OwedBatches {
+        catalogue,
+        formats,
+        writer,
+        epoch,
+        started,
+        done,
+        owed_bytes,
+        indexed_bytes: 0,
+        failed: HashSet::new(),
+        changed: BTreeSet::new(),
+        progress,
+        report: &mut *report,
     };
-    let closed = writer.close();
+    let result = batches.add_all(pace);
+    if matches!(result, Err(WordsStage::Catalogue(_))) {
+        return result.map(|()| BTreeSet::new());
+    }
+    let (done, changed) = (batches.done, batches.changed);
+    let closed = batches.writer.close();
     let lack = catalogue.outstanding(done)?;
     (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
     report.ms.words += started.elapsed().as_secs_f64() * 1000.0;
     let closed = closed.map_err(WordsStage::from);
     result.and(closed).map(|()| changed)
+}
+
+/// What is owed, on its way into the words batch by batch.
+struct OwedBatches<'a> {
+    catalogue: &'a Catalogue,
+    formats: &'a [&'static dyn Format],
+    writer: WordsWriter,
+    epoch: String,
+    started: Instant,
+    /// The last batch that is in the words.
+    done: i64,
+    /// Bytes of entries that were owed at the beginning, and how many of them were read since.
+    owed_bytes: u64,
+    indexed_bytes: u64,
+    /// Items that could not be read.
+    failed: HashSet<i64>,
+    /// Sources whose bytes are others than those that were catalogued.
+    changed: BTreeSet<i64>,
+    progress: &'a mut dyn FnMut(Event),
+    report: &'a mut Report,
+}
+
+impl OwedBatches<'_> {
+    /// Batch after batch until nothing is owed, the time is over, or segments must be merged first.
+    fn add_all(&mut self, pace: BatchLimits) -> Result<(), WordsStage> {
+        let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(self.owed_bytes));
+        let (mut is_first, mut owes_prose) = (true, false);
+        loop {
+            // The first batch is added whatever the budget, so that each call gets somewhere.
+            let is_over = pace.budget.is_some_and(|b| self.started.elapsed() >= b);
+            if is_over && !is_first {
+                return Ok(());
+            }
+            is_first = false;
+            // The caller merges, without the locks that are held here.
+            if self.writer.is_crowded()? && pace.leaves_merging {
+                return Ok(());
+            }
+            let work = self.catalogue.next_work(batch_bytes, &self.failed)?;
+            let is_prose = work.first().is_some_and(|item| !item.answers);
+            if !is_prose && owes_prose {
+                self.report.ms.prose = Some(self.started.elapsed().as_secs_f64() * 1000.0);
+            }
+            owes_prose = is_prose;
+            let dead = self.catalogue.dead(self.done)?;
+            if work.is_empty() && dead.is_empty() {
+                return Ok(());
+            }
+            if !dead.is_empty() {
+                self.delete(&dead)?;
+            }
+            self.add_batch(&work)?;
+        }
+    }
+
+    /// Take dead keys out of the words, in a batch of their own: the entries to be added next may
+    /// have the same keys.
+    fn delete(&mut self, dead: &[StaleKeys]) -> Result<(), WordsStage> {
+        let batch = self.catalogue.stamp(&[], dead)?;
+        let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
+        self.writer.delete(ranges, &payload(&self.epoch, batch))?;
+        self.done = batch;
+        Ok(self.catalogue.settle_batches(batch)?)
+    }
+
+    /// Add what can be read of these items, and commit it.
+    fn add_batch(&mut self, work: &[OutboxItem]) -> Result<(), WordsStage> {
+        let mut complete = Vec::with_capacity(work.len());
+        let (catalogue, formats, of) = (self.catalogue, self.formats, self.owed_bytes);
+        add_all(catalogue, &mut self.writer, formats, work, |item, added| {
+            self.indexed_bytes += item.bytes;
+            let bytes = self.indexed_bytes;
+            (self.progress)(Event::Indexed { bytes, of });
+            match added {
+                Ok((count, read)) => {
+                    self.report.passages += count;
+                    self.report.bytes_read += read;
+                    complete.push(item);
+                }
+                Err(error) => {
+                    self.failed.insert(item.item);
+                    if is_change(&error) {
+                        self.changed.insert(item.source);
+                    }
+                }
+            }
+        })?;
+        if complete.is_empty() {
+            return Ok(());
+        }
+        let batch = catalogue.stamp(&complete, &[])?;
+        self.writer.commit(&payload(&self.epoch, batch))?;
+        self.done = batch;
+        Ok(catalogue.settle_batches(batch)?)
+    }
 }
 
 /// What tells that other bytes stand in a file than were catalogued.
