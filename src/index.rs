@@ -84,7 +84,7 @@ impl Index {
         Index::open_with(config, freshness, &mut |_| {})
     }
 
-    /// The same with progress.
+    /// [`Index::open`], with the progress of a sync given to `progress`.
     pub fn open_with(
         config: &Config,
         freshness: Freshness,
@@ -292,9 +292,9 @@ impl Index {
         Ok(answer)
     }
 
-    /// The same row by row, as SQLite finds them; `preview(entry)` is masked by `mask`. An error of
-    /// `each` ends it. A snapshot is held until `each` has taken the last row, so that it must not
-    /// wait for anybody.
+    /// Run one SQL statement that only reads, on the public views, and give `each` its rows as SQLite
+    /// finds them; `preview(entry)` is masked by `mask`. An error of `each` ends it. A snapshot is
+    /// held until `each` has returned from the last row, so `each` should not block.
     pub fn sql_each(
         &self,
         query: &str,

@@ -61,7 +61,7 @@ pub struct UsageRow<'e> {
     pub usage: Cow<'e, Usage>,
     /// What the row is of.
     pub what: i64,
-    /// The same in all copies of the entry.
+    /// A hash of the usage and its entry, by which copies of one entry are recognized.
     pub said: i64,
     /// Of the entry, else of the one before it in its file.
     pub time_ms: Option<i64>,

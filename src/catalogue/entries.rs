@@ -98,7 +98,8 @@ impl Catalogue {
         self.all(&sql, [low, high], stored_entry)
     }
 
-    /// The same, one after the other: what `take` does not keep takes no memory.
+    /// Give `take` the entries of a session in file order, source by source, one at a time: a long
+    /// session needs no more memory than a short one.
     pub fn each_placed(
         &self,
         session: i64,
@@ -215,7 +216,7 @@ impl Catalogue {
         self.all(sql, [key], |r| r.get(0))
     }
 
-    /// The same for a range of keys.
+    /// The tools called or answered by each entry whose key lies in `first..=last`.
     pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
         self.with(|c| {
             let mut tools: HashMap<i64, Vec<String>> = HashMap::new();

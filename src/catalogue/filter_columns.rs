@@ -32,9 +32,9 @@ pub struct SessionFilterRow<'a> {
     pub id: &'a str,
     pub cwd: &'a str,
     pub name: Option<&'a str>,
-    /// In force at the end.
+    /// The provider that was in use at the end of the session.
     pub provider: Option<&'a str>,
-    /// The same.
+    /// The model that was in use at the end of the session.
     pub model: Option<&'a str>,
     own: Option<&'a str>,
 }

@@ -419,8 +419,8 @@ impl Catalogue {
                 return Ok(None);
             };
             let opened = Catalogue::open_file(path, file);
-            // Else one may have been opened with the WAL of another. Whoever makes it anew does so
-            // once.
+            // If the file was replaced meanwhile, its database may have been opened with the WAL of
+            // the other one. Then it is opened again: nobody replaces it many times in a row.
             if file_at(path) == Some(file) || tried == TRIES {
                 return opened;
             }
@@ -428,7 +428,7 @@ impl Catalogue {
         }
     }
 
-    /// The same of a `file` that is there.
+    /// Open the catalogue whose file is known to be `file`, for reading.
     fn open_file(path: &Path, file: FileId) -> Result<Option<Catalogue>, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX

@@ -65,8 +65,9 @@ impl Catalogue {
         self.execute(proven, [source]).map(drop)
     }
 
-    /// The same of these sources, each as it was in this state; of what somebody has read since
-    /// nothing is noted. One transaction.
+    /// Note in one transaction that all blocks of these sources are as they were when they were
+    /// read. A source is left out if its identity is no longer the given one: then it was read again
+    /// since.
     pub fn note_all_proven(&self, proven: &[(i64, Identity)]) -> Result<(), Error> {
         self.begin()?;
         let note = |(source, identity): &(i64, Identity)| match self.stored(*source)? {

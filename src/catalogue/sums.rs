@@ -17,9 +17,9 @@ const BLOCK_BITS: i64 = 8;
 /// Blocks whose sums are not what they should be.
 pub(super) type DirtyBlocks = BTreeSet<i64>;
 
-/// What `_usage_sums` holds of some entries. No time zone begins its days within a quarter of an
-/// hour. A file may claim any number: where whole ones cannot be added up SQLite fails, and these
-/// are cut.
+/// What `_usage_sums` holds of some entries. Sums are kept per quarter of an hour, because in every
+/// time zone days begin at a full quarter. A file may claim any number, and SQLite fails when a sum
+/// of integers overflows, so they are added as floats and cut to the range of integers.
 const USAGE: &str = "
     SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model) AS ordinal, quarter_ms,
            provider, model, count(*) AS answers, CAST(sum(1.0 * input) AS INTEGER) AS input, CAST(sum(1.0 * output) AS INTEGER) AS output, CAST(sum(1.0 * cache_read) AS INTEGER) AS cache_read,
@@ -29,7 +29,7 @@ const USAGE: &str = "
     FROM (SELECT key >> 8 AS block, time_ms - time_ms % 900000 AS quarter_ms, * FROM _answers WHERE key BETWEEN ?1 AND ?2)
     GROUP BY block, quarter_ms, provider, model";
 
-/// The same of `_call_sums`.
+/// What `_call_sums` holds of some entries; whole numbers are cut as in [`USAGE`].
 const CALLS: &str = "
     SELECT c.key >> 8 AS block, row_number() OVER (PARTITION BY c.key >> 8 ORDER BY c.tool) AS ordinal, c.tool,
            count(*) AS calls, count(c.is_error) AS answered, sum(c.is_error) AS errors, count(c.duration_ms) AS timed,

@@ -129,7 +129,8 @@ impl<E: Entries> Chunk<E> {
         (self.rows_memory() + self.proof.bytes() + texts) as u64
     }
 
-    /// The same of its entries and problems alone. A line of two bytes may be one of these.
+    /// Bytes of memory that its entries and problems take, about. They may be many more than the
+    /// bytes of the file: a line of two bytes may be a problem.
     pub fn rows_memory(&self) -> usize {
         self.entries.bytes() + self.problems.len() * PROBLEM_BYTES
     }

@@ -93,7 +93,7 @@ impl Rules {
         Rules::at_first(exclude, follow_links).to_be_set()
     }
 
-    /// The same, [set](Rules::set).
+    /// These rules as if they were made by [`Rules::set`].
     pub fn to_be_set(self) -> Rules {
         Rules {
             said: RuleSource::Set,
@@ -101,8 +101,8 @@ impl Rules {
         }
     }
 
-    /// The same, and links are followed out of the roots this time, as by a flag that was typed.
-    /// That is not stored: at the next look by somebody who does not say so, what they led to goes.
+    /// These rules, with links followed out of the roots this time, as by a flag that was typed.
+    /// That is not stored: the next full scan without it removes what the links led to.
     pub fn following_links(self) -> Rules {
         Rules {
             follows_this_time: true,

@@ -42,8 +42,8 @@ impl Index {
         }
     }
 
-    /// The same for an answer that is given piece by piece and cannot be taken back: it is asked
-    /// once, and the caller is told how it ended.
+    /// Ask a question of the newest snapshot whose answer is given piece by piece. What was given
+    /// cannot be taken back, so the question is asked only once. Gives back how the answer ended.
     pub(super) fn stream<T, E: From<Error>>(
         &self,
         question: impl FnOnce(&Snapshot<'_>) -> Result<T, E>,

@@ -22,7 +22,7 @@ use crate::words::{Merge, WordsError};
 /// What follows when the words cannot be written: no answer depends on it.
 const POSTPONED: &str =
     "the words are postponed until there is room, and searches read the session files instead";
-/// The same while another program keeps the catalogue locked, or threads are lacking.
+/// What follows when another program keeps the catalogue locked, or no thread can be started.
 const DELAYED: &str = "the words are postponed, and searches read the session files instead";
 
 /// What follows when it cannot be noted what is proven.
@@ -57,7 +57,7 @@ impl Indexer {
         Indexer::open_with(config, &mut |_| {})
     }
 
-    /// The same, and [`Event::Waiting`] is told meanwhile.
+    /// [`Indexer::open`], with [`Event::Waiting`] given to `progress` while it waits for the lock.
     ///
     /// # Errors
     /// As [`Indexer::open`].
@@ -65,7 +65,7 @@ impl Indexer {
         Indexer::open_within(config, writer_lock::WHILE, progress)
     }
 
-    /// The same where nobody is waited for.
+    /// [`Indexer::open`] without waiting for another process.
     ///
     /// # Errors
     /// [`Error::Busy`] when another process holds the lock; otherwise as [`Indexer::open`].
@@ -117,9 +117,9 @@ impl Indexer {
         })
     }
 
-    /// The same where an index was made before; `None` where there is none. A watcher's turn is
-    /// waited for a moment only, as readers do: for who has written a session, of which a watcher
-    /// is told anyway.
+    /// Open an index that exists already; `None` if there is none. It waits only a moment for a
+    /// watcher's turn to end. This is meant for programs that have just written a session: a running
+    /// watcher is notified of that anyway.
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
             true => Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {}).map(Some),
@@ -313,7 +313,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// The same without merging anything. `false`: somebody merges, and it is to be tried again.
+    /// [`Indexer::index_words`] without starting a merge. `false`: another process is merging, and
+    /// the caller has to try again.
     pub(super) fn words_stage(
         &mut self,
         pace: BatchLimits,

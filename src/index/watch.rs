@@ -304,7 +304,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// From now on nothing is told, or not enough of it.
+    /// Notifications are missing or incomplete: from now on files are polled.
     fn poll(&mut self, why: String) {
         self.polls.get_or_insert(why);
     }
@@ -313,7 +313,7 @@ impl<'a> Watch<'a> {
         self.full.get_or_insert_with(|| why.to_owned());
     }
 
-    /// The same without delay.
+    /// Plan a full scan for the next turn, whatever delay was set.
     fn look_now(&mut self, why: &str) {
         self.look_at_all(why);
         self.not_before = Instant::now();
@@ -439,7 +439,7 @@ fn identity(path: &Path) -> Option<Identity> {
     std::fs::metadata(path).ok().map(|m| Identity::of(&m))
 }
 
-/// The same program: another link to it changes its ctime.
+/// The identity of a program file without its ctime, which changes with every new link to it.
 fn same_file(identity: Identity) -> Identity {
     Identity {
         ctime_ns: 0,

@@ -55,14 +55,14 @@ pub(crate) const MOMENT: WaitPolicy = WaitPolicy {
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
 };
-/// How long who writes waits for any other: it may be indexing words.
+/// How long a writer waits for any other writer, which may be indexing words.
 pub(crate) const WHILE: WaitPolicy = WaitPolicy {
     awaited: LockHolder::Writer,
     longest: Duration::from_secs(60),
     statements: catalogue::PATIENCE,
 };
-/// The same of who watches: what another program locks is tried again, and nobody is kept from the
-/// index meanwhile.
+/// How long the watcher waits: as long as any writer for the lock, but only briefly for a catalogue
+/// that another program keeps locked. It tries again later and keeps nobody from the index meanwhile.
 pub(crate) const WATCHING: WaitPolicy = WaitPolicy {
     statements: BRIEFLY,
     ..WHILE

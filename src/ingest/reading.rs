@@ -335,7 +335,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The same of lines, of which `consumed` bytes are whole ones.
+    /// What was done to a file of lines, which was read up to `end`; its whole lines end at
+    /// `consumed`.
     fn since_lines(
         &self,
         file: &mut File,

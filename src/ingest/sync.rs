@@ -27,7 +27,8 @@ use crate::threads;
 
 /// Entries in one transaction, about.
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
-/// The same of the very first one: somebody waits for the newest sessions.
+/// Entries in the very first transaction, about. It is short because somebody waits to see the
+/// newest sessions.
 const ENTRIES_FIRST: u64 = 500;
 /// Bytes of sources in one transaction, about: bounds what a crash costs.
 const BYTES_A_TRANSACTION: u64 = 16 << 20;

@@ -396,7 +396,8 @@ fn add_all(
     Ok(())
 }
 
-/// The same where no thread can be made.
+/// Read and add all items on this thread, because no other one can be started. `each` is called as
+/// by [`add_all`].
 fn add_alone(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,

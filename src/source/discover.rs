@@ -129,6 +129,25 @@ impl Discovery {
         true
     }
 
+    /// Take in a directory that was read, and the directories in it. It keeps its seal only if each
+    /// of them has a UTF-8 path: others would be missed while the seal holds.
+    fn folder(
+        &mut self,
+        relative: String,
+        seal: Option<DirectoryFingerprint>,
+        files: u64,
+        deeper: &[Directory],
+    ) {
+        let names = deeper.iter().filter_map(|inside| inside.below.to_str());
+        let names: Vec<String> = names.map(slashed).collect();
+        self.folders.push(Folder {
+            relative: relative.clone(),
+            seal: seal.filter(|_| names.len() == deeper.len()),
+            files,
+        });
+        self.read.push((relative, names));
+    }
+
     fn add(&mut self, mut other: Discovery) {
         self.found.append(&mut other.found);
         self.strays.append(&mut other.strays);
@@ -398,22 +417,11 @@ impl Walk<'_> {
             match found.kind {
                 // Often a folder of a project: what lies below it is the project's.
                 Kind::Folder if self.flat => {}
-                Kind::Folder => {
-                    let own = (found.identity.device, found.identity.inode);
-                    // Without inodes (Windows) a link to a folder above cannot be told; it is not
-                    // followed.
-                    if found.is_link && (own == (0, 0) || directory.above.contains(&own)) {
-                        if folder.is_none() {
-                            here.stray(&path(), "link to a folder above it");
-                        }
-                    } else {
-                        let mut inside = directory.with(path(), found.identity);
-                        if found.is_link && inside.behind.is_none() {
-                            inside.behind = Some(LinkBudget::new(path()));
-                        }
-                        deeper.push(inside);
-                    }
-                }
+                Kind::Folder => match directory.enter(path(), &found) {
+                    Some(inside) => deeper.push(inside),
+                    None if folder.is_none() => here.stray(&path(), "link to a folder above it"),
+                    None => {}
+                },
                 Kind::File if folder.is_none() => {
                     let what = (found.identity, found.is_link);
                     settled &= here.file(&path(), what, self.flat, self.format);
@@ -429,15 +437,7 @@ impl Walk<'_> {
         if let Some(folder) = folder {
             here.folders.push(folder.clone());
         } else if let Some(path) = path {
-            let names = deeper.iter().filter_map(|inside| inside.below.to_str());
-            let names: Vec<String> = names.map(slashed).collect();
-            settled &= names.len() == deeper.len();
-            here.folders.push(Folder {
-                relative: path.clone(),
-                seal: Some(seal).filter(|_| settled),
-                files,
-            });
-            here.read.push((path, names));
+            here.folder(path, Some(seal).filter(|_| settled), files, &deeper);
         }
         deeper
     }
@@ -537,6 +537,21 @@ impl Directory {
         if let Some(behind) = self.behind.as_ref().filter(|_| files == 0) {
             behind.add(listed, here);
         }
+    }
+
+    /// A directory in this one that a walk goes into; `None`: a link that leads back to a directory
+    /// above.
+    fn enter(&self, below: PathBuf, found: &Name) -> Option<Directory> {
+        let own = (found.identity.device, found.identity.inode);
+        // Without inodes (on Windows) such a link cannot be recognized, so none is followed.
+        if found.is_link && (own == (0, 0) || self.above.contains(&own)) {
+            return None;
+        }
+        let mut inside = self.with(below, found.identity);
+        if found.is_link && inside.behind.is_none() {
+            inside.behind = Some(LinkBudget::new(inside.below.clone()));
+        }
+        Some(inside)
     }
 
     /// A directory in this one.

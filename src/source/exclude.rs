@@ -128,7 +128,7 @@ impl<'a> ExcludedFiles<'a> {
         }
     }
 
-    /// Whether the file at this path is; `is_link`: as far as is known it is a link itself.
+    /// Whether the file at this path is left out. `is_link`: the path itself may be a link.
     pub fn holds(&self, path: &Path, is_link: bool) -> bool {
         if self.exclude.is_empty() || self.exclude.matches(path) {
             return !self.exclude.is_empty();
@@ -140,12 +140,12 @@ impl<'a> ExcludedFiles<'a> {
         real != path && self.exclude.matches(&real)
     }
 
-    /// Whether the working directory that a session names is.
+    /// Whether the working directory that a session names is left out.
     pub fn holds_folder(&self, cwd: &Path) -> bool {
         self.holds(cwd, true)
     }
 
-    /// The same of a path of which no more is known.
+    /// Whether the file at this path is left out; whether it is a link is looked up.
     pub fn holds_at(&self, path: &Path) -> bool {
         self.holds(path, path.is_symlink())
     }

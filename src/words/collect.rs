@@ -22,9 +22,9 @@ const MANY: usize = 2_000;
 
 /// What a match must be besides, as far as every thread may ask it.
 pub(super) struct MatchLimits<'a> {
-    /// Ranges of keys, ascending: outdated on disk.
+    /// Ranges of keys, ascending, whose passages on disk are outdated.
     pub dead: &'a [(u64, u64)],
-    /// The same by class: passages that are in the overlay.
+    /// By class, ranges of keys whose passages are searched in the overlay instead, ascending.
     pub covered: [&'a [(u64, u64)]; 2],
     pub times: TimeRange<'a>,
     /// By class: the index cannot tell for certain.

@@ -33,7 +33,8 @@ pub struct WordsLock {
 }
 
 impl WordsLock {
-    /// Take it. Who holds it already is waited for so long.
+    /// Take the lock; the folder is created when missing. If another process holds the lock, wait for
+    /// it no longer than `patience`.
     ///
     /// # Errors
     /// [`WordsError::Busy`] after that time.
@@ -42,10 +43,11 @@ impl WordsLock {
         Self::take_existing(dir, patience)
     }
 
-    /// The same where the folder is. It is not made: somebody may have removed the index.
+    /// [`WordsLock::take`] in a folder that exists already. The folder is not created, because
+    /// somebody may have removed the index.
     ///
     /// # Errors
-    /// [`WordsError::Missing`] where it is not.
+    /// [`WordsError::Missing`] when the folder does not exist.
     pub fn take_existing(dir: &Path, patience: Duration) -> Result<Self, WordsError> {
         let began = Instant::now();
         loop {

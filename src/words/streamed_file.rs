@@ -23,7 +23,8 @@ const LARGE: usize = 1 << 20;
 pub(super) struct StreamedFile {
     path: PathBuf,
     held: Mutex<HeldPiece>,
-    /// The same file, mapped. Of what is not read of it nothing is in memory.
+    /// The whole file as a memory map, for large reads and when it cannot be opened. Pages that are
+    /// never read take no memory.
     mapped: Arc<dyn FileHandle>,
 }
 

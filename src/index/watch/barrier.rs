@@ -235,7 +235,7 @@ impl ReaderFence {
         ReaderFence::find_in(&config.generation_dir())
     }
 
-    /// The same of the index in the directory of a generation.
+    /// The live watcher of the index in this directory of a generation, if there is one.
     pub fn find_in(generation: &Path) -> Option<ReaderFence> {
         let directory = directory(generation);
         let lock = File::open(directory.join(LOCK)).ok()?;
@@ -275,11 +275,12 @@ impl ReaderFence {
         }
     }
 
-    /// The same, and whether the watcher still vouches for all roots of `config`.
+    /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`. Whether
+    /// that is reached, and the watcher still vouches for all roots of `config`.
     pub fn vouches(&self, config: &Config, patience: Duration) -> bool {
         self.state.covers(config)
             && self.ask(patience).is_some()
-            // It may have learned on the way that it cannot know.
+            // Meanwhile it may have found out that it misses notifications.
             && read(&self.directory).is_some_and(|state| state.covers(config))
     }
 }

@@ -18,7 +18,7 @@ use crate::source::root::RootSpec;
 pub(super) struct WatchedRoot {
     /// Absolute, as it is named.
     pub path: PathBuf,
-    /// The same without links, where it is there.
+    /// The path with all links resolved, if it exists.
     real: PathBuf,
     flat: bool,
     /// Device and inode; `None`: it is not there, and awaited.
