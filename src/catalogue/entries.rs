@@ -167,8 +167,8 @@ impl Catalogue {
         self.first(sql, params![low, high, BESIDE[0], BESIDE[1]], |r| r.get(0))
     }
 
-    /// The entries of one source one after the other, in the order they were told in, which is that
-    /// of the file.
+    /// The entries of one source one after the other, in the order in which they were read, which
+    /// is that of the file.
     pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {
         let sql = "SELECT session FROM _session_sources WHERE source = ?1 ORDER BY session DESC";
         Ok(EntriesOfSource {
@@ -250,7 +250,7 @@ const PAGE: usize = 1_000;
 pub struct EntriesOfSource<'c> {
     catalogue: &'c Catalogue,
     source: i64,
-    /// Those whose entries are not all told, the last one first.
+    /// Sessions whose entries were not all given yet, the last one first.
     sessions: Vec<i64>,
     after: i64,
     page: IntoIter<StoredEntry>,
@@ -282,8 +282,8 @@ impl EntriesOfSource<'_> {
     }
 }
 
-/// A place in a file, or a length. What is damaged so that no file can have it is told as larger
-/// than any; two of them are never more than can be counted.
+/// A position in a file, or a length. A damaged value becomes one that is larger than any file; the
+/// sum of two of them does not overflow.
 pub(super) fn in_file(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(u64::MAX).min(1 << 62)
 }

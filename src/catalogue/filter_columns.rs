@@ -26,7 +26,7 @@ pub struct CallRow<'a> {
 pub struct SessionFilterRow<'a> {
     pub session: i64,
     pub agent: &'a str,
-    /// Of its root.
+    /// The label of its root.
     pub label: Option<&'a str>,
     pub path: &'a str,
     pub id: &'a str,

@@ -10,8 +10,8 @@ use crate::source::checkpoint::{NO_REVISION, ReadState};
 use crate::source::identity::Identity;
 
 impl Catalogue {
-    /// What is stored of these sources is not what stands in their files: the next look at them
-    /// reads each from its first byte. One transaction; numbers of no source are passed over.
+    /// Note that what is stored of these sources is not what their files hold, so that the next
+    /// sync reads each from its first byte. One transaction; numbers of no source are skipped.
     pub fn condemn_sources(&self, sources: &[i64]) -> Result<(), Error> {
         self.begin()?;
         let condemned = sources.iter().try_for_each(|source| self.void(*source));

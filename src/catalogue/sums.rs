@@ -1,8 +1,8 @@
-//! What do answers and calls come to, some hundred entries at a time?
+//! What do answers and calls add up to, per block of some hundred entries?
 //!
-//! A report adds up a few thousand of these sums where it would read all answers: at 1.1 GB of
-//! sessions 8 ms a panel, which were 200 to 600. Whoever changes a row [touches] its block, and the
-//! transaction does not end before the block's sums are made anew.
+//! A report adds up a few thousand of these sums instead of reading all answers. At 1.1 GB of
+//! sessions that takes 8 ms per panel instead of 200 to 600. Code that changes a row [touches] its
+//! block, and the block's sums are computed again before the transaction ends.
 //!
 //! [touches]: Catalogue::touch
 
@@ -14,7 +14,7 @@ use super::write::{key_range, runs};
 /// Entries of a block: `1 << BLOCK_BITS`. The views know it too.
 const BLOCK_BITS: i64 = 8;
 
-/// Blocks whose sums are not what they should be.
+/// Blocks whose sums are out of date.
 pub(super) type DirtyBlocks = BTreeSet<i64>;
 
 /// What `_usage_sums` holds of some entries. Sums are kept per quarter of an hour, because in every
@@ -59,14 +59,14 @@ const LOCAL_DAYS: &str = concat!(
     local_day!()
 );
 
-/// What tells time zones apart: what time it is there on two days of some years.
+/// A fingerprint of the time zone: what time it is there on two days of some years.
 const ZONE: &str = "
     WITH RECURSIVE years(year) AS (VALUES (2015) UNION ALL SELECT year + 1 FROM years WHERE year < 2035)
     SELECT group_concat(strftime('%d%H%M', year || '-01-15 12:00', 'localtime')
                         || strftime('%d%H%M', year || '-07-15 12:00', 'localtime'), ' ') FROM years";
 
 impl Catalogue {
-    /// Something changed that counts of these entries: their blocks are summed up anew before the
+    /// Something that is summed up changed in these entries: sum up their blocks again before the
     /// transaction ends.
     pub(super) fn touch(&self, first: i64, last: i64) {
         let blocks = first >> BLOCK_BITS..=last >> BLOCK_BITS;

@@ -61,8 +61,8 @@ impl Index {
         Ok((answer?, streamed))
     }
 
-    /// Have these sources read again, from their first byte on. `false`: nothing can be written
-    /// now, or this index is of files that it does not keep; whoever syncs next does it.
+    /// Have these sources read again from their first byte. `false`: nothing can be written now, or
+    /// this index was opened without bringing it up to the files. Then the next sync reads them.
     pub(super) fn heal<'s>(&self, changed: impl IntoIterator<Item = &'s i64>) -> bool {
         if !self.heals {
             return false;

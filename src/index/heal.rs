@@ -49,15 +49,15 @@ impl Indexer {
         report.ms.discover += healed.ms.discover;
         report.ms.catalogue += healed.ms.catalogue;
         report.notes.extend(healed.notes);
-        // A file that the same sync had read already is one file still.
+        // A file that was read earlier in this sync counts only once.
         let most = report.files_seen.max(healed.files_changed);
         report.files_changed = (report.files_changed + healed.files_changed).min(most);
         Ok(())
     }
 
-    /// Compare every block of the files that grew with what was read of them: a look at them has
-    /// compared no more than their last 4 KB. Of a file in which a block is another one all is
-    /// read again. For whoever has time; it reads each such file once.
+    /// Compare every block of the files that grew with what was read of them before; a sync
+    /// compares only the last 4 KB of that. A file with a changed block is read again from its
+    /// beginning. This reads each such file once, so it is best done when there is time.
     ///
     /// # Errors
     /// [`Error::Cancelled`], and those of [`Indexer::sync_files`].
@@ -80,7 +80,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// The sources that are to be proven: all of them, or those that have not changed for so long.
+    /// The sources that have to be proven: all of them, or only those unchanged for at least
+    /// `rest`.
     pub(super) fn audits(&self, rest: Option<Duration>) -> Result<Audits, Error> {
         let mut roots = Vec::new();
         for spec in &self.config.roots {

@@ -1,9 +1,10 @@
-//! One source read anew, as if never seen, and held against its rows.
+//! Does the catalogue say what a source says? It is read again as if it were new, and compared with
+//! its rows.
 //!
-//! The bytes that were catalogued are told by their proof. While it holds, whatever was written
-//! behind them, the rows must say what these bytes say. No transaction is open while the file is
-//! read: that none of the rows was replaced meanwhile is told by the state of the source before and
-//! after, and what differs is looked at again.
+//! Whether the catalogued bytes are still there is known by their proof. As long as it holds, the
+//! rows must say what these bytes say, whatever was appended to them. No transaction is open while
+//! the file is read. Comparing the state of the source before and after shows whether rows were
+//! replaced meanwhile, and a source that differs is compared again.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -23,7 +24,8 @@ use crate::source::checkpoint::hash;
 use crate::source::identity::Identity;
 use crate::source::place::RangeReader;
 
-/// How often a source is looked at that differs: twice if nobody writes meanwhile.
+/// How many times a source that differs is compared at most; without concurrent writes it is
+/// compared twice.
 const LOOKS: usize = 4;
 
 /// What came of a comparison.
@@ -31,7 +33,7 @@ const LOOKS: usize = 4;
 pub enum Finding {
     /// The rows say what the file says.
     Equal,
-    /// The file was written since it was catalogued, or somebody writes what is stored of it.
+    /// The file was written since it was catalogued, or its rows are being written now.
     Behind(String),
     /// Where bytes were catalogued other ones stand now.
     OtherBytes,
@@ -63,7 +65,7 @@ pub struct Comparison {
     pub entries: u64,
     /// The passages that the words must have, by key.
     pub passages: Vec<ExpectedPassage>,
-    /// Keys of entries whose bytes could not be read: nobody can say what the words must have of
+    /// Keys of entries whose bytes could not be read: it is unknown what the words must have of
     /// them.
     pub untold: Vec<u64>,
 }
@@ -98,8 +100,8 @@ fn keys_of_source(catalogue: &Catalogue, source: i64) -> Result<Vec<u64>, Error>
     Ok(keys)
 }
 
-/// Read `path` and compare it with what is stored of it: chunk by chunk, so that memory does not
-/// grow with the file. `read` is told of how many bytes the chunks of one look were.
+/// Read `path` and compare it with what is stored of it, chunk by chunk, so that memory does not
+/// grow with the file. `read` gets the number of bytes of each chunk.
 pub fn compare_source(
     catalogue: &Catalogue,
     root: i64,
@@ -130,7 +132,7 @@ pub fn compare_source(
     }
 }
 
-/// One look, and whether nobody has replaced what was looked at.
+/// Compare a source once, and say whether its rows stayed in place meanwhile.
 fn compare_once(
     catalogue: &Catalogue,
     (root, path, relative): (i64, &Path, &str),
@@ -256,8 +258,8 @@ struct SourceComparison<'c> {
     path: &'c Path,
     state: &'c SourceState,
     format: &'c dyn Format,
-    /// The file is as long as it was; otherwise it has grown, and no more of it is read than its
-    /// whole lines then.
+    /// The file is as long as it was. Otherwise it has grown, and it is read only up to the end of
+    /// the lines that were whole then.
     is_whole: bool,
     rows: EntriesOfSource<'c>,
     /// Rows of whole lines, and entries.
@@ -268,7 +270,7 @@ struct SourceComparison<'c> {
     differences: Differences,
     /// Between what follows the last whole line and its rows.
     of_tail: Differences,
-    /// Bytes that are told of twice, or not at all.
+    /// Bytes that belong to two entries or problems, or to none.
     unaccounted: Option<String>,
     /// The file, to see what stands between entries.
     gaps: Option<RangeReader>,
@@ -299,7 +301,7 @@ struct StoredNow {
     session_difference: Option<String>,
     /// Nothing of it was written since the comparison began.
     is_as_before: bool,
-    /// Its entries were not written anew since then.
+    /// Its entries were not replaced since then.
     has_same_rows: bool,
 }
 
@@ -388,7 +390,8 @@ impl SourceComparison<'_> {
         Ok(())
     }
 
-    /// Whether a row is of what follows the last whole line, or was written meanwhile.
+    /// Whether a row belongs to the tail, which follows the last whole line, or was written
+    /// meanwhile.
     fn is_of_tail(&self, flags: i64, start: u64) -> bool {
         flags & flag::PROVISIONAL != 0 || start >= self.state.known.stored.consumed
     }
@@ -400,7 +403,7 @@ impl SourceComparison<'_> {
         }
     }
 
-    /// What is told of a part of the file follows what was told before, with nothing but blanks
+    /// Check that this part of the file follows the part before it, with nothing but blanks
     /// between.
     fn tile(&mut self, start: u64, length: u64) {
         let Some(at) = self.tiled else {
@@ -409,7 +412,7 @@ impl SourceComparison<'_> {
         if self.gaps.is_none() {
             self.gaps = RangeReader::open(self.path).ok();
         }
-        // A file that cannot be read any more is told when it is read next.
+        // A file that cannot be read any more is reported at the next read.
         let Some(file) = &mut self.gaps else {
             return;
         };
@@ -469,7 +472,7 @@ impl SourceComparison<'_> {
         Ok(())
     }
 
-    /// The passages of what stands where a row says.
+    /// Collect the passages of the record to which a row points.
     fn row(&mut self, row: &StoredEntry) {
         if row.flags & flag::PROVISIONAL != 0 {
             return;
@@ -493,7 +496,7 @@ impl SourceComparison<'_> {
         self.compared.passages.extend(expected);
     }
 
-    /// After the last chunk: compare what is left, and conclude. Gives back, too, whether the stored
+    /// Compare what is left after the last chunk, and conclude. Also gives back whether the stored
     /// rows stayed the same meanwhile.
     fn end(mut self, place: (i64, &str)) -> Result<(Comparison, bool), Error> {
         let has_tail = self.take_remaining_rows()?;
@@ -527,8 +530,8 @@ impl SourceComparison<'_> {
         Ok(self.conclude(&file, now))
     }
 
-    /// Note the rows for which there is nothing in the file. Whether some are of the tail, which
-    /// follows the last whole line.
+    /// Note the rows for which there is nothing in the file. Gives back whether some of them belong
+    /// to the tail, which follows the last whole line.
     fn take_remaining_rows(&mut self) -> Result<bool, Error> {
         let mut has_tail = false;
         while let Some(row) = self.rows.next()? {
@@ -603,8 +606,8 @@ impl SourceComparison<'_> {
         let mut differences = self.differences;
         let is_untouched = file.is_same && file.was_left_alone;
         if !file.proof_holds {
-            // If the kernel says that nobody has touched the file, and it says what the rows say,
-            // then only the checkpoint is wrong.
+            // If the file is untouched according to the kernel, and it says what the rows say, then
+            // only the checkpoint is wrong.
             let is_checkpoint = is_untouched && differences.is_empty() && of_tail.is_empty();
             if !is_checkpoint {
                 compared.finding = Finding::OtherBytes;
@@ -620,7 +623,7 @@ impl SourceComparison<'_> {
             compared.finding = Finding::Differs(what);
             return (compared, is_certain);
         }
-        // The proof does not cover the tail: it counts only in a file that nobody has touched.
+        // The proof does not cover the tail: it counts only in an untouched file.
         if is_untouched && let Some(what) = of_tail.told() {
             compared.finding = Finding::Differs(what);
             return (compared, now.is_as_before);

@@ -1,4 +1,4 @@
-//! What has changed at paths that somebody was told of? The same sync, narrowed to them.
+//! What has changed at the paths that hints name? A sync of these paths only.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -169,7 +169,8 @@ fn replace_strays(
     catalogue.replace_strays(looked.root, old, &looked.strays)
 }
 
-/// `None`: only a look at the whole root tells.
+/// Compare what is at the hinted paths of one root with what is stored. `None`: the whole root has
+/// to be scanned.
 fn look<'a>(
     catalogue: &Catalogue,
     config: &Config,
@@ -245,8 +246,8 @@ fn looks_the_same(plan: &SourcePlan<'_>, looked: &HintScan<'_>) -> bool {
             == Decision::ProveBlocks(Reason::Racy)
 }
 
-/// These files were told of all changes and are quiet since: what they say needs no proof any more.
-/// Those that cannot be settled yet are given back.
+/// Settle racy files: every change of them was notified, and there was none since they were read,
+/// so their content needs no further proof. Gives back the files for which it is still too early.
 pub fn settle<'a>(
     catalogue: &Catalogue,
     roots: &[RootSpec],

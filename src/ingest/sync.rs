@@ -252,7 +252,8 @@ fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
     discovery.unreadable.len() as u64 + u64::from(root)
 }
 
-/// What is said of links below a root that are not followed, when they are met for the first time.
+/// The note about links below a root that are not followed, made when they are found for the first
+/// time.
 pub(super) fn links_note(spec: &RootSpec, reason: &str, links: usize) -> Option<String> {
     let path = spec.path.display();
     match links {

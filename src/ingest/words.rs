@@ -1,4 +1,5 @@
-//! The words stage: what the outbox owes is read again, its text extracted and added to the words.
+//! The words stage: the entries that the outbox names are read again, and their text is added to
+//! the words.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -24,7 +25,8 @@ use crate::words::{Adder, AdderReport, Doc, Words, WordsError, WordsLock, WordsW
 /// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see
 /// [`words_batch`].
 const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
-/// The most of all that is owed that is one batch, where that is more than the least.
+/// A batch is at most this part (one in so many) of the backlog, but never less than the smallest
+/// batch.
 const PART_OF_ALL: u64 = 8;
 /// Bytes of entries in one batch when time is short: after an answer, or with any other budget.
 pub const SMALL_WORDS_BATCH: u64 = 1 << 20;
@@ -84,12 +86,12 @@ pub struct BatchLimits {
 }
 
 /// Bring the words up to the catalogue. The caller holds the index's lock; that of the words is
-/// taken here. Gives back the sources whose bytes are others than those that were catalogued: what
-/// is owed of them stays so until they are read again.
+/// taken here. Gives back the sources whose bytes differ from those that were catalogued. Their
+/// entries stay in the outbox until they are read again.
 ///
 /// # Errors
-/// [`WordsError::Busy`] when somebody merges the words: the caller, who holds the index's lock,
-/// does not wait for that with it.
+/// [`WordsError::Busy`] when another process merges the words. The caller holds the index's lock
+/// and should not wait for the merge while it does.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
@@ -111,7 +113,7 @@ pub fn index_words(
     let why = match Words::open_to_write(directory) {
         Ok(words) => match done_in(&words, catalogue)? {
             Ok(done) => match add(Some(done), report) {
-                // Damage that is met only now.
+                // Damage that is found only now.
                 Err(WordsStage::Words(error)) if error.asks_for_rebuild() => error.to_string(),
                 added => return added,
             },
@@ -124,7 +126,7 @@ pub fn index_words(
     if directory.exists() {
         WordsLock::take(directory, Duration::ZERO)?.remove_words()?;
     }
-    // Not before: who does not get the lock tries it again.
+    // This is noted only now, because a caller that does not get the lock tries again.
     if !why.is_empty() {
         report
             .notes
@@ -136,7 +138,7 @@ pub fn index_words(
     add(None, report)
 }
 
-/// Add what is owed to words that are done up to this batch; `None`: to new ones. Gives back the
+/// Add the backlog to words that are done up to this batch; `None`: to new ones. Gives back the
 /// sources whose bytes changed.
 fn add_owed(
     catalogue: &Catalogue,
@@ -188,7 +190,7 @@ fn add_owed(
     result.and(closed).map(|()| changed)
 }
 
-/// What is owed, on its way into the words batch by batch.
+/// The backlog on its way into the words, batch by batch.
 struct OwedBatches<'a> {
     catalogue: &'a Catalogue,
     formats: &'a [&'static dyn Format],
@@ -197,7 +199,7 @@ struct OwedBatches<'a> {
     started: Instant,
     /// The last batch that is in the words.
     done: i64,
-    /// Bytes of entries that were owed at the beginning, and how many of them were read since.
+    /// Bytes of entries in the backlog at the beginning, and how many of them were read since.
     owed_bytes: u64,
     indexed_bytes: u64,
     /// Items that could not be read.
@@ -209,7 +211,8 @@ struct OwedBatches<'a> {
 }
 
 impl OwedBatches<'_> {
-    /// Batch after batch until nothing is owed, the time is over, or segments must be merged first.
+    /// Add batch after batch until the backlog is empty, the time is over, or segments must be
+    /// merged first.
     fn add_all(&mut self, pace: BatchLimits) -> Result<(), WordsStage> {
         let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(self.owed_bytes));
         let (mut is_first, mut owes_prose) = (true, false);
@@ -283,13 +286,13 @@ impl OwedBatches<'_> {
     }
 }
 
-/// What tells that other bytes stand in a file than were catalogued.
+/// The error for a file that holds other bytes than were catalogued.
 fn changed() -> io::Error {
     ErrorKind::InvalidData.into()
 }
 
-/// Whether it is that, and not that the file cannot be read now. One that is gone the next look
-/// misses by itself.
+/// Whether an error means that the bytes changed, and not that the file cannot be read now. If the
+/// file is gone, the next scan finds that.
 fn is_change(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -322,8 +325,8 @@ fn job(catalogue: &Catalogue, item: &OutboxItem) -> Result<Option<Job>, catalogu
     }))
 }
 
-/// Read all items on every core and add them, each as a whole or not at all. `each` is told how
-/// many passages were added and how many bytes read, or why nothing was.
+/// Read all items on every core and add them, each as a whole or not at all. `each` gets the number
+/// of passages added and of bytes read, or the error.
 fn add_all(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,
@@ -368,7 +371,7 @@ fn add_all(
             match job(catalogue, item) {
                 // Of a source that is in no catalogue: a damaged row.
                 Ok(None) => each(item.clone(), Err(ErrorKind::Unsupported.into())),
-                // No adder is left; their errors are told.
+                // No adder is left; their errors are returned below.
                 Ok(Some(job)) => {
                     if send.send(job).is_err() {
                         break;
@@ -450,8 +453,8 @@ struct DecodedJob<'j, 'b> {
 }
 
 impl<'j, 'b> DecodedJob<'j, 'b> {
-    /// Read them into `buffer`. What tells that the bytes of one are no longer what was catalogued
-    /// is a [`is_change`].
+    /// Read the entries into `buffer`. If the bytes of one are no longer what was catalogued, the
+    /// error [`is_change`].
     fn read(
         job: &'j Job,
         formats: &[&'static dyn Format],

@@ -1,5 +1,5 @@
-//! Which files lie below a root, with the identity of each? Directories are read in parallel; of
-//! those known to be unchanged nothing is told but themselves.
+//! Which files lie below a root, with the identity of each? Directories are read in parallel; the
+//! contents of unchanged directories are not listed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,8 @@ impl Discovery {
         });
     }
 
-    /// Take in a file. `false`: it is told each time, so its directory is looked at each time.
+    /// Take in a file. `false`: it is reported in every scan, so its directory has to be read in
+    /// every scan.
     fn file(
         &mut self,
         path: &Path,
@@ -234,7 +235,7 @@ const WORTH_A_THREAD: usize = 8;
 
 /// Whether directories vouch for the files in them.
 pub fn vouches(flat: bool, format: &dyn Format) -> bool {
-    // Windows tells neither inode nor change time.
+    // Windows reports neither inode nor change time.
     cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename
 }
 
@@ -269,7 +270,7 @@ struct Directory {
 /// other things, or links that lead to one another, would never end.
 const MOST_BEHIND: usize = if cfg!(test) { 500 } else { 200_000 };
 
-/// What was met behind a link that holds no sessions.
+/// What was found behind a link and holds no sessions.
 struct LinkBudget {
     link: PathBuf,
     others: AtomicUsize,
@@ -281,7 +282,8 @@ impl LinkBudget {
         Arc::new(LinkBudget { link, others })
     }
 
-    /// Add what lies in one directory, itself among it. That it goes too far is told once.
+    /// Count what lies in one directory, and the directory itself. Going beyond the limit is
+    /// reported once.
     fn add(&self, others: usize, here: &mut Discovery) {
         let before = self.others.fetch_add(others, Ordering::Relaxed);
         if before <= MOST_BEHIND && before + others > MOST_BEHIND {
@@ -361,7 +363,8 @@ impl Walk<'_> {
         all.add(here);
     }
 
-    /// Asked only where there is so much to do: the answer costs as much as some files.
+    /// The number of cores is looked up only when there is much to do, because that costs as much
+    /// as some files.
     fn most_walkers(&self) -> usize {
         let cores = || available_parallelism().map_or(1, usize::from);
         (*self.cores.get_or_init(cores)).max(1)
@@ -532,7 +535,8 @@ impl Walk<'_> {
 }
 
 impl Directory {
-    /// Behind a link so much counts as other things where none of it is a session's file.
+    /// Behind a link, count what a directory lists as other things if no file in it belongs to a
+    /// session.
     fn note_others(&self, files: u64, listed: usize, here: &mut Discovery) {
         if let Some(behind) = self.behind.as_ref().filter(|_| files == 0) {
             behind.add(listed, here);

@@ -103,7 +103,7 @@ impl Exclude {
         &self.globs
     }
 
-    /// What tells other globs from these; `None` when there are none.
+    /// A fingerprint of the globs; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
         // What was left out by working directories and globs as they are written is other.
         let text = format!("links everywhere\n{}", self.globs.join("\n"));
@@ -165,7 +165,7 @@ impl<'a> ExcludedFiles<'a> {
 /// A path without links, as far as there is something at it; `above` says it of the folder it is
 /// in.
 fn real(path: &Path, above: &dyn Fn(&Path) -> PathBuf) -> PathBuf {
-    // What is relative is so to a place that nobody knows here.
+    // A relative path cannot be resolved, because its base is unknown here.
     if !path.is_absolute() {
         return path.to_path_buf();
     }
@@ -195,7 +195,7 @@ fn without_links(glob: &str) -> Option<String> {
     Some(globset::escape(&real) + rest)
 }
 
-/// Windows gives a form that nobody writes in a glob.
+/// Windows returns a form of the path that is never written in a glob.
 fn plain(path: PathBuf) -> PathBuf {
     let text = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
     match text.filter(|_| cfg!(windows)) {

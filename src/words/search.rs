@@ -32,7 +32,7 @@ impl Words {
     /// Open the index in `dir` at its newest commit.
     ///
     /// # Errors
-    /// [`WordsError::Condemned`] when somebody has found it damaged before.
+    /// [`WordsError::Condemned`] when it was found damaged before.
     pub fn open(dir: &Path) -> Result<Self, WordsError> {
         // The columns say to which entry a passage belongs. A wrong one would hide passages without
         // any error, and they are small enough to be checked each time.
