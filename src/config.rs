@@ -42,11 +42,11 @@ pub struct Config {
     pub project_roots: Option<ProjectRoots>,
     /// The formats; [`FORMATS`] and any of your own.
     pub formats: Vec<&'static dyn Format>,
-    /// What is left out. Who says nothing of it takes the rules that stand in the index: only
+    /// What is left out. By default the rules that are stored in the index hold, and only
     /// [`Rules::set`] changes them.
     pub rules: Rules,
-    /// Whether the user lets programs index words after an answer: the library does nothing by
-    /// itself, so it is for who calls [`Index::pay`](crate::Index::pay) to ask.
+    /// Whether the user lets programs index words after an answer. The library does nothing by
+    /// itself; callers of [`Index::pay`](crate::Index::pay) should check this first.
     pub background: bool,
     /// Ends the reading of files from elsewhere.
     pub cancel: Cancel,
@@ -106,8 +106,7 @@ impl Config {
         }
     }
 
-    /// What tells other rules of what is left out from these; `None` when they are the default
-    /// ones.
+    /// A fingerprint of the rules of what is left out; `None` when they are the default ones.
     pub(crate) fn left_out_by(&self) -> Option<i64> {
         self.rules.fingerprint()
     }

@@ -10,11 +10,11 @@ use crate::words::WordsError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreFault {
-    /// The catalogue is damaged. Opened again, brought up to the files, it is built anew.
+    /// The catalogue is damaged. Opening it again with a check rebuilds it.
     Damaged,
-    /// Another process has removed the catalogue, or made it anew: open the index again.
+    /// Another process has removed or rebuilt the catalogue: open the index again.
     Replaced,
-    /// Somebody else's transaction has to end first.
+    /// Another process's transaction has to end first.
     Locked,
     /// The system refuses to read or to write: [`Error::cause`] says why.
     Refused,
@@ -51,7 +51,7 @@ pub enum Error {
         index_dir: PathBuf,
         /// The process, where it says so.
         writer: Option<String>,
-        /// It was waited for, and did not get on.
+        /// It was waited for, and made no progress.
         stalled: bool,
     },
     /// Another process watches for this index already.
@@ -139,8 +139,8 @@ pub enum Error {
         "this cursor goes on with another search: give it with the query, the filters and the order of the page that it came from, or leave it out"
     )]
     OtherCursor,
-    /// The rules of what the index leaves out cannot be read, so nothing is stored. Who
-    /// [sets](crate::Rules::set) them writes them anew, as the command does.
+    /// The rules of what the index leaves out cannot be read, so nothing is stored.
+    /// [Setting](crate::Rules::set) them, as the command does, writes them again.
     #[error("{}: {why}: what this index leaves out is not known until it is said anew, as by `sessionary sync`", .path.display())]
     Rules {
         /// Their file.
@@ -197,13 +197,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// The catalogue is damaged. Whoever opens the index next, brought up to the files, has it
-    /// built anew: ask again.
+    /// Whether the catalogue is damaged. Opening the index with a check rebuilds it; then ask
+    /// again.
     pub fn is_damage(&self) -> bool {
         self.fault() == Some(StoreFault::Damaged)
     }
 
-    /// Another process has removed the index, or made it anew, since it was opened: open it again
+    /// Whether another process has removed or rebuilt the index since it was opened: open it again
     /// and ask once more.
     pub fn is_replaced(&self) -> bool {
         self.fault() == Some(StoreFault::Replaced)

@@ -53,10 +53,10 @@ pub enum Freshness {
     AsCommitted,
 }
 
-/// The reader. It never takes a lock that a writer holds for longer than a try.
+/// The reader. It takes no lock that a writer needs, except for a moment to try whether it is held.
 ///
-/// An index is of one thread: it can be given to another one ([`Send`]) but not be shared by two.
-/// Each thread opens one of its own, from the same [`Config`]; what is read of the disk they share.
+/// An index belongs to one thread: it can be sent to another one ([`Send`]) but not shared by two.
+/// Each thread opens its own one from the same [`Config`]; what they read from the disk is shared.
 ///
 /// ```compile_fail
 /// # use sessionary::Index;
@@ -64,8 +64,8 @@ pub enum Freshness {
 /// is_shared::<Index>();
 /// ```
 ///
-/// Every answer is given on a [`Snapshot`]: each method that asks takes one of its own. Whoever
-/// asks several questions that belong together asks one snapshot.
+/// Every answer is given on a [`Snapshot`]: each method that asks takes one of its own. Questions
+/// that belong together should be asked of one snapshot.
 pub struct Index {
     /// What a [`Snapshot`] reads.
     stores: Stores,
@@ -84,7 +84,7 @@ impl Index {
         Index::open_with(config, freshness, &mut |_| {})
     }
 
-    /// The same with progress.
+    /// [`Index::open`], with the progress of a sync given to `progress`.
     pub fn open_with(
         config: &Config,
         freshness: Freshness,
@@ -238,15 +238,15 @@ impl Index {
         &self.stores.config
     }
 
-    /// Give the words, for about as long as `budget`, what they owe, and say what they owe then.
-    /// Nothing else does that for a program that opens the index and searches: what is owed every
-    /// search reads from the files, and says so ([`SearchAnswer::outstanding`]). It is done here,
-    /// on threads of this process.
+    /// Add the backlog to the words for about as long as `budget`, and give back what is left of
+    /// it. A program that only opens the index and searches needs to call this: otherwise every
+    /// search reads the backlog from the files, and says so ([`SearchAnswer::outstanding`]). The
+    /// work is done here, on threads of this process.
     ///
-    /// Nothing is done where [too little](BacklogSize::Little) is owed to open a writer for, where
-    /// the index cannot be written or was removed, and where somebody else writes or watches, who
-    /// does it. So what is owed may stay: whoever calls it again and again leaves time between, or
-    /// stops at what is no less than before.
+    /// Nothing is done when the backlog is [too small](BacklogSize::Little) to open a writer for,
+    /// when the index cannot be written or was removed, and when another process writes or watches,
+    /// which will do it. So the backlog may stay as it is: callers that call this repeatedly should
+    /// leave time between calls, or stop when it did not shrink.
     ///
     /// # Errors
     /// When the catalogue or the words cannot be read, or a session file not be read again.
@@ -257,7 +257,7 @@ impl Index {
         if self.obstacle.is_some() || self.is_watched() || owed == BacklogSize::Little {
             return Ok(owed);
         }
-        // Nobody wants an index again that was removed, and what is owed here is not owed by
+        // A removed index must not be created again, and the backlog of this one is not that of
         // another one.
         if self.stores.catalogue.is_replaced() {
             return Ok(owed);
@@ -292,9 +292,9 @@ impl Index {
         Ok(answer)
     }
 
-    /// The same row by row, as SQLite finds them; `preview(entry)` is masked by `mask`. An error of
-    /// `each` ends it. A snapshot is held until `each` has taken the last row, so that it must not
-    /// wait for anybody.
+    /// Run one SQL statement that only reads, on the public views, and give `each` its rows as SQLite
+    /// finds them; `preview(entry)` is masked by `mask`. An error of `each` ends it. A snapshot is
+    /// held until `each` has returned from the last row, so `each` should not block.
     pub fn sql_each(
         &self,
         query: &str,
@@ -345,16 +345,16 @@ impl Index {
     }
 
     /// Read every file again and compare: bytes tiled by entries and problems, rows, session
-    /// values, passages. `progress` is told of the files and bytes to be compared, then again and
-    /// again how many were.
+    /// values, passages. `progress` gets the number of files and bytes to be compared, and then
+    /// repeatedly how many were.
     ///
     /// It may run beside writers: each file is compared up to its catalogued end, and what seems to
     /// differ is looked at again in a newer state of both stores. No transaction stays open while
     /// files are read.
     ///
-    /// What is changed: a store that is damaged gets a mark, by which searches pass such words over
-    /// and the next sync builds it anew; and a session file that holds other bytes than were
-    /// catalogued is read again.
+    /// It changes two things: a damaged store gets a mark, so that searches do not use damaged
+    /// words and the next sync rebuilds the store; and a session file that holds other bytes than
+    /// were catalogued is read again.
     pub fn verify(&self, progress: &mut dyn FnMut(Event)) -> Result<Verification, Error> {
         let verification = verify(&self.stores, progress)?;
         // Session files that hold other bytes than were catalogued are read again, where that can

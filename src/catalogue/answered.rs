@@ -9,7 +9,7 @@ use rusqlite::params;
 use super::open::{Catalogue, Error};
 use super::write::key_range;
 
-/// An answer comes within so many entries or not at all: the search for it must end.
+/// How many entries are searched for the answer to a call, because the search has to end somewhere.
 pub(super) const NEAR: i64 = 1000;
 
 impl Catalogue {

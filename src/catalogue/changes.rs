@@ -1,4 +1,4 @@
-//! Which sessions changed since somebody looked? The feed for those who keep a copy.
+//! Which sessions changed since a given number? The feed for programs that keep a copy.
 
 use rusqlite::params;
 

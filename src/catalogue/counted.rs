@@ -25,8 +25,8 @@ const SAME: &str = "u.response_id, u.model, u.input, u.output, u.cost_total";
 /// path has it, and there the first. One file may be below the roots of two agents.
 const ORDER: &str = "coalesce(s.created_ms, 1 << 62), s.path, r.agent, f.relative, e.start";
 
-/// The rows that are compared. A session that is not all in has none of them: its rows count when
-/// it is, and nobody sees them before.
+/// The rows that are compared. Rows of a session that is not completely read are not among them:
+/// they count once it is, and are invisible before.
 const RANKED: &str = "_usage u JOIN _sessions s ON s.session = u.key >> 24 AND s.path <> '' JOIN _roots r USING (root)
     JOIN _entries e ON e.key = u.key JOIN _sources f ON f.source = e.source";
 
@@ -48,7 +48,7 @@ pub(super) type PendingCounts = BTreeMap<i64, bool>;
 /// What `_usage.what` says.
 mod what {
     pub const ANSWER: i64 = 0;
-    /// Only of an answer, which tells it.
+    /// A step of an answer, whose figures include it.
     pub const STEP: i64 = 1;
     /// It calls, and records nothing else that counts.
     pub const CALLS: i64 = 3;
@@ -61,7 +61,7 @@ pub struct UsageRow<'e> {
     pub usage: Cow<'e, Usage>,
     /// What the row is of.
     pub what: i64,
-    /// The same in all copies of the entry.
+    /// A hash of the usage and its entry, by which copies of one entry are recognized.
     pub said: i64,
     /// Of the entry, else of the one before it in its file.
     pub time_ms: Option<i64>,
@@ -136,8 +136,7 @@ pub(super) fn add_turns(
 }
 
 impl Catalogue {
-    /// What the rows of these entries say and others say too is decided anew before the transaction
-    /// ends.
+    /// Before the transaction ends, decide again which copy counts of each usage in these entries.
     pub(super) fn unsettle(&self, first: i64, last: i64, change: Change) -> rusqlite::Result<()> {
         let (which, all) = match change {
             Change::Come => ("", false),
@@ -184,8 +183,9 @@ impl Catalogue {
 }
 
 impl Catalogue {
-    /// agentuse writes tokens and cost of a message, and of its steps, which are told by the
-    /// message. It begins with zeros, which are no total yet: what it lacks its steps say.
+    /// agentuse writes tokens and cost both of a message and of its steps, which the message's own
+    /// figures include. A message begins with zeros, which are no total yet; until they are
+    /// replaced, its steps count.
     pub(super) fn settle_steps(&self, session: i64) -> rusqlite::Result<()> {
         let (first, last) = key_range(session);
         for settle in [

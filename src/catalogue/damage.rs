@@ -1,5 +1,5 @@
-//! What if the catalogue's file is damaged inside? Whoever reads what is damaged marks the file;
-//! whoever may write next makes it anew from the session files.
+//! What if the catalogue's file is damaged inside? A process that reads a damaged part marks the
+//! file, and the next writer rebuilds it from the session files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::source::identity::file_at;
 const MARK: &str = "-damaged";
 
 impl Error {
-    /// The file is damaged: making it anew from the session files is the way out.
+    /// The file is damaged and has to be rebuilt from the session files.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let Error::Sqlite { error, .. } = self else {
@@ -44,10 +44,10 @@ impl Error {
 }
 
 impl Catalogue {
-    /// Mark the file as one to be made anew. Where nothing can be written, whoever reads next finds
-    /// out again.
+    /// Mark the file as one that has to be rebuilt. If the mark cannot be written, the next reader
+    /// finds the damage again.
     pub fn condemn(&self, why: &str) {
-        // Somebody may have made it anew already, or another version may have given it another
+        // Another process may have rebuilt it already, or another version may have migrated its
         // schema.
         let is_other = self.file().is_none() || file_at(self.path()) != self.file();
         let known = MIGRATIONS.len() as u32;
@@ -59,7 +59,7 @@ impl Catalogue {
         }
     }
 
-    /// Why the catalogue at `path` is to be made anew, if somebody found that.
+    /// Why the catalogue at `path` has to be rebuilt, if it was found damaged.
     pub fn condemned(path: &Path) -> Option<String> {
         let why = fs::read(mark(path)).ok()?;
         let why = String::from_utf8_lossy(&why).into_owned();

@@ -1,17 +1,13 @@
-//! Which entries are there, and what hangs on each?
+//! Which entries are there, and which tools and labels do they name?
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::vec::IntoIter;
 
-use std::borrow::Cow;
+use rusqlite::{Row, params};
 
-use rusqlite::{OptionalExtension, Row, params};
-
-use super::counted::UsageRow;
 use super::open::{Catalogue, Error};
-use super::write::{EntryRow, key_range};
-use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
+use super::write::key_range;
 
 /// Kinds of entries that are on no branch.
 pub const BESIDE: [&str; 2] = ["session", "meta"];
@@ -83,33 +79,6 @@ pub struct Ascended<'a> {
     pub parent: Option<&'a [u8]>,
 }
 
-/// What hangs on an entry.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
-pub struct Children {
-    pub calls: Vec<Call>,
-    pub usage: Option<UsageRow<'static>>,
-    pub files: Vec<FileTouch>,
-    pub label: Option<Label>,
-    pub compaction: Option<Compaction>,
-    pub run: Option<Run>,
-}
-
-impl Children {
-    /// What its facts make of it.
-    pub fn of(entry: &EntryRow) -> Children {
-        let facts = &entry.facts;
-        Children {
-            calls: facts.calls.clone(),
-            usage: UsageRow::of(entry).map(UsageRow::into_owned),
-            files: facts.files.clone(),
-            label: facts.label.clone(),
-            compaction: facts.compaction.clone(),
-            run: facts.run(),
-        }
-    }
-}
-
 pub(super) const ENTRY: &str = concat!(
     "key, source, start, length, line, hash, kind, role, id, parent, time_ms, agent_sees, flags, stop_reason, taken_ms, ",
     searched!()
@@ -129,7 +98,8 @@ impl Catalogue {
         self.all(&sql, [low, high], stored_entry)
     }
 
-    /// The same, one after the other: what `take` does not keep takes no memory.
+    /// Give `take` the entries of a session in file order, source by source, one at a time: a long
+    /// session needs no more memory than a short one.
     pub fn each_placed(
         &self,
         session: i64,
@@ -197,8 +167,8 @@ impl Catalogue {
         self.first(sql, params![low, high, BESIDE[0], BESIDE[1]], |r| r.get(0))
     }
 
-    /// The entries of one source one after the other, in the order they were told in, which is that
-    /// of the file.
+    /// The entries of one source one after the other, in the order in which they were read, which
+    /// is that of the file.
     pub fn each_entry_of_source(&self, source: i64) -> Result<EntriesOfSource<'_>, Error> {
         let sql = "SELECT session FROM _session_sources WHERE source = ?1 ORDER BY session DESC";
         Ok(EntriesOfSource {
@@ -207,110 +177,6 @@ impl Catalogue {
             sessions: self.all(sql, [source], |r| r.get(0))?,
             after: i64::MIN,
             page: Vec::new().into_iter(),
-        })
-    }
-
-    /// The child rows of an entry.
-    pub fn children(&self, key: i64) -> Result<Children, Error> {
-        self.with(|c| {
-            let calls = c
-                .prepare_cached(
-                    "SELECT call_id, tool, is_result, CASE WHEN answer IS NULL THEN is_error END, subject,
-                            CASE WHEN answer IS NULL THEN duration_ms END
-                     FROM _calls WHERE key = ?1 ORDER BY ordinal",
-                )?
-                .query_map([key], |r| {
-                    Ok(Call {
-                        call_id: r.get(0)?,
-                        tool: r.get(1)?,
-                        is_result: r.get(2)?,
-                        is_error: r.get(3)?,
-                        subject: r.get(4)?,
-                        duration_ms: r.get(5)?,
-                    })
-                })?
-                .collect::<Result<Vec<_>, _>>()?;
-            let usage = c
-                .prepare_cached(
-                    "SELECT provider, model, response_id, input, output, cache_read, cache_write, reasoning, total,
-                            cost_input, cost_output, cost_cache_read, cost_cache_write, cost_total, what, said, time_ms
-                     FROM _usage WHERE key = ?1 AND what <> 2",
-                )?
-                .query_row([key], |r| {
-                    let usage = Usage {
-                        provider: r.get(0)?,
-                        model: r.get(1)?,
-                        response_id: r.get(2)?,
-                        input: r.get(3)?,
-                        output: r.get(4)?,
-                        cache_read: r.get(5)?,
-                        cache_write: r.get(6)?,
-                        reasoning: r.get(7)?,
-                        total: r.get(8)?,
-                        cost_input: r.get(9)?,
-                        cost_output: r.get(10)?,
-                        cost_cache_read: r.get(11)?,
-                        cost_cache_write: r.get(12)?,
-                        cost_total: r.get(13)?,
-                    };
-                    Ok(UsageRow {
-                        usage: Cow::Owned(usage),
-                        what: r.get(14)?,
-                        said: r.get(15)?,
-                        time_ms: r.get(16)?,
-                    })
-                })
-                .optional()?;
-            let files = c
-                .prepare_cached(
-                    "SELECT path, modified FROM _files WHERE key = ?1 ORDER BY ordinal",
-                )?
-                .query_map([key], |r| {
-                    Ok(FileTouch {
-                        path: r.get(0)?,
-                        modified: r.get(1)?,
-                    })
-                })?
-                .collect::<Result<Vec<_>, _>>()?;
-            let label = c
-                .prepare_cached("SELECT target, text FROM _labels WHERE key = ?1")?
-                .query_row([key], |r| {
-                    Ok(Label {
-                        target: r.get(0)?,
-                        text: r.get(1)?,
-                    })
-                })
-                .optional()?;
-            let compaction = c
-                .prepare_cached(
-                    "SELECT first_kept, tokens_before, first_kept_index FROM _compactions WHERE key = ?1",
-                )?
-                .query_row([key], |r| {
-                    Ok(Compaction {
-                        first_kept: r.get(0)?,
-                        tokens_before: r.get(1)?,
-                        first_kept_index: r.get(2)?,
-                    })
-                })
-                .optional()?;
-            let run = c
-                .prepare_cached("SELECT turns, cost, duration_ms FROM _runs WHERE key = ?1")?
-                .query_row([key], |r| {
-                    Ok(Run {
-                        turns: r.get(0)?,
-                        cost: r.get(1)?,
-                        duration_ms: r.get(2)?,
-                    })
-                })
-                .optional()?;
-            Ok(Children {
-                calls,
-                usage,
-                files,
-                label,
-                compaction,
-                run,
-            })
         })
     }
 
@@ -350,7 +216,7 @@ impl Catalogue {
         self.all(sql, [key], |r| r.get(0))
     }
 
-    /// The same for a range of keys.
+    /// The tools called or answered by each entry whose key lies in `first..=last`.
     pub fn tools_between(&self, first: i64, last: i64) -> Result<HashMap<i64, Vec<String>>, Error> {
         self.with(|c| {
             let mut tools: HashMap<i64, Vec<String>> = HashMap::new();
@@ -384,7 +250,7 @@ const PAGE: usize = 1_000;
 pub struct EntriesOfSource<'c> {
     catalogue: &'c Catalogue,
     source: i64,
-    /// Those whose entries are not all told, the last one first.
+    /// Sessions whose entries were not all given yet, the last one first.
     sessions: Vec<i64>,
     after: i64,
     page: IntoIter<StoredEntry>,
@@ -416,8 +282,8 @@ impl EntriesOfSource<'_> {
     }
 }
 
-/// A place in a file, or a length. What is damaged so that no file can have it is told as larger
-/// than any; two of them are never more than can be counted.
+/// A position in a file, or a length. A damaged value becomes one that is larger than any file; the
+/// sum of two of them does not overflow.
 pub(super) fn in_file(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(u64::MAX).min(1 << 62)
 }

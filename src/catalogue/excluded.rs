@@ -34,7 +34,7 @@ impl Catalogue {
         self.one(by, [], |r| r.get(0))
     }
 
-    /// From now on it is left out by these rules: whatever was left out is looked at anew.
+    /// Note that these rules hold from now on. What was left out before is looked at again.
     pub fn exclude_by(&self, fingerprint: Option<i64>) -> Result<(), Error> {
         self.with(|c| {
             c.execute_batch(
@@ -93,7 +93,7 @@ impl Catalogue {
         })
     }
 
-    /// Those who poll are told that sessions went, but no longer which these were.
+    /// The feed keeps saying that sessions went, but no longer which ones.
     pub fn forget_names(&self, is_out: impl Fn(i64, &Path) -> bool) -> Result<(), Error> {
         self.with(|c| {
             let named: Vec<(i64, i64, String)> = c
@@ -181,8 +181,8 @@ impl Catalogue {
     /// Leave nothing in the database and its log but what its rows say. `false`: a reader holds on
     /// to an older state, and it is to be done again.
     pub fn wipe(&self) -> Result<bool, Error> {
-        // The database is written anew into the WAL: not while that cannot be emptied, or every try
-        // would add to it.
+        // VACUUM writes the whole database into the WAL. If the WAL cannot be emptied first, every
+        // attempt would make it longer.
         if !self.empty_wal()? {
             return Ok(false);
         }

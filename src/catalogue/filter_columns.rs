@@ -26,15 +26,15 @@ pub struct CallRow<'a> {
 pub struct SessionFilterRow<'a> {
     pub session: i64,
     pub agent: &'a str,
-    /// Of its root.
+    /// The label of its root.
     pub label: Option<&'a str>,
     pub path: &'a str,
     pub id: &'a str,
     pub cwd: &'a str,
     pub name: Option<&'a str>,
-    /// In force at the end.
+    /// The provider that was in use at the end of the session.
     pub provider: Option<&'a str>,
-    /// The same.
+    /// The model that was in use at the end of the session.
     pub model: Option<&'a str>,
     own: Option<&'a str>,
 }

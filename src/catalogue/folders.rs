@@ -49,7 +49,8 @@ impl Catalogue {
         })
     }
 
-    /// Note the directories of a root: all of them anew after a full scan, else what changed.
+    /// Store the directories of a root: all of them after a full scan, otherwise those that
+    /// changed.
     pub fn note_folders(
         &self,
         root: i64,

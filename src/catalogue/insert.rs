@@ -202,7 +202,7 @@ impl EntryRows {
         }
     }
 
-    /// What the words are owed. A provisional entry stays out of them.
+    /// What goes into the outbox. A provisional entry does not.
     pub(super) fn owed(&self) -> &[OutboxSpan] {
         &self.owed
     }

@@ -1,4 +1,5 @@
-//! Who holds a lock on the catalogue? SQLite says only that somebody does; Linux says who.
+//! Who holds a lock on the catalogue? SQLite only says that it is locked; Linux says by which
+//! process.
 //!
 //! Where the locks lie is part of SQLite's file format: "WAL locks" in its walformat.html, and the
 //! "lock-byte page" of its fileformat2.html.
@@ -13,12 +14,13 @@ pub(super) fn readers(path: &Path) -> Vec<String> {
 /// Processes that keep others from writing, or from reading too; none where the system does not
 /// tell.
 pub(super) fn writers(path: &Path) -> Vec<String> {
-    // Without a WAL whoever writes holds bytes of the lock-byte page.
+    // Without a WAL a writer holds bytes of the lock-byte page.
     const PAGE: u64 = 0x4000_0000;
     processes(path, |lock| {
         lock.is_write
             && match lock.of_index {
-                // The write lock, that of recovery, and that of who makes the file anew.
+                // The write lock, the recovery lock, and the lock of a process that rebuilds the
+                // file.
                 true => [120, 122, 128].iter().any(|&byte| lock.meets(byte, byte)),
                 false => lock.meets(PAGE, PAGE + 511),
             }
@@ -45,7 +47,7 @@ fn processes(path: &Path, of_interest: impl Fn(&Lock) -> bool) -> Vec<String> {
 
     let inode = |path: &Path| std::fs::metadata(path).ok().map(|m| m.ino());
     let (file, index) = (inode(path), inode(&super::wal::beside(path, "-shm")));
-    // The system tells of locks one page at a time, and one that is there all the while may be
+    // The system lists locks one page at a time, and a lock that is held all the time may be
     // missing between two pages.
     const LOOKS: usize = 3;
     for _ in 0..LOOKS {

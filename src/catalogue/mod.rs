@@ -6,6 +6,7 @@ mod answered;
 pub mod backlog;
 pub mod changes;
 mod check;
+pub mod children;
 mod counted;
 mod damage;
 pub mod entries;

@@ -46,7 +46,8 @@ impl Catalogue {
         })
     }
 
-    /// All sessions of a root are to be read again by who keeps a copy of the rows.
+    /// Put all sessions of a root into the feed, so that programs that keep a copy of the rows read
+    /// them again.
     fn note_changed(&self, root: i64) -> rusqlite::Result<()> {
         self.connection
             .prepare_cached(
@@ -116,7 +117,7 @@ impl Catalogue {
         self.execute(other, []).map(drop)
     }
 
-    /// A session is about to go: those who poll are told.
+    /// A session is about to be removed: put that into the feed.
     pub(super) fn note_gone(&self, session: i64) -> rusqlite::Result<()> {
         self.connection.execute(
             "INSERT INTO _changes (session, what, id, path) SELECT session, 'gone', id, path FROM _sessions WHERE session = ?1",

@@ -23,10 +23,10 @@ pub const CONTRACT_VERSION: u32 = 3;
 /// "SESY" in SQLite's application_id.
 pub const APPLICATION_ID: i32 = 0x5345_5359;
 
-/// How long a statement waits for somebody else's lock, where nothing is gained by waiting less.
+/// How long a statement waits for another process's lock, unless the caller asks for less.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often a catalogue is opened again that is made anew meanwhile.
+/// How often opening is tried again when the catalogue is rebuilt meanwhile.
 const TRIES: u32 = 3;
 
 /// One step a file, numbered by `user_version`.
@@ -70,7 +70,7 @@ pub enum Error {
         /// Path of the source below its root.
         relative: String,
     },
-    /// Somebody has been reading so long that the WAL may not grow any more.
+    /// A read transaction has been open so long that the WAL may not grow any more.
     #[error(
         "{}-wal has grown to {} MB and cannot be shortened while {} in a read transaction; nothing more is written until that ends",
         .path.display(), .bytes >> 20, whose(.readers)
@@ -80,7 +80,7 @@ pub enum Error {
         path: PathBuf,
         /// Length of its WAL.
         bytes: u64,
-        /// Who reads, where the system tells.
+        /// The processes that read, on systems that tell.
         readers: Vec<String>,
     },
     /// Another program keeps the database locked, as one does that has begun to write and not come
@@ -89,10 +89,10 @@ pub enum Error {
     Locked {
         /// The database.
         path: PathBuf,
-        /// Who holds the lock, where the system tells.
+        /// The processes that hold the lock, on systems that tell.
         holders: Vec<String>,
     },
-    /// Another process has removed the database or made it anew: opened again, it answers.
+    /// Another process has removed or rebuilt the database. Open it again to get an answer.
     #[error("{} was made anew by another process meanwhile", .path.display())]
     Replaced {
         /// The database.
@@ -125,13 +125,13 @@ impl Error {
         matches!(self, Error::Replaced { .. })
     }
 
-    /// Somebody else's transaction has to end first.
+    /// Whether another process's transaction has to end first.
     pub fn waits_for_another(&self) -> bool {
         matches!(self, Error::Blocked { .. } | Error::Locked { .. })
     }
 
-    /// The file or its directory cannot be written, or not now; if it cannot be read either,
-    /// reading it tells.
+    /// Whether the file or its directory cannot be written, or not now. If it cannot be read
+    /// either, reading reports that.
     pub fn is_refusal_to_write(&self) -> bool {
         match self {
             Error::Io { .. } | Error::Blocked { .. } | Error::Locked { .. } => true,
@@ -169,11 +169,11 @@ pub struct Catalogue {
     pub(super) connection: Connection,
     /// Answers of which is decided before the transaction ends which of their copies counts.
     pub(super) unsettled: RefCell<PendingCounts>,
-    /// Blocks whose sums are made anew before it ends.
+    /// Blocks whose sums are computed again before the transaction ends.
     pub(super) touched: RefCell<DirtyBlocks>,
-    /// How long the WAL may become while somebody reads.
+    /// How long the WAL may become while another process reads.
     pub(super) wal_bytes: u64,
-    /// How long a statement waits for somebody else's lock.
+    /// How long a statement waits for another process's lock.
     pub(super) patience: Duration,
     path: PathBuf,
     file: Option<FileId>,
@@ -182,7 +182,7 @@ pub struct Catalogue {
 /// Pages kept by who only reads: a list reads every page once, and each page kept costs a page
 /// fault.
 const READING_CACHE_KIB: i32 = 1_000;
-/// Pages kept by who writes: rows go to the ends of a dozen trees.
+/// The page cache of a writer, which appends rows to a dozen trees.
 const WRITING_CACHE_KIB: i32 = 16_000;
 
 /// Pages in the WAL from which on each commit copies them into the database, and waits for the disk
@@ -202,14 +202,14 @@ impl Catalogue {
         self.connection.total_changes()
     }
 
-    /// Keep as many pages as who writes much needs.
+    /// Keep a page cache that is large enough for writing much.
     pub fn keep_more_pages(&self) -> Result<(), Error> {
         let size = -WRITING_CACHE_KIB;
         self.told(self.connection.pragma_update(None, "cache_size", size))
     }
 
-    /// Keep no more pages than who reads, and give back what is kept beyond that: for who stays
-    /// open when the work is done.
+    /// Shrink the page cache to that of a reader and free the rest. This is for a process that
+    /// stays open when the work is done.
     pub fn keep_few_pages(&self) -> Result<(), Error> {
         let size = -READING_CACHE_KIB;
         self.told(self.connection.pragma_update(None, "cache_size", size))
@@ -225,8 +225,8 @@ impl Catalogue {
     }
 
     /// Open for writing: made when missing, migrated when older. The caller holds the writer lock.
-    /// `wal_bytes` is how long the WAL may become while somebody reads, `patience` how long a
-    /// statement waits for another program's lock.
+    /// `wal_bytes` is how long the WAL may become while another process reads, `patience` how long
+    /// a statement waits for another program's lock.
     pub fn open_writable(
         path: &Path,
         wal_bytes: u64,
@@ -330,8 +330,8 @@ impl Catalogue {
         c.set_prepared_statement_cache_capacity(64);
         if version < known {
             self.migrate(version)?;
-            // Whose database this is stands in the file itself from now on, however long somebody
-            // keeps it open.
+            // The application id has to be in the database file itself from now on, not only in the
+            // WAL, however long another process keeps it open.
             self.empty_wal()?;
         }
         self.told(self.take_zone())
@@ -376,8 +376,8 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Forget everything, in one transaction: whoever reads meanwhile sees all or nothing. With
-    /// `wipe`, or where that was owed already, what was forgotten is to be wiped from the disk.
+    /// Delete everything in one transaction, so that a concurrent reader sees all or nothing. With
+    /// `wipe`, or when a wipe was due already, the deleted text is still to be wiped from the disk.
     pub fn reset(&self, wipe: bool) -> Result<(), Error> {
         let c = &self.connection;
         let run = || -> rusqlite::Result<()> {
@@ -419,8 +419,9 @@ impl Catalogue {
                 return Ok(None);
             };
             let opened = Catalogue::open_file(path, file);
-            // Else one may have been opened with the WAL of another. Whoever makes it anew does so
-            // once.
+            // If the file was replaced meanwhile, its database may have been opened with the WAL of
+            // the other one. Then it is opened again; it will hardly be replaced several times in a
+            // row.
             if file_at(path) == Some(file) || tried == TRIES {
                 return opened;
             }
@@ -428,7 +429,7 @@ impl Catalogue {
         }
     }
 
-    /// The same of a `file` that is there.
+    /// Open the catalogue whose file is known to be `file`, for reading.
     fn open_file(path: &Path, file: FileId) -> Result<Option<Catalogue>, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -445,11 +446,11 @@ impl Catalogue {
         let opened = Connection::open_with_flags(path, flags)
             .and_then(looks_open)
             .or_else(|first| {
-                // Who keeps all others out may be in the middle of writing it.
+                // A process that locks out all others may be in the middle of writing it.
                 if is_locked(&first) {
                     return Err(first);
                 }
-                // Whoever writes meanwhile makes it look damaged.
+                // A concurrent write can make it look damaged.
                 file = None;
                 // A directory that cannot be written has no room for the -shm file: read the file
                 // alone.
@@ -516,7 +517,7 @@ impl Catalogue {
         self.file.is_some() && file_at(&self.path) != self.file
     }
 
-    /// From now on a statement waits so long for another program's lock.
+    /// Set how long a statement waits for another program's lock.
     pub fn set_patience(&mut self, patience: Duration) -> Result<(), Error> {
         self.patience = patience;
         self.told(self.connection.busy_timeout(patience))
@@ -533,7 +534,7 @@ impl Catalogue {
         self.told(set)
     }
 
-    /// As if SQLite had met an error of the disk at that step: see [`failpoint`].
+    /// Fail at this step as if SQLite had got an error from the disk: see [`failpoint`].
     pub(super) fn step(&self, name: &str) -> Result<(), Error> {
         self.told(step(name))
     }
@@ -645,7 +646,7 @@ pub(super) fn at(path: &Path, error: rusqlite::Error) -> Error {
     }
 }
 
-/// Whether somebody else's lock is in the way.
+/// Whether another process's lock is in the way.
 fn is_locked(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, FileLockingProtocolFailed};
     let code = error.sqlite_error_code();

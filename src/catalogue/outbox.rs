@@ -74,10 +74,10 @@ impl Catalogue {
         self.one(sql, [done], |r| r.get(0))
     }
 
-    /// The words are built anew: everything is owed again, under a new epoch.
+    /// The words are rebuilt: put everything into the outbox again, under a new epoch.
     pub fn owe_everything(&self) -> Result<(), Error> {
         if self.epoch()?.1 == 0 {
-            // No batch ever came into the words: all of it is owed still.
+            // No batch is in the new words, so the whole outbox is still to be indexed.
             let anew = "UPDATE _store SET epoch = lower(hex(randomblob(8))); DELETE FROM _dead;
                         UPDATE _outbox SET batch = NULL WHERE batch IS NOT NULL;";
             return self.told(self.connection.execute_batch(anew));
@@ -166,8 +166,8 @@ impl Catalogue {
 
     /// Bytes of the entries that the words still lack something of.
     pub fn owed_bytes(&self) -> Result<u64, Error> {
-        // An item is owed twice, for what is said and for what tools answered; both stand in the
-        // same bytes.
+        // An item is in the outbox twice, once for the conversation and once for the answers of
+        // tools, and both are in the same bytes.
         let sql = "SELECT coalesce(max(of), 0) FROM (SELECT sum(bytes) AS of FROM _outbox GROUP BY answers)";
         self.one(sql, [], |r| Ok(r.get::<_, i64>(0)? as u64))
     }

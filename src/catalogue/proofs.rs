@@ -10,8 +10,8 @@ use crate::source::checkpoint::{NO_REVISION, ReadState};
 use crate::source::identity::Identity;
 
 impl Catalogue {
-    /// What is stored of these sources is not what stands in their files: the next look at them
-    /// reads each from its first byte. One transaction; numbers of no source are passed over.
+    /// Note that what is stored of these sources is not what their files hold, so that the next
+    /// sync reads each from its first byte. One transaction; numbers of no source are skipped.
     pub fn condemn_sources(&self, sources: &[i64]) -> Result<(), Error> {
         self.begin()?;
         let condemned = sources.iter().try_for_each(|source| self.void(*source));
@@ -65,8 +65,9 @@ impl Catalogue {
         self.execute(proven, [source]).map(drop)
     }
 
-    /// The same of these sources, each as it was in this state; of what somebody has read since
-    /// nothing is noted. One transaction.
+    /// Note in one transaction that all blocks of these sources are as they were when they were
+    /// read. A source is left out if its identity is no longer the given one: then it was read again
+    /// since.
     pub fn note_all_proven(&self, proven: &[(i64, Identity)]) -> Result<(), Error> {
         self.begin()?;
         let note = |(source, identity): &(i64, Identity)| match self.stored(*source)? {

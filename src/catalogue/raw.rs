@@ -33,7 +33,7 @@ pub(super) struct EntryReader {
 /// A [`EntryReader`] that SQLite holds, too.
 pub(super) struct SharedEntryReader(Arc<Mutex<EntryReader>>);
 
-/// Take a snapshot of both, and say whether nobody has committed in between.
+/// Take a snapshot of both. Whether there was no commit in between.
 fn snapshots_of_one_state(catalogue: &Catalogue, to: &Catalogue) -> Result<bool, Error> {
     let mut versions = [0; 2];
     for version in &mut versions {
@@ -95,7 +95,7 @@ impl SharedEntryReader {
             let Some(entry) = context.get::<Option<i64>>(0)? else {
                 return Ok(None);
             };
-            // SQLite's own error keeps its number: what is damaged is told as such.
+            // SQLite's own error keeps its number, so that damage is recognized as damage.
             let failed = |e: Error| match e {
                 Error::Sqlite {
                     error: rusqlite::Error::SqliteFailure(code, _),

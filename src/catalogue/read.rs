@@ -41,7 +41,8 @@ pub struct SourceState {
     pub known: StoredSource,
     /// From where it is read on.
     pub checkpoint: Option<Checkpoint>,
-    /// Key of its first entry: another one when its rows were made anew, for no key is given twice.
+    /// Key of its first entry. It changes when the rows were written again, because no key is used
+    /// twice.
     pub first: Option<i64>,
 }
 

@@ -11,7 +11,7 @@ use super::open::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RefusalCause {
-    /// The disk is full, or a limit on what may be written is met.
+    /// The disk is full, or a limit on what may be written is reached.
     Full,
     /// The user lacks the rights.
     Rights,
@@ -51,9 +51,9 @@ impl RefusalCause {
 }
 
 impl Error {
-    /// Why the system refuses; `None` where it is not the system that does. SQLite tells the kind
-    /// of a refusal, not the cause: the system is asked once more, by a file beside the database
-    /// that has no name.
+    /// Why the system refuses; `None` if it is not the system that does. SQLite reports the kind of
+    /// a refusal but not its cause, so the system is asked again with an unnamed file beside the
+    /// database.
     pub fn cause(&self) -> Option<RefusalCause> {
         let (path, failure) = match self {
             Error::Io { error, .. } => return Some(RefusalCause::of(error)),

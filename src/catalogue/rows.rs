@@ -43,7 +43,7 @@ pub struct RowSelection {
     pub named: bool,
     /// Only those with entries that report an error.
     pub errors: bool,
-    /// Only those that cost at least so many US dollars.
+    /// Only sessions that cost at least this many US dollars.
     pub cost: Option<f64>,
     /// Only those last modified at this moment or later, in ms.
     pub since_ms: Option<i64>,
@@ -223,7 +223,8 @@ fn without_head(row: SessionRow) -> rusqlite::Result<String> {
     Ok(json)
 }
 
-/// What a row's JSON is held against when it is read: nobody else reads it before it is printed.
+/// A hash by which a row's JSON is checked when it is read, because it is printed without being
+/// parsed.
 fn row_hash(session: i64, json: &str) -> i64 {
     (hash(json.as_bytes()) ^ session.cast_unsigned()).cast_signed()
 }
@@ -234,7 +235,7 @@ fn not_as_written() -> rusqlite::Error {
 }
 
 impl Catalogue {
-    /// Make the row of a session anew from its columns.
+    /// Build the JSON row of a session again from its columns.
     pub(super) fn make_ready(&self, session: i64) -> rusqlite::Result<()> {
         let c = &self.connection;
         let stored = c

@@ -68,12 +68,13 @@ impl Catalogue {
         self.make_ready(session)
     }
 
-    /// Searches know entries without any time by the start of their session: the words that have
-    /// them by another one are owed them again.
+    /// Searches give entries without a time the start of their session. When that changes, these
+    /// entries go into the outbox again, because the words have them with the old one.
     fn owe_undated(&self, session: i64) -> rusqlite::Result<()> {
         let (low, high) = key_range(session);
         let c = &self.connection;
-        // What is owed with others is told by the new start, and would be told twice.
+        // Entries that a range in the outbox names already are indexed with the new start, and must
+        // not be added twice.
         let mut owed = c.prepare_cached(
             "SELECT answers, source, first, last FROM _outbox
              WHERE first BETWEEN ?1 AND ?2 AND first < last ORDER BY answers, source, first",

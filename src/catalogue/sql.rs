@@ -8,6 +8,7 @@ use rusqlite::ErrorCode::AuthorizationForStatementDenied;
 use rusqlite::ffi::SQLITE_ERROR;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Statement};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,7 +23,7 @@ const ONLY_READS: &str = "only reading is allowed: SELECT, and the PRAGMAs table
 pub struct Rows {
     /// Column names.
     pub columns: Vec<String>,
-    /// One value a column; blobs as hexadecimal text.
+    /// One value per column; blobs as hexadecimal text.
     pub rows: Vec<Vec<Value>>,
 }
 
@@ -31,7 +32,7 @@ pub struct Rows {
 pub enum SqlPart<'a> {
     /// The names of its columns: once, and first.
     Columns(&'a [String]),
-    /// A row, one value a column; blobs as hexadecimal text.
+    /// A row, one value per column; blobs as hexadecimal text.
     Row(&'a [Value]),
 }
 
@@ -54,7 +55,7 @@ impl Catalogue {
         preview: Preview,
         each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
     ) -> Result<std::io::Result<SqlEnd>, Error> {
-        // A connection of its own: what is forbidden here stays allowed for our own statements.
+        // The authorizer goes onto a separate connection, so that our own statements stay allowed.
         let Some(mut own) = Catalogue::open_readable(self.path())? else {
             if self.is_replaced() {
                 let path = self.path().to_path_buf();
@@ -62,7 +63,7 @@ impl Catalogue {
             }
             return Ok(each(SqlPart::Columns(&[])).map(|()| SqlEnd::default()));
         };
-        // Only who asks for records pays for what reads them.
+        // The reader of records costs something, so it is registered only for queries that use it.
         let asked = query.to_ascii_lowercase();
         let raw = match ["raw", "preview"].iter().any(|name| asked.contains(name)) {
             true => Some(SharedEntryReader::register(&own, preview)?),
@@ -72,92 +73,106 @@ impl Catalogue {
             }
         };
         let was_scanned = own.was_scanned()?;
-        let mut run = |connection: &mut rusqlite::Connection| {
-            connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
-                AuthAction::Function {
-                    function_name: "load_extension",
-                } => Authorization::Deny,
-                AuthAction::Select
-                | AuthAction::Read { .. }
-                | AuthAction::Function { .. }
-                | AuthAction::Recursive => Authorization::Allow,
-                AuthAction::Pragma {
-                    pragma_name,
-                    pragma_value: None,
-                } if ["table_info", "table_list", "user_version", "data_version"]
-                    .contains(&pragma_name) =>
-                {
-                    Authorization::Allow
-                }
-                AuthAction::Pragma {
-                    pragma_name: "table_info" | "table_xinfo",
-                    ..
-                } => Authorization::Allow,
-                _ => Authorization::Deny,
-            }))?;
-            let mut statement = match connection.prepare(query) {
-                Err(SqliteFailure(code, _)) if code.code == AuthorizationForStatementDenied => {
-                    return Ok(Err(not_a_query(ONLY_READS, query, -1)));
-                }
-                // Rows of several answers would have the columns of one.
-                Err(MultipleStatement) => {
-                    return Ok(Err(not_a_query(
-                        "there is more than one statement in it",
-                        query,
-                        -1,
-                    )));
-                }
-                Err(SqlInputError { msg, offset, .. }) => {
-                    return Ok(Err(not_a_query(&msg, query, offset)));
-                }
-                // The same where SQLite does not know at which character.
-                Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
-                    return Ok(Err(not_a_query(&msg, query, -1)));
-                }
-                prepared => prepared?,
-            };
-            // What no authorizer is asked about, as VACUUM.
-            if !statement.readonly() {
-                return Ok(Err(not_a_query(ONLY_READS, query, -1)));
-            }
-            if statement.column_count() == 0 {
-                return Ok(Err(not_a_query(
-                    "there is nothing in it that could be answered",
-                    query,
-                    -1,
-                )));
-            }
-            let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
-            if let Err(error) = each(SqlPart::Columns(&columns)) {
-                return Ok(Ok(Err(error)));
-            }
-            let mut values = Vec::with_capacity(columns.len());
-            let mut rows = statement.query([])?;
-            loop {
-                let row = match rows.next() {
-                    // What a function of the query makes of its values.
-                    Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
-                        return Ok(Err(not_a_query(&msg, query, -1)));
-                    }
-                    row => row?,
-                };
-                let Some(row) = row else { break };
-                values.clear();
-                for at in 0..columns.len() {
-                    values.push(value(row.get_ref(at)?));
-                }
-                if let Err(error) = each(SqlPart::Row(&values)) {
-                    return Ok(Ok(Err(error)));
-                }
-            }
-            Ok(Ok(Ok(())))
-        };
-        let result: rusqlite::Result<_> = run(&mut own.connection);
-        Ok(self.told(result)??.map(|()| SqlEnd {
+        let answered = answer(&mut own.connection, query, each);
+        Ok(self.told(answered)??.map(|()| SqlEnd {
             changed: raw.map(|raw| raw.changed()).unwrap_or_default(),
             was_scanned,
         }))
     }
+}
+
+/// Run a query and give `each` its columns and rows. SQLite's own failures are the outer error; a
+/// query that is not allowed or makes no sense is the middle one; an error of `each` the inner one.
+fn answer(
+    connection: &mut Connection,
+    query: &str,
+    each: &mut dyn FnMut(SqlPart<'_>) -> std::io::Result<()>,
+) -> rusqlite::Result<Result<std::io::Result<()>, Error>> {
+    connection.authorizer(Some(allow_reading))?;
+    let mut statement = match prepare(connection, query)? {
+        Ok(statement) => statement,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
+    if let Err(error) = each(SqlPart::Columns(&columns)) {
+        return Ok(Ok(Err(error)));
+    }
+    let mut values = Vec::with_capacity(columns.len());
+    let mut rows = statement.query([])?;
+    loop {
+        let row = match rows.next() {
+            // A function in the query rejects its values.
+            Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
+                return Ok(Err(not_a_query(&msg, query, -1)));
+            }
+            row => row?,
+        };
+        let Some(row) = row else {
+            return Ok(Ok(Ok(())));
+        };
+        values.clear();
+        for at in 0..columns.len() {
+            values.push(value(row.get_ref(at)?));
+        }
+        if let Err(error) = each(SqlPart::Row(&values)) {
+            return Ok(Ok(Err(error)));
+        }
+    }
+}
+
+/// SQLite asks before each thing that a statement does: only what reads is allowed.
+fn allow_reading(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Function {
+            function_name: "load_extension",
+        } => Authorization::Deny,
+        AuthAction::Select
+        | AuthAction::Read { .. }
+        | AuthAction::Function { .. }
+        | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Pragma {
+            pragma_name,
+            pragma_value: None,
+        } if ["table_info", "table_list", "user_version", "data_version"]
+            .contains(&pragma_name) =>
+        {
+            Authorization::Allow
+        }
+        AuthAction::Pragma {
+            pragma_name: "table_info" | "table_xinfo",
+            ..
+        } => Authorization::Allow,
+        _ => Authorization::Deny,
+    }
+}
+
+/// The statement of a query that reads and has an answer; else why it is refused.
+fn prepare<'c>(
+    connection: &'c Connection,
+    query: &str,
+) -> rusqlite::Result<Result<Statement<'c>, Error>> {
+    let refused = |what: &str, offset| Ok(Err(not_a_query(what, query, offset)));
+    let statement = match connection.prepare(query) {
+        Err(SqliteFailure(code, _)) if code.code == AuthorizationForStatementDenied => {
+            return refused(ONLY_READS, -1);
+        }
+        // Several statements may have different columns, and an answer has one set of them.
+        Err(MultipleStatement) => return refused("there is more than one statement in it", -1),
+        Err(SqlInputError { msg, offset, .. }) => return refused(&msg, offset),
+        // SQLite reports some mistakes in a query without the character at which they stand.
+        Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
+            return refused(&msg, -1);
+        }
+        prepared => prepared?,
+    };
+    // The authorizer is not asked about everything that writes: VACUUM is one such statement.
+    if !statement.readonly() {
+        return refused(ONLY_READS, -1);
+    }
+    if statement.column_count() == 0 {
+        return refused("there is nothing in it that could be answered", -1);
+    }
+    Ok(Ok(statement))
 }
 
 /// What is wrong with a query, and at which character.

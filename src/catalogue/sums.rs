@@ -1,8 +1,8 @@
-//! What do answers and calls come to, some hundred entries at a time?
+//! What do answers and calls add up to, per block of some hundred entries?
 //!
-//! A report adds up a few thousand of these sums where it would read all answers: at 1.1 GB of
-//! sessions 8 ms a panel, which were 200 to 600. Whoever changes a row [touches] its block, and the
-//! transaction does not end before the block's sums are made anew.
+//! A report adds up a few thousand of these sums instead of reading all answers. At 1.1 GB of
+//! sessions that takes 8 ms per panel instead of 200 to 600. Code that changes a row [touches] its
+//! block, and the block's sums are computed again before the transaction ends.
 //!
 //! [touches]: Catalogue::touch
 
@@ -14,12 +14,12 @@ use super::write::{key_range, runs};
 /// Entries of a block: `1 << BLOCK_BITS`. The views know it too.
 const BLOCK_BITS: i64 = 8;
 
-/// Blocks whose sums are not what they should be.
+/// Blocks whose sums are out of date.
 pub(super) type DirtyBlocks = BTreeSet<i64>;
 
-/// What `_usage_sums` holds of some entries. No time zone begins its days within a quarter of an
-/// hour. A file may claim any number: where whole ones cannot be added up SQLite fails, and these
-/// are cut.
+/// What `_usage_sums` holds of some entries. Sums are kept per quarter of an hour, because in every
+/// time zone days begin at a full quarter. A file may claim any number, and SQLite fails when a sum
+/// of integers overflows, so they are added as floats and cut to the range of integers.
 const USAGE: &str = "
     SELECT block, row_number() OVER (PARTITION BY block ORDER BY quarter_ms, provider, model) AS ordinal, quarter_ms,
            provider, model, count(*) AS answers, CAST(sum(1.0 * input) AS INTEGER) AS input, CAST(sum(1.0 * output) AS INTEGER) AS output, CAST(sum(1.0 * cache_read) AS INTEGER) AS cache_read,
@@ -29,7 +29,7 @@ const USAGE: &str = "
     FROM (SELECT key >> 8 AS block, time_ms - time_ms % 900000 AS quarter_ms, * FROM _answers WHERE key BETWEEN ?1 AND ?2)
     GROUP BY block, quarter_ms, provider, model";
 
-/// The same of `_call_sums`.
+/// What `_call_sums` holds of some entries; whole numbers are cut as in [`USAGE`].
 const CALLS: &str = "
     SELECT c.key >> 8 AS block, row_number() OVER (PARTITION BY c.key >> 8 ORDER BY c.tool) AS ordinal, c.tool,
            count(*) AS calls, count(c.is_error) AS answered, sum(c.is_error) AS errors, count(c.duration_ms) AS timed,
@@ -59,14 +59,14 @@ const LOCAL_DAYS: &str = concat!(
     local_day!()
 );
 
-/// What tells time zones apart: what time it is there on two days of some years.
+/// A fingerprint of the time zone: what time it is there on two days of some years.
 const ZONE: &str = "
     WITH RECURSIVE years(year) AS (VALUES (2015) UNION ALL SELECT year + 1 FROM years WHERE year < 2035)
     SELECT group_concat(strftime('%d%H%M', year || '-01-15 12:00', 'localtime')
                         || strftime('%d%H%M', year || '-07-15 12:00', 'localtime'), ' ') FROM years";
 
 impl Catalogue {
-    /// Something changed that counts of these entries: their blocks are summed up anew before the
+    /// Something that is summed up changed in these entries: sum up their blocks again before the
     /// transaction ends.
     pub(super) fn touch(&self, first: i64, last: i64) {
         let blocks = first >> BLOCK_BITS..=last >> BLOCK_BITS;

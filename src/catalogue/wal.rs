@@ -1,5 +1,4 @@
-//! May more be written? Not while somebody's read transaction keeps a long WAL from being
-//! shortened.
+//! May more be written? Not while a read transaction keeps a long WAL from being shortened.
 //!
 //! SQLite's writer never waits for readers: it appends to the WAL, and a checkpoint copies into the
 //! database only what no reader could still want the old state of. A read transaction that never
@@ -15,7 +14,8 @@ use super::open::{Catalogue, Error};
 
 /// Bytes of WAL that are always allowed.
 pub const WAL_BYTES: u64 = 64 << 20;
-/// So many times the catalogue may stand in its WAL: enough to refill it while somebody reads.
+/// How many times the size of the catalogue its WAL may reach: enough to refill it while another
+/// process reads.
 const CATALOGUES: u64 = 2;
 /// How long a checkpoint waits for readers: queries end, forgotten transactions do not.
 const PATIENCE: Duration = Duration::from_millis(200);

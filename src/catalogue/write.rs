@@ -117,7 +117,7 @@ pub struct Chunk<E> {
     pub shown: Fold,
     /// Whether this is the last chunk of the source.
     pub last: bool,
-    /// Bytes of the source that the chunk tells of.
+    /// Bytes of the source that the chunk covers.
     pub source_bytes: u64,
 }
 
@@ -129,7 +129,8 @@ impl<E: Entries> Chunk<E> {
         (self.rows_memory() + self.proof.bytes() + texts) as u64
     }
 
-    /// The same of its entries and problems alone. A line of two bytes may be one of these.
+    /// Bytes of memory that its entries and problems take, about. They may be many more than the
+    /// bytes of the file: a line of two bytes may be a problem.
     pub fn rows_memory(&self) -> usize {
         self.entries.bytes() + self.problems.len() * PROBLEM_BYTES
     }
@@ -156,8 +157,8 @@ impl Catalogue {
     /// Begin the one write transaction.
     ///
     /// # Errors
-    /// [`Error::Blocked`] when the WAL is as long as it may be and somebody's read transaction
-    /// keeps it so.
+    /// [`Error::Blocked`] when the WAL has its greatest length and a read transaction keeps it from
+    /// being shortened.
     pub fn begin(&self) -> Result<(), Error> {
         self.make_room()?;
         self.step("catalogue.begin")?;

@@ -1,4 +1,4 @@
-//! What does the index leave out, and who has said so?
+//! What does the index leave out, and who decided that?
 //!
 //! The rules are stored in the index directory, beside all generations, and hold for every program
 //! that opens it. They outlive the catalogue, which only notes by which rules it was made.
@@ -14,9 +14,9 @@ use crate::private;
 use crate::source::checkpoint::hash;
 use crate::source::exclude::Exclude;
 
-/// The file of the index directory that they are stored in.
+/// The file in the index directory that stores the rules.
 const FILE: &str = "rules.json";
-/// What is to become it.
+/// The file is written under this name first, and then renamed.
 const NEW_FILE: &str = "rules.new";
 
 /// Whether a file of this name in the index directory is one of theirs.
@@ -26,9 +26,9 @@ pub(crate) fn is_file_of_rules(name: &str) -> bool {
 
 /// What is left out of the index, and whether that is to be changed.
 ///
-/// A program says nothing ([`Rules::stored`], which is what [`Config::new`](super::Config::new)
-/// says): then the rules hold that stand in the index. Only who carries the user's word, as the
-/// command does, changes them with [`Rules::set`].
+/// A program normally uses [`Rules::stored`], as [`Config::new`](super::Config::new) does: then the
+/// rules hold that are stored in the index. Only a program that acts on the user's word, as the
+/// command does, should change them with [`Rules::set`].
 ///
 /// ```
 /// use sessionary::{Config, Exclude, Rules};
@@ -58,8 +58,8 @@ enum RuleSource {
     Set,
 }
 
-/// What stands in the file. A rule of a newer version that is not known here cannot be kept, so it
-/// is not passed over either.
+/// What stands in the file. A rule of a newer version that is unknown here cannot be obeyed, so it
+/// is an error and not ignored.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RulesFile {
@@ -85,15 +85,15 @@ impl Rules {
         }
     }
 
-    /// From the next look at the files on these rules are stored in the index, and hold for every
-    /// program: nothing is stored of what `exclude` matches, and symbolic links below a root are
-    /// followed wherever they lead, or only to what lies below a root of the same agent (the others
-    /// are told as files that are no source).
+    /// The next sync stores these rules in the index, and from then on they hold for every program.
+    /// Nothing is stored of what `exclude` matches. With `follow_links` symbolic links below a root
+    /// are followed wherever they lead; without it only to what lies below a root of the same
+    /// agent, and other links are listed as files that are no source.
     pub fn set(exclude: Exclude, follow_links: bool) -> Rules {
         Rules::at_first(exclude, follow_links).to_be_set()
     }
 
-    /// The same, [set](Rules::set).
+    /// These rules as if they were made by [`Rules::set`].
     pub fn to_be_set(self) -> Rules {
         Rules {
             said: RuleSource::Set,
@@ -101,8 +101,8 @@ impl Rules {
         }
     }
 
-    /// The same, and links are followed out of the roots this time, as by a flag that was typed.
-    /// That is not stored: at the next look by somebody who does not say so, what they led to goes.
+    /// These rules, with links followed out of the roots this time, as by a flag that was typed.
+    /// That is not stored: the next full scan without it removes what the links led to.
     pub fn following_links(self) -> Rules {
         Rules {
             follows_this_time: true,
@@ -146,14 +146,14 @@ impl Rules {
         })
     }
 
-    /// Store them where that was asked for, once: whoever sets others later has the last word.
+    /// Store the rules if that was asked for, once: if other rules are set later, those hold.
     /// `was_made_by`: what the catalogue was made by.
     ///
     /// # Errors
     /// [`Error::Unwritable`]; [`Error::Rules`] when none are stored, yet the catalogue was made by
     /// others than these.
     pub(crate) fn keep(&mut self, index_dir: &Path, was_made_by: Option<i64>) -> Result<(), Error> {
-        // Who sets others mends a file that cannot be read.
+        // Setting other rules replaces a file that cannot be read.
         let stored = match read(index_dir) {
             Err(_) if self.are_set() => None,
             stored => stored?,
@@ -167,7 +167,8 @@ impl Rules {
             (RuleSource::Nothing | RuleSource::AtFirst, None) if is_of_others => {
                 return Err(unknown(index_dir, "is missing".to_owned()));
             }
-            // Who finds none in an index by other rules than the default ones takes them for lost.
+            // An index that was made by other rules than the default ones, but has none stored, has
+            // lost them.
             (RuleSource::Nothing, None) if !self.follows_this_time => {}
             (RuleSource::Nothing | RuleSource::AtFirst, Some(_)) => {}
             (_, Some(stored)) if stored == ours => {}
@@ -179,8 +180,7 @@ impl Rules {
         Ok(())
     }
 
-    /// What tells other rules from these; `None` when nothing is left out but links out of the
-    /// roots.
+    /// A fingerprint of the rules; `None` when nothing is left out but links out of the roots.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
         let globs = self.exclude.fingerprint();
         match self.follow_links {

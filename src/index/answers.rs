@@ -146,7 +146,7 @@ impl Index {
         self.search_with(query, scope, &mut |_| {})
     }
 
-    /// The same with progress, for queries that read all text through.
+    /// [`Index::search`] with progress, for queries that have to scan all text.
     ///
     /// # Errors
     /// As [`Index::search`].
@@ -167,8 +167,8 @@ impl Index {
         self.ask(|snapshot| snapshot.show(session, scope))
     }
 
-    /// The same, piece by piece. An error of `each` ends it. The snapshot is held until `each` has
-    /// taken the last piece, so that it must not wait for anybody.
+    /// Give `each` a session's transcript piece by piece. An error of `each` ends it. The snapshot is
+    /// held until `each` has returned from the last piece, so `each` should not block.
     ///
     /// # Errors
     /// As [`Index::show`], before the first piece.
@@ -233,8 +233,8 @@ impl Index {
         self.ask(|snapshot| snapshot.tree(session, scope))
     }
 
-    /// The same, piece by piece. An error of `each` ends it. The snapshot is held until `each` has
-    /// taken the last piece, so that it must not wait for anybody.
+    /// Give `each` a session's tree piece by piece. An error of `each` ends it. The snapshot is held
+    /// until `each` has returned from the last piece, so `each` should not block.
     ///
     /// # Errors
     /// As [`Index::tree`], before the first piece.

@@ -42,8 +42,8 @@ impl Index {
         }
     }
 
-    /// The same for an answer that is given piece by piece and cannot be taken back: it is asked
-    /// once, and the caller is told how it ended.
+    /// Ask a question of the newest snapshot whose answer is given piece by piece. What was given
+    /// cannot be taken back, so the question is asked only once. Gives back how the answer ended.
     pub(super) fn stream<T, E: From<Error>>(
         &self,
         question: impl FnOnce(&Snapshot<'_>) -> Result<T, E>,
@@ -61,8 +61,8 @@ impl Index {
         Ok((answer?, streamed))
     }
 
-    /// Have these sources read again, from their first byte on. `false`: nothing can be written
-    /// now, or this index is of files that it does not keep; whoever syncs next does it.
+    /// Have these sources read again from their first byte. `false`: nothing can be written now, or
+    /// this index was opened without bringing it up to the files. Then the next sync reads them.
     pub(super) fn heal<'s>(&self, changed: impl IntoIterator<Item = &'s i64>) -> bool {
         if !self.heals {
             return false;

@@ -1,4 +1,4 @@
-//! How much do the words owe after an answer, and is that work for a moment, or for a sync?
+//! How large is the backlog after an answer, and is it work for a moment or for a sync?
 
 use super::{Error, Index};
 use crate::ingest;
@@ -10,7 +10,7 @@ const LITTLE: u64 = 128 << 10;
 /// So much is indexed in some 200 ms, on two slow cores.
 const MOMENT: u64 = 4 << 20;
 
-/// What the words owe.
+/// The backlog of the words, by how much work it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BacklogSize {
@@ -24,7 +24,8 @@ pub enum BacklogSize {
 }
 
 impl BacklogSize {
-    /// Of words that lack so many bytes; `anew`: there are none, or damaged ones.
+    /// The size of a backlog of so many bytes. `anew`: the words are missing or damaged, so all
+    /// text is in it.
     fn of(bytes: u64, anew: bool) -> Self {
         match bytes {
             MOMENT.. => Self::Sync(bytes),
@@ -35,8 +36,8 @@ impl BacklogSize {
 }
 
 impl Index {
-    /// What the words owe. Words that somebody removed, or found damaged, and those of another
-    /// catalogue or by other rules are owed as a whole.
+    /// How much text the words lack. They lack all of it if they were removed or found damaged, or
+    /// if they belong to another catalogue or were built by other rules.
     pub fn words_debt(&self) -> Result<BacklogSize, Error> {
         // What is in memory has no words, and those in the index directory are not its own.
         if self.stores.catalogue.file().is_none() {

@@ -1,10 +1,10 @@
-//! What if the catalogue turns out to be damaged? It is made anew from the session files, and the
-//! reason is told.
+//! What if the catalogue turns out to be damaged? It is rebuilt from the session files, and the
+//! reason is reported.
 //!
-//! Some damage is met by the look at the files, some only by a question, or by the words. Whoever
-//! meets it leaves a mark beside the catalogue; whoever looks at the files next, with the lock,
-//! begins with an empty one. So the question is asked once more by opening the index again, be it
-//! here, in another process or in a watcher.
+//! Some damage shows up in a full scan, some only when a question is asked or the words are read.
+//! Whatever comes upon it leaves a mark beside the catalogue, and the next sync that holds the lock
+//! starts with an empty one. So a caller asks its question once more by opening the index again; it
+//! makes no difference whether this process, another one or a watcher does the rebuild.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::words::{self, WordsLock};
 pub(super) const ANEW: &str = "the catalogue is built anew";
 
 impl Indexer {
-    /// Why the catalogue is to be made anew, if somebody found that.
+    /// Why the catalogue has to be rebuilt, if it was found damaged.
     pub(super) fn condemned(&self) -> Option<String> {
         Catalogue::condemned(&self.config.catalogue_path())
     }
@@ -36,7 +36,7 @@ impl Indexer {
         }
     }
 
-    /// Remove the words: they are made anew of what the catalogue holds.
+    /// Remove the words; they are rebuilt from what the catalogue holds.
     pub(super) fn remove_words(&self) -> Result<(), Error> {
         let directory = self.config.words_dir();
         if directory.exists() {

@@ -11,10 +11,11 @@ use crate::source::identity::file_at;
 
 /// Changes that are read at once.
 const BATCH: usize = 1000;
-/// How often a feed asks whether somebody has committed: a look at one number in shared memory.
+/// How long a feed sleeps before it checks again for a commit, by reading one number in shared
+/// memory.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Where somebody is in the feed.
+/// A reader's position in the feed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FeedCursor {
     /// Of which filling of the catalogue.
@@ -60,9 +61,9 @@ impl FeedCursor {
 pub enum FeedEvent {
     /// Changes of sessions, in their order.
     Changes(Vec<Change>),
-    /// Not all that changed is known any more (the index was rebuilt, or the reader was away for
-    /// more than 100,000 changes): whoever keeps a copy reads all sessions again. What is kept
-    /// follows.
+    /// Some changes are no longer known, because the index was rebuilt or the reader was away for
+    /// more than 100,000 changes. A reader that keeps a copy has to read all sessions again. The
+    /// changes that are still known follow.
     Missed,
 }
 
@@ -74,21 +75,21 @@ pub struct Feed {
     catalogue: Catalogue,
     position: FeedCursor,
     version: Option<i64>,
-    /// Told as missed; what is kept is still to be told.
+    /// Changes that are given next, after [`FeedEvent::Missed`] was given.
     changes: Vec<Change>,
 }
 
 impl Index {
-    /// The changes after number `since` of the feed, those to come among them; `None`: only those
-    /// to come.
+    /// The changes after number `since` of the feed, including future ones; `None`: only future
+    /// ones.
     ///
     /// It reads on a connection of its own and needs no watcher; without one, changes are committed
-    /// by whatever sync finds them. While it waits it asks a hundred times a second whether anybody
-    /// has committed: a look at one number in shared memory, and at which file it is.
+    /// by whatever sync finds them. While it waits it checks a hundred times a second for a commit,
+    /// by reading one number in shared memory and the identity of the file.
     ///
-    /// A rebuild begins the numbers anew. The feed tells whoever reads it then
-    /// ([`FeedEvent::Missed`]); who keeps a number for later keeps the `index_id` of the view
-    /// `freshness` beside it, and comes with `Some(0)` when that is another one.
+    /// After a rebuild the numbers start again. A reader that is subscribed at that time gets
+    /// [`FeedEvent::Missed`]. A reader that stores a number for later should store the `index_id`
+    /// of the view `freshness` with it, and subscribe with `Some(0)` when that has changed.
     ///
     /// # Errors
     /// [`Error::NoIndex`] before there is an index.
@@ -117,8 +118,8 @@ impl Feed {
             return Ok(Some(FeedEvent::Changes(std::mem::take(&mut self.changes))));
         }
         self.reopen()?;
-        // Asked before the reading: what is committed in between is read again, and nothing is
-        // passed over.
+        // This is asked before reading: a commit in between leads to reading again, and none is
+        // missed.
         let version = self.catalogue.data_version()?;
         if self.version == Some(version) {
             return Ok(None);
@@ -134,8 +135,8 @@ impl Feed {
         Ok((!changes.is_empty()).then_some(FeedEvent::Changes(changes)))
     }
 
-    /// Go on in the catalogue that stands at the path now: one that was damaged or removed is made
-    /// anew there.
+    /// Continue in the catalogue that is at the path now: a damaged or removed one is rebuilt
+    /// there.
     fn reopen(&mut self) -> Result<(), Error> {
         let there = file_at(&self.path);
         if there.is_none() || there == self.catalogue.file() {
@@ -153,7 +154,7 @@ impl Feed {
         Ok(())
     }
 
-    /// What is new, waiting for it at most so long; `None` when nothing came.
+    /// The next event, waiting at most so long for it; `None` when none came.
     ///
     /// # Errors
     /// As [`Feed::poll`].

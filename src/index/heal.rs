@@ -1,6 +1,6 @@
-//! What if the bytes of a session file are others than those that were read, and nothing at the
-//! file says so? Whoever meets them condemns the source, and it is read again from its first byte.
-//! What nobody meets is found by proving every block.
+//! What if the bytes of a session file have changed, but its size and times have not? A reader that
+//! comes upon such bytes condemns the source, and it is read again from its first byte. Changes that
+//! no reader comes upon are found by comparing every block with its proof.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,10 @@ use crate::source::identity::now_ns;
 const SLICE_BYTES: u64 = 8 << 20;
 
 impl Indexer {
-    /// Read these sources again from their first bytes, and bring the catalogue up to their files
-    /// alone. For whoever met other bytes in a file than what is stored says; what the words then
-    /// lack they owe. `sources` are numbers as in the view `sources`; those of no source, and of
-    /// no root that is configured, are passed over.
+    /// Read these sources again from their first bytes, and bring the catalogue up to these files
+    /// only. Call it for files that hold other bytes than the index says; their text joins the
+    /// backlog of the words. `sources` are numbers as in the view `sources`. Numbers of no source,
+    /// and of roots that are not configured, are skipped.
     ///
     /// # Errors
     /// As [`Indexer::sync_files`].
@@ -31,7 +31,7 @@ impl Indexer {
         self.sync_files(&files)
     }
 
-    /// The same within a sync, whose report is told of it.
+    /// [`Indexer::heal`] as a part of a sync: what it reads is added to the sync's report.
     pub(super) fn heal_within(
         &mut self,
         sources: &[i64],
@@ -49,15 +49,15 @@ impl Indexer {
         report.ms.discover += healed.ms.discover;
         report.ms.catalogue += healed.ms.catalogue;
         report.notes.extend(healed.notes);
-        // A file that the same sync had read already is one file still.
+        // A file that was read earlier in this sync counts only once.
         let most = report.files_seen.max(healed.files_changed);
         report.files_changed = (report.files_changed + healed.files_changed).min(most);
         Ok(())
     }
 
-    /// Compare every block of the files that grew with what was read of them: a look at them has
-    /// compared no more than their last 4 KB. Of a file in which a block is another one all is
-    /// read again. For whoever has time; it reads each such file once.
+    /// Compare every block of the files that grew with what was read of them before; a sync
+    /// compares only the last 4 KB of that. A file with a changed block is read again from its
+    /// beginning. This reads each such file once, so it is best done when there is time.
     ///
     /// # Errors
     /// [`Error::Cancelled`], and those of [`Indexer::sync_files`].
@@ -67,7 +67,7 @@ impl Indexer {
         Ok(report)
     }
 
-    /// The same within a sync, whose report is told of it.
+    /// [`Indexer::prove`] as a part of a sync: what it reads is added to the sync's report.
     pub(super) fn prove_within(&mut self, report: &mut Report) -> Result<(), Error> {
         self.hold()?;
         let mut audits = self.audits(None)?;
@@ -80,7 +80,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// The sources that are to be proven: all of them, or those that have not changed for so long.
+    /// The sources that have to be proven: all of them, or only those unchanged for at least
+    /// `rest`.
     pub(super) fn audits(&self, rest: Option<Duration>) -> Result<Audits, Error> {
         let mut roots = Vec::new();
         for spec in &self.config.roots {

@@ -22,19 +22,19 @@ use crate::words::{Merge, WordsError};
 /// What follows when the words cannot be written: no answer depends on it.
 const POSTPONED: &str =
     "the words are postponed until there is room, and searches read the session files instead";
-/// The same while another program keeps the catalogue locked, or threads are lacking.
+/// What follows when another program keeps the catalogue locked, or no thread can be started.
 const DELAYED: &str = "the words are postponed, and searches read the session files instead";
 
 /// What follows when it cannot be noted what is proven.
 const UNPROVEN: &str =
     "files that grew are compared with what was read of them before by a later sync";
 
-/// What follows when somebody else writes the words for long.
+/// What follows when another process writes the words for a long time.
 const LATER: &str =
     "what they lack is left to the next sync, and searches read it from the session files";
 
 /// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside
-/// it; when it is dropped the lock is given up, and the merge at work is waited for.
+/// it; when it is dropped the lock is released, and a running merge is waited for.
 pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
@@ -47,17 +47,17 @@ pub struct Indexer {
 }
 
 impl Indexer {
-    /// Take the lock and open the index, made when missing. Where another process holds the lock it
-    /// is waited for: a minute, or as long as it gets on.
+    /// Take the lock and open the index, which is created when missing. If another process holds
+    /// the lock, wait a minute for it, or as long as that process makes progress.
     ///
     /// # Errors
-    /// [`Error::Busy`] when another process holds the lock and does not get on; [`Error::NotOurs`]
-    /// for another user's directory.
+    /// [`Error::Busy`] when another process holds the lock and makes no progress;
+    /// [`Error::NotOurs`] for another user's directory.
     pub fn open(config: &Config) -> Result<Indexer, Error> {
         Indexer::open_with(config, &mut |_| {})
     }
 
-    /// The same, and [`Event::Waiting`] is told meanwhile.
+    /// [`Indexer::open`], with [`Event::Waiting`] given to `progress` while it waits for the lock.
     ///
     /// # Errors
     /// As [`Indexer::open`].
@@ -65,7 +65,7 @@ impl Indexer {
         Indexer::open_within(config, writer_lock::WHILE, progress)
     }
 
-    /// The same where nobody is waited for.
+    /// [`Indexer::open`] without waiting for another process.
     ///
     /// # Errors
     /// [`Error::Busy`] when another process holds the lock; otherwise as [`Indexer::open`].
@@ -73,8 +73,8 @@ impl Indexer {
         Indexer::open_within(config, writer_lock::AT_ONCE, &mut |_| {})
     }
 
-    /// Open the index for a look at all files by somebody who only asks: a watcher's turn is waited
-    /// for, for a moment.
+    /// Open the index for the full scan before an answer. If a watcher is at work, wait a moment
+    /// for the end of its turn.
     pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
         Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {})
     }
@@ -117,9 +117,9 @@ impl Indexer {
         })
     }
 
-    /// The same where an index was made before; `None` where there is none. A watcher's turn is
-    /// waited for a moment only, as readers do: for who has written a session, of which a watcher
-    /// is told anyway.
+    /// Open an index that exists already; `None` if there is none. It waits only a moment for a
+    /// watcher's turn to end. This is meant for programs that have just written a session: a running
+    /// watcher is notified of that anyway.
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
             true => Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {}).map(Some),
@@ -136,7 +136,7 @@ impl Indexer {
     pub fn sync(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync_catalogue(progress)?;
         match self.sync_rest(progress, &mut report) {
-            // It is marked: looked at once more it is made anew.
+            // It is marked now, so the next attempt rebuilds it.
             Err(error) if error.is_damage() => {
                 report = self.sync_catalogue(progress)?;
                 self.sync_rest(progress, &mut report)?;
@@ -168,8 +168,8 @@ impl Indexer {
         reach("index.unlock").map_err(|e| Error::io(&self.config.index_dir, e))
     }
 
-    /// Bring the catalogue up to the files; the words owe the rest, and searches read it from the
-    /// files. A catalogue that turns out to be damaged is made anew.
+    /// Bring the catalogue up to the files. New text joins the backlog of the words, and searches
+    /// read it from the files. A catalogue that turns out to be damaged is rebuilt.
     pub fn sync_catalogue(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         self.hold()?;
         let mut report = Report {
@@ -192,10 +192,11 @@ impl Indexer {
         Ok(report)
     }
 
-    /// Bring the catalogue up to these files alone, given by absolute paths. For whoever knows what
-    /// changed, having just written it. Files that are gone take their rows with them; those below
-    /// no root, and those that are no sources, are passed over. Nothing else is looked at, but
-    /// where something is [excluded](Config::rules) and the session is new: then its root is.
+    /// Bring the catalogue up to these files only, given by absolute paths. This is for callers
+    /// that know what changed because they have just written it. The rows of files that are gone
+    /// are removed. Files below no root and files that are no sources are skipped. No other file is
+    /// looked at, with one exception: if there are [exclusion rules](Config::rules) and a session
+    /// is new, its whole root is scanned.
     pub fn sync_files(&mut self, files: &[PathBuf]) -> Result<Report, Error> {
         self.hold()?;
         let mut report = Report {
@@ -232,8 +233,7 @@ impl Indexer {
         Ok(())
     }
 
-    /// Look at these roots, or at all, then at those that follow from sessions met for the first
-    /// time.
+    /// Scan these roots, or all of them, and then the roots that new sessions lead to.
     fn look_at(
         &mut self,
         roots: Option<Vec<RootSpec>>,
@@ -294,8 +294,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// Give the words what they are owed, for at most `budget`. A file whose bytes are others than
-    /// those that were catalogued is read again, as by [`Indexer::heal`].
+    /// Add the backlog to the words, for at most `budget`. A file whose bytes differ from those
+    /// that were catalogued is read again, as by [`Indexer::heal`].
     pub fn index_words(
         &mut self,
         budget: Option<Duration>,
@@ -313,7 +313,8 @@ impl Indexer {
         Ok(())
     }
 
-    /// The same without merging anything. `false`: somebody merges, and it is to be tried again.
+    /// [`Indexer::index_words`] without starting a merge. `false`: another process is merging, and
+    /// the caller has to try again.
     pub(super) fn words_stage(
         &mut self,
         pace: BatchLimits,
@@ -334,13 +335,13 @@ impl Indexer {
             }
             healed => healed?,
         }
-        // Once: what somebody changes again and again is met by the next sync.
+        // This is done only once: files that keep changing are left to the next sync.
         let added = self.add_words(pace, progress, report)?;
         Ok(added.is_some())
     }
 
-    /// Give the words what they are owed; gives back the sources whose bytes changed since they
-    /// were catalogued. `None`: somebody else writes the words.
+    /// Add the backlog to the words. Gives back the sources whose bytes changed since they were
+    /// catalogued. `None`: another process is writing the words.
     fn add_words(
         &mut self,
         pace: BatchLimits,
@@ -419,7 +420,8 @@ impl Indexer {
     }
 }
 
-/// Open the catalogue for who holds the lock; what it commits is said beside that.
+/// Open the catalogue for the holder of the lock. Its commits are noted in the progress file beside
+/// the lock.
 fn open_catalogue(
     config: &Config,
     lock: &WriterLock,
@@ -499,7 +501,8 @@ fn make_private(index_dir: &Path, generation: &Path) -> Result<(), Error> {
                 path: index_dir.to_path_buf(),
             });
         }
-        // Made by somebody else, or by an earlier version that was stopped there.
+        // It may have been created by another program, or by an earlier version that was stopped
+        // here.
         if std::fs::metadata(generation).is_ok_and(|m| m.mode() & 0o77 != 0) {
             std::fs::set_permissions(generation, std::fs::Permissions::from_mode(0o700))
                 .map_err(|e| Error::unwritable(generation, e))?;

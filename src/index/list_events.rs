@@ -13,7 +13,7 @@ use crate::model::Listing;
 /// Between two pages: making one costs a look at the catalogue.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What is told while a list is made.
+/// What is reported while a list is made.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ListEvent {
@@ -30,8 +30,8 @@ pub enum ListEvent {
 }
 
 impl Index {
-    /// [`Index::open`] brought up to the files, which tells on the way how far it is and what could
-    /// be listed in the scope. When `on_progress` breaks, the reading ends; what was read is kept.
+    /// [`Index::open`] with a check, which reports on the way how far it is and what could be
+    /// listed in the scope. When `on_progress` breaks, reading ends; what was read is kept.
     ///
     /// ```no_run
     /// use std::ops::ControlFlow;
@@ -71,8 +71,8 @@ impl Index {
                 }
                 Event::Readable if last_page.is_none_or(|last| last.elapsed() >= PAUSE) => {
                     let read = Index::open(config, Freshness::AsCommitted);
-                    // A page that cannot be made is not missed: the next one, or the list itself,
-                    // tells.
+                    // A page that cannot be made is skipped: the next one, or the list itself, has
+                    // its sessions or its error.
                     let Ok(mut page) = read.and_then(|index| index.list(scope)) else {
                         return;
                     };

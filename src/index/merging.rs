@@ -21,8 +21,8 @@ impl MergeThread {
         }
         let cancel = config.cancel.clone();
         let work = move || {
-            // No answer depends on it: what cannot be merged now is tried again by who writes next,
-            // and damage is marked.
+            // No answer depends on this merge. What cannot be merged now is merged after a later
+            // write, and damage leaves a mark.
             let _ = merge(&directory, which, &|| !cancel.is_cancelled());
         };
         self.0 = Builder::new().name("merging".into()).spawn(work).ok();

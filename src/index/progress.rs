@@ -1,7 +1,7 @@
-//! Who writes the index, and does it get on?
+//! Which process writes the index, and does it make progress?
 //!
-//! The lock tells only that somebody does. Who holds it says the rest in a file beside it, for
-//! where files are locked for good a locked one cannot be read.
+//! The lock only says that some process writes. Its holder writes the rest into a file beside the
+//! lock, because where locks are mandatory a locked file cannot be read.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -16,7 +16,7 @@ const FILE: &str = "writer";
 
 /// What the holder of the lock says of itself: its process, and how often it has committed.
 pub(super) struct Progress {
-    /// `None` where it cannot be written: nobody depends on it.
+    /// `None` when it cannot be written; nothing depends on it.
     file: Option<File>,
     commits: AtomicU64,
     /// Whether the lock is ours: else it is for another one to say.

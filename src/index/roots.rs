@@ -1,4 +1,4 @@
-//! Which roots does the index hold, and how are those forgotten that nobody names any more?
+//! Which roots does the index hold, and how are roots forgotten that are no longer configured?
 
 use std::path::PathBuf;
 
@@ -36,9 +36,9 @@ impl Indexer {
         Ok(self.catalogue.name_roots(&named)?)
     }
 
-    /// Forget roots and all that was read below them: of those that the last [`Indexer::sync`] did
-    /// not name the ones with these paths, or all. Session files are not touched; who names such a
-    /// root again has it read again.
+    /// Forget roots and all that was read below them. Only roots that were not configured in the
+    /// last [`Indexer::sync`] are forgotten: the ones with these paths, or all. Session files are
+    /// not touched. A forgotten root that is configured again is read again.
     ///
     /// # Errors
     /// [`Error::Busy`] when another process writes now, and when the catalogue cannot be written.

@@ -1,10 +1,10 @@
-//! How does the index stay up to date while files change? One process watches, and syncs what it is
-//! told of.
+//! How does the index stay up to date while files change? One process watches them, and syncs what
+//! notifications name.
 //!
-//! A notification is a hint, a look is the truth: each hint leads to the same sync, narrowed to the
-//! path it names, and whatever makes hints doubtful (an overflow, a jump of the clock, a root that
-//! came or went) to a look at everything. The writer lock is held while something is written and
-//! given up after it, so that `sync` and whoever else writes go on as if there was no watcher.
+//! A notification is only a hint; what counts is what the file says. Each hint leads to an ordinary
+//! sync of the path that it names. Whatever makes hints unreliable (an overflow, a jump of the
+//! clock, a root that came or went) leads to a full scan. The writer lock is released after each
+//! write, so that `sync` and other writers work as if there were no watcher.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,18 +31,18 @@ use roots::WatchedRoot;
 /// How to watch.
 #[derive(Debug, Clone)]
 pub struct WatchOptions {
-    /// Look at all files again and again instead of being told.
+    /// Scan all files again and again instead of waiting for notifications.
     pub poll: bool,
     /// The program that watches: when another one stands at this path, the watching ends.
     pub executable: Option<PathBuf>,
-    /// All files are looked at this often though nothing was told.
+    /// How often a full scan is done without any notification.
     pub full_scan: Duration,
-    /// Where nothing is told: how often, or less often when a look takes more than a fiftieth of
-    /// it.
+    /// How often files are scanned where there are no notifications; less often when a scan takes
+    /// more than a fiftieth of this.
     pub interval: Duration,
-    /// Words are indexed when nothing has changed for so long.
+    /// Words are indexed when nothing has changed for this long.
     pub quiet: Duration,
-    /// A file that grew is [proven](Indexer::prove) when it has not changed for so long; all of
+    /// A file that grew is [proven](Indexer::prove) when it has not changed for this long; all of
     /// them after each full scan.
     pub rest: Duration,
 }
@@ -62,24 +62,24 @@ impl Default for WatchOptions {
     }
 }
 
-/// What a watcher does, told while it watches.
+/// What a watcher reports while it watches.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WatchEvent<'a> {
     /// Everything was looked at, and why.
     Checked(&'a str, &'a Report),
-    /// From now on changes are told: so many directories are watched.
+    /// From now on there are notifications of changes: so many directories are watched.
     Watching(u64),
-    /// Nothing is told of changes, and why: all files are looked at again and again.
+    /// There are no notifications, for this reason: all files are scanned again and again.
     Polling(&'a str),
-    /// What was told of was looked at.
+    /// Hints were followed by a sync.
     Synced(&'a Report),
     /// Words were indexed.
     Indexed(&'a Report),
     /// Files that grew were compared with what was read of them.
     Proven(&'a Report),
-    /// Sessions that changed since this was last told. `true`: and others, of which nothing is
-    /// known any more.
+    /// Sessions that changed since the last report. `true`: others changed too, but it is no longer
+    /// known which.
     Changed(&'a [Change], bool),
     /// Nothing can be written now; it is tried again.
     Delayed(&'a Error),
@@ -103,8 +103,8 @@ pub enum WatchEnd {
 }
 
 impl Indexer {
-    /// [`Indexer::open_with`], or [`Indexer::try_open`] where it is not to `wait`, for who is to
-    /// watch.
+    /// [`Indexer::open_with`], or [`Indexer::try_open`] where it is not to `wait`, to become the
+    /// watcher.
     ///
     /// # Errors
     /// [`Error::Watched`] at once when another process watches for this index; otherwise as these.
@@ -172,20 +172,20 @@ struct Watch<'a> {
     state: WatcherState,
     /// As many as the configuration has.
     roots: Vec<WatchedRoot>,
-    /// Why nothing is told, if so.
+    /// Why there are no notifications, if so.
     polls: Option<String>,
     /// What is to be looked at.
     hints: BTreeMap<usize, BTreeSet<String>>,
     /// Why everything is to be looked at.
     full: Option<String>,
-    /// Who waits until that is done.
+    /// Readers that wait until that is done.
     cookies: Vec<PathBuf>,
-    /// Files read within a tick of the clock after a change, those of which nothing was told in the
-    /// meantime, and those of which more was told.
+    /// Files read within a tick of the clock after a change: those without a notification since,
+    /// and those with one.
     racy: BTreeSet<HintPath>,
     rested: BTreeSet<HintPath>,
     doubted: BTreeSet<HintPath>,
-    /// Files and folders that could not be read: nobody tells when they can be.
+    /// Files and folders that could not be read. No notification comes when they become readable.
     unreadable: u64,
     /// Working directories for which it is known which roots follow.
     cwds: Vec<String>,
@@ -198,7 +198,7 @@ struct Watch<'a> {
     words_refused: bool,
     /// When the catalogue was last found to be damaged.
     damaged: Option<Instant>,
-    /// When words are to be indexed, and since when they are owed.
+    /// When words are to be indexed, and since when there is a backlog.
     words: Option<(Instant, Instant)>,
     /// What is to be proven, and when it goes on or it is asked what there is.
     audits: Audits,
@@ -228,7 +228,7 @@ impl<'a> Watch<'a> {
         indexer.config.cancel.wakes(events.waker());
         let jumps = Jumps::tell(events.waker());
         let feed = match FeedCursor::end(&indexer.catalogue) {
-            // The first look makes it anew.
+            // The first scan rebuilds it.
             Err(error) if error.is_damage() => FeedCursor::default(),
             feed => feed?,
         };
@@ -271,7 +271,7 @@ impl<'a> Watch<'a> {
 
     fn run(&mut self) -> Result<WatchEnd, TurnEnd> {
         self.presence.say(&self.state);
-        // The lock was taken by whoever opened the indexer.
+        // The lock was taken when the indexer was opened.
         self.indexer.give_way()?;
         if self.events.tells() {
             let directory = self.presence.directory().to_path_buf();
@@ -304,7 +304,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// From now on nothing is told, or not enough of it.
+    /// Notifications are missing or incomplete: from now on files are polled.
     fn poll(&mut self, why: String) {
         self.polls.get_or_insert(why);
     }
@@ -313,14 +313,14 @@ impl<'a> Watch<'a> {
         self.full.get_or_insert_with(|| why.to_owned());
     }
 
-    /// The same without delay.
+    /// Plan a full scan for the next turn, whatever delay was set.
     fn look_now(&mut self, why: &str) {
         self.look_at_all(why);
         self.not_before = Instant::now();
     }
 
-    /// What is told is about files below roots, about roots that are to come, or about the watcher
-    /// itself.
+    /// A notification is about files below roots, about roots that do not exist yet, or about the
+    /// watcher itself.
     fn sort(&mut self, told: Notifications) -> Result<(), TurnEnd> {
         if let Some(why) = told.everything {
             // What the queue could not hold may have been a directory.
@@ -330,7 +330,7 @@ impl<'a> Watch<'a> {
             if self.presence.is_cookie(&path) {
                 self.cookies.push(path);
             } else if path.starts_with(self.presence.directory()) {
-                // Of the directory itself nothing is told while a file in it is open.
+                // There is no notification for the directory itself while a file in it is open.
                 if path.ends_with("lock") && !path.exists() {
                     return Err(TurnEnd::Ended(WatchEnd::Removed));
                 }
@@ -351,7 +351,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Until when nothing needs to be done unless something is told.
+    /// Until when there is nothing to do without a notification.
     fn deadline(&self) -> Option<Instant> {
         let words = self.words.map(|(due, _)| due);
         let full = self.full.as_ref().map(|_| self.not_before);
@@ -439,7 +439,7 @@ fn identity(path: &Path) -> Option<Identity> {
     std::fs::metadata(path).ok().map(|m| Identity::of(&m))
 }
 
-/// The same program: another link to it changes its ctime.
+/// The identity of a program file without its ctime, which changes with every new link to it.
 fn same_file(identity: Identity) -> Identity {
     Identity {
         ctime_ns: 0,

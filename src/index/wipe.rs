@@ -12,9 +12,9 @@ const UNWIPED: &str = "what was removed is found no more, but can be read from t
 
 impl Indexer {
     /// Sync, and leave nothing in the index's files of text that is gone from the session files:
-    /// segments of the words are written anew without it, and the catalogue too. What cannot
-    /// be wiped now, because somebody reads it, is said in the notes of the report, and the next
-    /// sync does it.
+    /// segments of the words are rewritten without it, and so is the catalogue. What cannot be
+    /// wiped now, because a reader still uses it, is named in the notes of the report and wiped by
+    /// the next sync.
     pub fn purge(&mut self, progress: &mut dyn FnMut(Event)) -> Result<Report, Error> {
         let mut report = self.sync(progress)?;
         self.catalogue.owe_wipe()?;
@@ -50,8 +50,9 @@ impl Indexer {
         Ok(())
     }
 
-    /// What takes long, writing segments of the words anew, is done while others write, but by who
-    /// is not to wait for them: an answer is not to hang on what others do then.
+    /// Rewriting segments takes long, so the lock is released meanwhile and other processes can
+    /// write. A caller that must not wait for others keeps the lock, because its answer should not
+    /// depend on what they do.
     fn wipe_in_steps(&mut self) -> Result<Result<bool, WordsStage>, Error> {
         let directory = self.config.words_dir();
         if !self.patience.is_for_writers() {
@@ -61,7 +62,7 @@ impl Indexer {
         let began = Instant::now();
         loop {
             let deleted = ingest::delete_removed(&self.catalogue, &directory);
-            // What is wrong with the words is met by the wipe itself.
+            // The wipe itself reports other errors of the words.
             if let Ok(()) | Err(WordsStage::Words(WordsError::Busy)) = deleted {
                 let goes_on = || !cancel.is_cancelled();
                 let rewrite = || words::merge(&directory, Merge::Deleted, &goes_on);
@@ -71,7 +72,7 @@ impl Indexer {
                 return Err(Error::Cancelled);
             }
             match ingest::wipe(&self.catalogue, &directory) {
-                // Somebody was faster.
+                // Another process took the lock of the words first.
                 Err(WordsStage::Words(WordsError::Busy)) if began.elapsed() < words::PATIENCE => {}
                 wiped => return Ok(wiped),
             }

@@ -1,5 +1,5 @@
-//! Whose turn is it to write? Who watches gives the lock up between two syncs; who finds another at
-//! work waits for it.
+//! Whose turn is it to write? A watcher releases the lock between two syncs. A process that finds
+//! the lock taken waits for it.
 
 use std::cell::Cell;
 use std::fs::{File, TryLockError};
@@ -22,8 +22,7 @@ use crate::words::{self, Merge, WordsError, WordsLock};
 /// Bytes of entries that a watcher gives to the words at once, about: some tenths of a second.
 const SLICE_BYTES: u64 = 32 << 20;
 
-/// How long another one's turn is waited for, or a look of somebody who only asks whether the lock
-/// is held.
+/// How long to wait for the lock while another process writes, or only checks whether it is held.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitPolicy {
     awaited: LockHolder,
@@ -33,17 +32,18 @@ pub(crate) struct WaitPolicy {
     pub statements: Duration,
 }
 
-/// Who is waited for.
+/// Whose lock is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LockHolder {
     Nobody,
     /// A live watcher, whose turns are short.
     Watcher,
-    /// Whoever writes, and longer than agreed as long as it gets on: a first look may take minutes.
+    /// Any writer, and longer than agreed as long as it makes progress: a first sync may take
+    /// minutes.
     Writer,
 }
 
-/// Nobody's turn is waited for.
+/// Do not wait for other processes.
 pub(crate) const AT_ONCE: WaitPolicy = WaitPolicy {
     awaited: LockHolder::Nobody,
     longest: Duration::from_millis(250),
@@ -55,14 +55,14 @@ pub(crate) const MOMENT: WaitPolicy = WaitPolicy {
     longest: Duration::from_millis(250),
     statements: BRIEFLY,
 };
-/// How long who writes waits for any other: it may be indexing words.
+/// How long a writer waits for any other writer, which may be indexing words.
 pub(crate) const WHILE: WaitPolicy = WaitPolicy {
     awaited: LockHolder::Writer,
     longest: Duration::from_secs(60),
     statements: catalogue::PATIENCE,
 };
-/// The same of who watches: what another program locks is tried again, and nobody is kept from the
-/// index meanwhile.
+/// How long the watcher waits: as long as any writer for the lock, but only briefly for a catalogue
+/// that another program keeps locked. It tries again later and keeps nobody from the index meanwhile.
 pub(crate) const WATCHING: WaitPolicy = WaitPolicy {
     statements: BRIEFLY,
     ..WHILE
@@ -75,8 +75,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 const BRIEFLY: Duration = Duration::from_millis(100);
 
 impl WaitPolicy {
-    /// Whether anybody who writes is waited for: else the lock is not to be given up, as another
-    /// one may keep it for long.
+    /// Whether it waits for any writer. If not, the lock should not be released for a moment,
+    /// because another process may take it and keep it for long.
     pub fn is_for_writers(self) -> bool {
         self.awaited == LockHolder::Writer
     }
@@ -97,7 +97,7 @@ pub(super) struct WriterLock {
     file: File,
     /// Not where it was given up, and could not be had again.
     is_held: Cell<bool>,
-    /// What is said of who holds it.
+    /// What the holder of the lock reports about its work.
     pub progress: Arc<Progress>,
 }
 
@@ -131,8 +131,8 @@ impl Drop for WriterLock {
     }
 }
 
-/// Take the writer lock of a generation; `waits` is told again and again while a turn is waited
-/// for, and says whether to go on. `false`: somebody else is at work.
+/// Take the writer lock of a generation. While it waits it calls `waits` again and again, which
+/// says whether to keep waiting. `false`: another process is at work.
 pub(crate) fn lock_within(
     generation: &Path,
     lock: &File,
@@ -179,7 +179,7 @@ pub(crate) fn lock_within(
     }
 }
 
-/// Whether the lock is still that of the index: whoever removes an index removes it too.
+/// Whether this is still the index's lock: the lock file is removed together with an index.
 pub(super) fn stands_at(path: &Path, lock: &File) -> bool {
     match (file_at(path), lock.metadata()) {
         (Some(at_path), Ok(held)) => at_path == Identity::of(&held).file(),
@@ -187,7 +187,8 @@ pub(super) fn stands_at(path: &Path, lock: &File) -> bool {
     }
 }
 
-/// Whether nobody holds the lock for writing: [`super::Index::has_writer`] shares it for a moment.
+/// Whether no process holds the lock for writing: [`super::Index::has_writer`] shares it for a
+/// moment.
 fn is_only_asked_for(lock: &File) -> io::Result<bool> {
     match lock.try_lock_shared() {
         Ok(()) => lock.unlock().map(|()| true),
@@ -205,7 +206,7 @@ impl Indexer {
         self.lock.unlock().map_err(|e| Error::io(&path, e))
     }
 
-    /// Take it again. `false`: somebody else is at work, or the index was removed.
+    /// Take the lock again. `false`: another process is at work, or the index was removed.
     pub(super) fn take_turn(&mut self) -> Result<bool, Error> {
         match self.lock.try_lock() {
             Ok(()) => {}
@@ -223,7 +224,7 @@ impl Indexer {
 
     /// With the lock again.
     fn go_on(&mut self) -> Result<(), Error> {
-        // Somebody may have made a damaged catalogue anew.
+        // Another process may have rebuilt a damaged catalogue.
         if self.catalogue.file() != file_at(&self.config.catalogue_path()) {
             self.catalogue = self.open_catalogue()?;
         }
@@ -232,7 +233,7 @@ impl Indexer {
         Ok(())
     }
 
-    /// See that the lock is held: whoever is used again after an error may have given it up.
+    /// Make sure that the lock is held: an indexer that had an error may have released it.
     ///
     /// # Errors
     /// As of [`Indexer::while_others_write`].
@@ -243,8 +244,9 @@ impl Indexer {
         }
     }
 
-    /// Give the lock up while somebody else merges the words, and take it again: nobody else has to
-    /// wait for that. `false`: it takes too long, or this one was not to wait for anybody.
+    /// Release the lock while another process merges the words, and take it again, so that other
+    /// writers need not wait for the merge. `false`: it takes too long, or this indexer is not to
+    /// wait.
     ///
     /// # Errors
     /// As of [`Indexer::while_others_write`].
@@ -258,7 +260,7 @@ impl Indexer {
             while began.elapsed() < words::PATIENCE && !cancel.is_cancelled() {
                 match WordsLock::take_existing(&directory, PAUSE) {
                     Err(WordsError::Busy) => {}
-                    // What is wrong with them is told by who writes them.
+                    // An error in the words is reported when they are written.
                     _ => return true,
                 }
             }
@@ -293,14 +295,14 @@ impl Indexer {
         Ok(done)
     }
 
-    /// Whether the index was removed: the lock that is held is nobody's any more.
+    /// Whether the index was removed: the lock that is held protects nothing any more.
     pub(super) fn is_removed(&self) -> bool {
         let path = self.config.generation_dir().join("lock");
         !stands_at(&path, &self.lock)
     }
 
-    /// Give the words what they are owed, for about so long, and begin to merge them where that is
-    /// due. `false`: they cannot be written while they are merged, by us or somebody else.
+    /// Add the backlog to the words for about so long, and start a merge when one is due. `false`:
+    /// the words cannot be written now, because this or another process is merging them.
     pub(super) fn index_words_in_slices(
         &mut self,
         slice: Duration,

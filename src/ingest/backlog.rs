@@ -29,17 +29,16 @@ use reader::{BacklogReader, Entry, EntryRanges, KeepReading, Range};
 
 /// So much is read sooner than threads are started for it.
 const LITTLE_BYTES: u64 = 64 << 10;
-/// A larger file is read in parts of about so many bytes.
+/// A larger file is read in parts of about this many bytes.
 const PART_BYTES: u64 = 4 << 20;
 /// Ranges are joined up to so many bytes: bytes that changed hide what is read together with them.
 const JOINED_BYTES: u64 = 1 << 20;
 /// Bytes of entries that a search reads whatever they say, about: the sample that scores rest on.
 const SAMPLE_BYTES: u64 = 512 << 10;
-/// How often progress is told, at least.
+/// How often progress is reported, at least.
 const TELL: Duration = Duration::from_millis(100);
 
-/// Of how many entries one is in the sample that scores rest on, where there are so many bytes of
-/// them.
+/// One of how many entries is in the sample for the scores, for a backlog of this many bytes.
 fn sample_step(bytes: u64) -> u64 {
     bytes / SAMPLE_BYTES + 1
 }
@@ -50,7 +49,7 @@ fn is_sampled(hash: u64, step: u64) -> bool {
     hash.is_multiple_of(step)
 }
 
-/// Whether the conversation is owed, and whether the answers of tools are.
+/// Whether the conversation is in the backlog, and whether the answers of tools are.
 type BacklogClasses = [bool; 2];
 
 /// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope
@@ -112,8 +111,8 @@ pub fn scan_owed<'a>(
     error.map_or(Ok((parts, failed)), Err)
 }
 
-/// Read all ranges by so many `threads`, fewer where the system gives no more. `false`: it gives
-/// none at all.
+/// Read all ranges on so many `threads`, or fewer if the system refuses more. `false`: it refuses
+/// all.
 fn read_together<'a>(
     ranges: &[Range],
     threads: usize,
@@ -178,8 +177,8 @@ fn asking(ask: Sender<Request>) -> impl FnMut(usize) -> Option<Vec<Entry>> {
     }
 }
 
-/// Answer requests until nobody is left to ask. An error ends it, and with it all threads that
-/// wait.
+/// Answer requests until no thread is left to ask. An error ends this, and all waiting threads with
+/// it.
 fn serve(
     asked: Receiver<Request>,
     entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
@@ -188,8 +187,8 @@ fn serve(
     loop {
         match asked.recv_timeout(TELL) {
             Ok(request) => {
-                // Nobody waits for the answer only if that thread has panicked, which joining it
-                // tells.
+                // Sending fails only if the asking thread has panicked, which is found when it is
+                // joined.
                 let _ = request.answer.send(entries(request.range)?);
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -318,8 +317,8 @@ impl<'s> AllText<'s> {
     }
 }
 
-/// Ranges of entries that follow each other in one source are read together: appends are owed one
-/// by one.
+/// Join ranges of entries that follow each other in one source, because each append is an item of
+/// its own in the outbox.
 fn joined(ranges: Vec<(OutboxItem, BacklogClasses)>) -> Vec<(OutboxItem, BacklogClasses)> {
     let mut all: Vec<(OutboxItem, BacklogClasses)> = Vec::with_capacity(ranges.len());
     for (item, shares) in ranges {

@@ -1,7 +1,8 @@
-//! How much may be on its way from those who read files to the one who writes the catalogue?
+//! How much may be on its way from the threads that read files to the one that writes the
+//! catalogue?
 //!
-//! Bytes are counted, not chunks: most files are small, and a handful of their chunks would have
-//! everybody wait for everybody.
+//! Bytes are counted, not chunks: most files are small, and with a limit of a few chunks all
+//! threads would keep waiting for each other.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -15,14 +16,14 @@ pub(super) struct ByteBudget {
 }
 
 struct BudgetState {
-    /// Below zero: the last to depart took more than there was. Who needs much would wait for ever
-    /// behind those who need little.
+    /// It may be below zero, because a thread may take more than there is. Otherwise a large chunk
+    /// would wait for ever behind many small ones.
     bytes: i64,
     ended: bool,
 }
 
 impl ByteBudget {
-    /// Room for so many bytes, and as many more as each who departs takes at once.
+    /// A budget of so many bytes. Each thread may exceed it by one chunk.
     pub fn of(room: u64) -> Self {
         Self {
             left: Mutex::new(BudgetState {
@@ -51,7 +52,8 @@ impl ByteBudget {
         self.landed.notify_all();
     }
 
-    /// Nobody waits any more when this is dropped, whatever the reason: nothing will land.
+    /// When this is dropped, for whatever reason, all waiting threads continue, because nothing
+    /// will land any more.
     pub fn until_dropped(&self) -> BudgetGuard<'_> {
         BudgetGuard(self)
     }

@@ -1,9 +1,10 @@
-//! One source read anew, as if never seen, and held against its rows.
+//! Does the catalogue say what a source says? It is read again as if it were new, and compared with
+//! its rows.
 //!
-//! The bytes that were catalogued are told by their proof. While it holds, whatever was written
-//! behind them, the rows must say what these bytes say. No transaction is open while the file is
-//! read: that none of the rows was replaced meanwhile is told by the state of the source before and
-//! after, and what differs is looked at again.
+//! Whether the catalogued bytes are still there is known by their proof. As long as it holds, the
+//! rows must say what these bytes say, whatever was appended to them. No transaction is open while
+//! the file is read. Comparing the state of the source before and after shows whether rows were
+//! replaced meanwhile, and a source that differs is compared again.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,7 +13,8 @@ use std::path::Path;
 use super::passages::passages;
 use super::plan::SourcePlan;
 use super::reading::{Cost, read_once};
-use crate::catalogue::entries::{Children, EntriesOfSource, StoredEntry};
+use crate::catalogue::children::Children;
+use crate::catalogue::entries::{EntriesOfSource, StoredEntry};
 use crate::catalogue::read::{ProblemsOfSource, SourceState};
 use crate::catalogue::write::{Chunk, EntryRow, flag};
 use crate::catalogue::{Catalogue, Error};
@@ -22,7 +24,8 @@ use crate::source::checkpoint::hash;
 use crate::source::identity::Identity;
 use crate::source::place::RangeReader;
 
-/// How often a source is looked at that differs: twice if nobody writes meanwhile.
+/// How many times a source that differs is compared at most; without concurrent writes it is
+/// compared twice.
 const LOOKS: usize = 4;
 
 /// What came of a comparison.
@@ -30,7 +33,7 @@ const LOOKS: usize = 4;
 pub enum Finding {
     /// The rows say what the file says.
     Equal,
-    /// The file was written since it was catalogued, or somebody writes what is stored of it.
+    /// The file was written since it was catalogued, or its rows are being written now.
     Behind(String),
     /// Where bytes were catalogued other ones stand now.
     OtherBytes,
@@ -62,7 +65,7 @@ pub struct Comparison {
     pub entries: u64,
     /// The passages that the words must have, by key.
     pub passages: Vec<ExpectedPassage>,
-    /// Keys of entries whose bytes could not be read: nobody can say what the words must have of
+    /// Keys of entries whose bytes could not be read: it is unknown what the words must have of
     /// them.
     pub untold: Vec<u64>,
 }
@@ -97,8 +100,8 @@ fn keys_of_source(catalogue: &Catalogue, source: i64) -> Result<Vec<u64>, Error>
     Ok(keys)
 }
 
-/// Read `path` and compare it with what is stored of it: chunk by chunk, so that memory does not
-/// grow with the file. `read` is told of how many bytes the chunks of one look were.
+/// Read `path` and compare it with what is stored of it, chunk by chunk, so that memory does not
+/// grow with the file. `read` gets the number of bytes of each chunk.
 pub fn compare_source(
     catalogue: &Catalogue,
     root: i64,
@@ -129,7 +132,7 @@ pub fn compare_source(
     }
 }
 
-/// One look, and whether nobody has replaced what was looked at.
+/// Compare a source once, and say whether its rows stayed in place meanwhile.
 fn compare_once(
     catalogue: &Catalogue,
     (root, path, relative): (i64, &Path, &str),
@@ -137,31 +140,14 @@ fn compare_once(
     format: &dyn Format,
     read: &mut dyn FnMut(u64),
 ) -> Result<(Comparison, bool), Error> {
-    let (source, stored) = (state.known.source, &state.known.stored);
+    let source = state.known.source;
     let without_rows = |finding| {
         let compared = Comparison::without_rows(catalogue, Some(source), finding)?;
         Ok((compared, true))
     };
-    let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => Finding::Behind("is gone".into()),
-        _ => Finding::Unread(error.to_string()),
-    };
-    let observed = match fs::metadata(path) {
-        Ok(metadata) => Identity::of(&metadata),
-        Err(error) => return without_rows(failed(error)),
-    };
-    if stored.revision != format.revision() {
-        return without_rows(Finding::Behind("is to be read again".into()));
-    }
-    let is_same = is_same(&observed, &stored.identity);
-    let is_whole = is_same || observed.size == stored.identity.size;
-    let is_lines = format.shape_of(path) == Shape::Lines;
-    if !is_same && (observed.size < stored.consumed || !(is_whole || is_lines)) {
-        return without_rows(Finding::OtherBytes);
-    }
-    let until = match is_whole {
-        true => observed.size,
-        false => stored.consumed,
+    let (is_whole, until) = match readable_part(path, state, format) {
+        Ok(part) => part,
+        Err(finding) => return without_rows(finding),
     };
     let plan = SourcePlan {
         root,
@@ -177,32 +163,7 @@ fn compare_once(
         mtime_ns: 0,
         until: Some(until),
     };
-    let mut look = SourceComparison {
-        catalogue,
-        path,
-        state,
-        format,
-        is_whole,
-        rows: catalogue.each_entry_of_source(source)?,
-        row_count: 0,
-        entry_count: 0,
-        problems: catalogue.problems(source),
-        differences: Differences::default(),
-        of_tail: Differences::default(),
-        unaccounted: None,
-        gaps: None,
-        records: None,
-        tiled: Some(0),
-        last: None,
-        compared: Comparison {
-            finding: Finding::Equal,
-            source: Some(source),
-            bytes_read: 0,
-            entries: 0,
-            passages: Vec::new(),
-            untold: Vec::new(),
-        },
-    };
+    let mut look = SourceComparison::new(catalogue, path, state, format, is_whole)?;
     let (mut cost, mut compared) = (Cost::default(), Ok(()));
     let done = read_once(&plan, false, &mut Vec::new(), &mut cost, &mut |chunk| {
         if compared.is_ok() {
@@ -211,11 +172,44 @@ fn compare_once(
         }
     });
     if let Err(error) = done {
-        return without_rows(failed(error));
+        return without_rows(unreadable(&error));
     }
     compared?;
     look.compared.bytes_read = cost.bytes_read;
     look.end((root, relative))
+}
+
+/// How much of a file has to be read to compare it: whether that is all of it, and up to which
+/// byte. An error is what the comparison finds without reading.
+fn readable_part(
+    path: &Path,
+    state: &SourceState,
+    format: &dyn Format,
+) -> Result<(bool, u64), Finding> {
+    let stored = &state.known.stored;
+    let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
+    let observed = Identity::of(&metadata);
+    if stored.revision != format.revision() {
+        return Err(Finding::Behind("is to be read again".into()));
+    }
+    let is_same = is_same(&observed, &stored.identity);
+    let is_whole = is_same || observed.size == stored.identity.size;
+    let is_lines = format.shape_of(path) == Shape::Lines;
+    if !is_same && (observed.size < stored.consumed || !(is_whole || is_lines)) {
+        return Err(Finding::OtherBytes);
+    }
+    Ok(match is_whole {
+        true => (true, observed.size),
+        false => (false, stored.consumed),
+    })
+}
+
+/// What a comparison finds in a file that cannot be read.
+fn unreadable(error: &std::io::Error) -> Finding {
+    match error.kind() {
+        ErrorKind::NotFound => Finding::Behind("is gone".into()),
+        _ => Finding::Unread(error.to_string()),
+    }
 }
 
 /// Whether a file is as it was, but for a change that leaves its bytes and its time as they are.
@@ -264,8 +258,8 @@ struct SourceComparison<'c> {
     path: &'c Path,
     state: &'c SourceState,
     format: &'c dyn Format,
-    /// The file is as long as it was; otherwise it has grown, and no more of it is read than its
-    /// whole lines then.
+    /// The file is as long as it was. Otherwise it has grown, and it is read only up to the end of
+    /// the lines that were whole then.
     is_whole: bool,
     rows: EntriesOfSource<'c>,
     /// Rows of whole lines, and entries.
@@ -276,7 +270,7 @@ struct SourceComparison<'c> {
     differences: Differences,
     /// Between what follows the last whole line and its rows.
     of_tail: Differences,
-    /// Bytes that are told of twice, or not at all.
+    /// Bytes that belong to two entries or problems, or to none.
     unaccounted: Option<String>,
     /// The file, to see what stands between entries.
     gaps: Option<RangeReader>,
@@ -287,6 +281,66 @@ struct SourceComparison<'c> {
     /// The last chunk, without its entries.
     last: Option<Chunk<Vec<EntryRow>>>,
     compared: Comparison,
+}
+
+/// What is known of a file after it was read to be compared.
+struct ReadFile {
+    /// Its identity now; `None`: it is gone.
+    identity: Option<Identity>,
+    /// Its identity when it was read is the catalogued one.
+    is_same: bool,
+    /// It was not written while it was read.
+    was_left_alone: bool,
+    /// The bytes that were catalogued are still in it.
+    proof_holds: bool,
+}
+
+/// What is stored of a source after its file was read.
+struct StoredNow {
+    /// How the row of its session differs from the file.
+    session_difference: Option<String>,
+    /// Nothing of it was written since the comparison began.
+    is_as_before: bool,
+    /// Its entries were not replaced since then.
+    has_same_rows: bool,
+}
+
+impl<'c> SourceComparison<'c> {
+    fn new(
+        catalogue: &'c Catalogue,
+        path: &'c Path,
+        state: &'c SourceState,
+        format: &'c dyn Format,
+        is_whole: bool,
+    ) -> Result<SourceComparison<'c>, Error> {
+        let source = state.known.source;
+        Ok(SourceComparison {
+            catalogue,
+            path,
+            state,
+            format,
+            is_whole,
+            rows: catalogue.each_entry_of_source(source)?,
+            row_count: 0,
+            entry_count: 0,
+            problems: catalogue.problems(source),
+            differences: Differences::default(),
+            of_tail: Differences::default(),
+            unaccounted: None,
+            gaps: None,
+            records: None,
+            tiled: Some(0),
+            last: None,
+            compared: Comparison {
+                finding: Finding::Equal,
+                source: Some(source),
+                bytes_read: 0,
+                entries: 0,
+                passages: Vec::new(),
+                untold: Vec::new(),
+            },
+        })
+    }
 }
 
 impl SourceComparison<'_> {
@@ -336,7 +390,8 @@ impl SourceComparison<'_> {
         Ok(())
     }
 
-    /// Whether a row is of what follows the last whole line, or was written meanwhile.
+    /// Whether a row belongs to the tail, which follows the last whole line, or was written
+    /// meanwhile.
     fn is_of_tail(&self, flags: i64, start: u64) -> bool {
         flags & flag::PROVISIONAL != 0 || start >= self.state.known.stored.consumed
     }
@@ -348,7 +403,7 @@ impl SourceComparison<'_> {
         }
     }
 
-    /// What is told of a part of the file follows what was told before, with nothing but blanks
+    /// Check that this part of the file follows the part before it, with nothing but blanks
     /// between.
     fn tile(&mut self, start: u64, length: u64) {
         let Some(at) = self.tiled else {
@@ -357,7 +412,7 @@ impl SourceComparison<'_> {
         if self.gaps.is_none() {
             self.gaps = RangeReader::open(self.path).ok();
         }
-        // A file that cannot be read any more is told when it is read next.
+        // A file that cannot be read any more is reported at the next read.
         let Some(file) = &mut self.gaps else {
             return;
         };
@@ -417,7 +472,7 @@ impl SourceComparison<'_> {
         Ok(())
     }
 
-    /// The passages of what stands where a row says.
+    /// Collect the passages of the record to which a row points.
     fn row(&mut self, row: &StoredEntry) {
         if row.flags & flag::PROVISIONAL != 0 {
             return;
@@ -441,9 +496,43 @@ impl SourceComparison<'_> {
         self.compared.passages.extend(expected);
     }
 
-    /// What the file does not say is in no row either; then it is told what came of it all.
-    fn end(mut self, (root, relative): (i64, &str)) -> Result<(Comparison, bool), Error> {
+    /// Compare what is left after the last chunk, and conclude. Also gives back whether the stored
+    /// rows stayed the same meanwhile.
+    fn end(mut self, place: (i64, &str)) -> Result<(Comparison, bool), Error> {
+        let has_tail = self.take_remaining_rows()?;
+        let identity = fs::metadata(self.path).ok().map(|m| Identity::of(&m));
+        if let Some(identity) = identity
+            && self.is_whole
+        {
+            self.tile(identity.size, 0);
+        }
+        let Some(last) = self.last.take() else {
+            self.compared.finding = Finding::Behind("is being written".into());
+            return Ok((self.compared, false));
+        };
         let stored = &self.state.known.stored;
+        let file = ReadFile {
+            identity,
+            is_same: is_same(&last.identity, &stored.identity),
+            was_left_alone: identity == Some(last.identity),
+            proof_holds: self.compare_checkpoint(&last),
+        };
+        if file.was_left_alone
+            && let Some(unaccounted) = self.unaccounted.take()
+        {
+            self.differences.add(|| unaccounted);
+        }
+        // A source that is read in parts gets its session's row with the last part. That row covers
+        // the tail too, which is not read when the file has grown since.
+        let is_read = stored.identity.mtime_ns != 0 || stored.identity.ctime_ns != 0;
+        let has_row = is_read && (self.is_whole || !has_tail);
+        let now = self.stored_now(place, &last, has_row && file.proof_holds)?;
+        Ok(self.conclude(&file, now))
+    }
+
+    /// Note the rows for which there is nothing in the file. Gives back whether some of them belong
+    /// to the tail, which follows the last whole line.
+    fn take_remaining_rows(&mut self) -> Result<bool, Error> {
         let mut has_tail = false;
         while let Some(row) = self.rows.next()? {
             let is_of_tail = self.is_of_tail(row.flags, row.start);
@@ -456,7 +545,7 @@ impl SourceComparison<'_> {
             }
         }
         while let Some(row) = self.problems.next()? {
-            let is_of_tail = row.provisional || row.start >= stored.consumed;
+            let is_of_tail = row.provisional || row.start >= self.state.known.stored.consumed;
             has_tail |= is_of_tail;
             self.differ(is_of_tail, || {
                 format!("byte {}: no problem stands where a row says", row.start)
@@ -467,20 +556,13 @@ impl SourceComparison<'_> {
             self.differences
                 .add(|| format!("{entries} entries in the file, {rows} rows"));
         }
-        let left = fs::metadata(self.path).ok().map(|m| Identity::of(&m));
-        if let Some(left) = left
-            && self.is_whole
-        {
-            self.tile(left.size, 0);
-        }
-        let Some(last) = self.last.take() else {
-            self.compared.finding = Finding::Behind("is being written".into());
-            return Ok((self.compared, false));
-        };
-        let was_left_alone = left == Some(last.identity);
-        let is_same = is_same(&last.identity, &stored.identity);
+        Ok(has_tail)
+    }
+
+    /// Whether the proof of the stored checkpoint holds; if so, its fold is compared too.
+    fn compare_checkpoint(&mut self, last: &Chunk<Vec<EntryRow>>) -> bool {
         let checkpoint = self.state.checkpoint.as_ref();
-        let proof_holds = last.consumed == stored.consumed
+        let proof_holds = last.consumed == self.state.known.stored.consumed
             && checkpoint.is_some_and(|checkpoint| checkpoint.proof == last.proof);
         if proof_holds {
             let fold = serde_json::to_string(&last.fold).unwrap_or_default();
@@ -488,61 +570,73 @@ impl SourceComparison<'_> {
                 self.differences.add(|| "the saved fold differs".into());
             }
         }
-        if was_left_alone && let Some(unaccounted) = self.unaccounted.take() {
-            self.differences.add(|| unaccounted);
-        }
-        // Of a file that is read in parts the row is made when all of it is in. What follows the
-        // last whole line is in the row, and not read of a file that has grown since.
-        let is_read = stored.identity.mtime_ns != 0 || stored.identity.ctime_ns != 0;
-        let has_row = is_read && (self.is_whole || !has_tail);
-        let (catalogue, state, format) = (self.catalogue, self.state, self.format);
-        let (session, is_as_before, has_same_rows) = catalogue.at_one_moment(|| {
+        proof_holds
+    }
+
+    /// What is stored of the source now, all of it at one moment. The row of its session is
+    /// compared if `compares_session` and nothing was written meanwhile.
+    fn stored_now(
+        &self,
+        (root, relative): (i64, &str),
+        last: &Chunk<Vec<EntryRow>>,
+        compares_session: bool,
+    ) -> Result<StoredNow, Error> {
+        let (catalogue, state) = (self.catalogue, self.state);
+        let (source, stored) = (state.known.source, &state.known.stored);
+        catalogue.at_one_moment(|| {
             let now = catalogue.source_state(root, relative)?;
-            let now = now.filter(|now| now.known.source == state.known.source);
+            let now = now.filter(|now| now.known.source == source);
             let has_same_rows = now.as_ref().is_some_and(|now| now.first == state.first);
             let is_as_before = has_same_rows && now.is_some_and(|now| now.known.stored == *stored);
-            let session = match is_as_before && has_row && proof_holds {
-                true => catalogue.session_differs(state.known.source, format, &last.shown)?,
+            let session_difference = match is_as_before && compares_session {
+                true => catalogue.session_differs(source, self.format, &last.shown)?,
                 false => None,
             };
-            Ok::<_, Error>((session, is_as_before, has_same_rows))
-        })?;
+            Ok::<_, Error>(StoredNow {
+                session_difference,
+                is_as_before,
+                has_same_rows,
+            })
+        })
+    }
+
+    /// What follows from all that was compared, and whether the stored rows stayed the same.
+    fn conclude(self, file: &ReadFile, now: StoredNow) -> (Comparison, bool) {
         let (mut compared, of_tail) = (self.compared, self.of_tail);
         let mut differences = self.differences;
-        if !proof_holds {
-            // The kernel says that nobody has touched the file, and it says what the rows say.
-            let is_checkpoint =
-                is_same && was_left_alone && differences.is_empty() && of_tail.is_empty();
+        let is_untouched = file.is_same && file.was_left_alone;
+        if !file.proof_holds {
+            // If the file is untouched according to the kernel, and it says what the rows say, then
+            // only the checkpoint is wrong.
+            let is_checkpoint = is_untouched && differences.is_empty() && of_tail.is_empty();
             if !is_checkpoint {
                 compared.finding = Finding::OtherBytes;
-                return Ok((compared, is_as_before));
+                return (compared, now.is_as_before);
             }
             differences.add(|| "the checkpoint differs".into());
         }
-        if let Some(session) = session {
+        if let Some(session) = now.session_difference {
             differences.add(|| session);
         }
-        let is_certain = is_as_before || (has_same_rows && state.first.is_some());
+        let is_certain = now.is_as_before || (now.has_same_rows && self.state.first.is_some());
         if let Some(what) = differences.told() {
             compared.finding = Finding::Differs(what);
-            return Ok((compared, is_certain));
+            return (compared, is_certain);
         }
-        // What follows the last whole line is in no proof.
-        if let Some(what) = of_tail.told()
-            && is_same
-            && was_left_alone
-        {
+        // The proof does not cover the tail: it counts only in an untouched file.
+        if is_untouched && let Some(what) = of_tail.told() {
             compared.finding = Finding::Differs(what);
-            return Ok((compared, is_as_before));
+            return (compared, now.is_as_before);
         }
-        compared.finding = match left {
+        let stored = &self.state.known.stored.identity;
+        compared.finding = match file.identity {
             None => Finding::Behind("is gone".into()),
-            Some(left) if self::is_same(&left, &stored.identity) => Finding::Equal,
-            Some(left) if left.size > stored.identity.size => {
+            Some(now) if is_same(&now, stored) => Finding::Equal,
+            Some(now) if now.size > stored.size => {
                 Finding::Behind("has grown since it was catalogued".into())
             }
             Some(_) => Finding::Behind("was written since it was catalogued".into()),
         };
-        Ok((compared, is_certain))
+        (compared, is_certain)
     }
 }

@@ -11,12 +11,12 @@ use crate::words;
 /// 0.38 that were measured at the most, when the runs of a batch lie beside its segments.
 const WORDS_OF_RAW: (u64, u64) = (2, 5);
 
-/// Why the words of what is owed must wait; `None` when there is room, or the system does not tell.
+/// Why the backlog must wait; `None` when there is room, or the system does not say.
 pub fn lacking(
     catalogue: &Catalogue,
     directory: &Path,
 ) -> Result<Option<String>, catalogue::Error> {
-    // Words that were removed are owed as a whole.
+    // If the words were removed, all text is in the backlog.
     let raw = match words::exist(directory) {
         true => catalogue.owed_bytes()?,
         false => catalogue.source_bytes()?,

@@ -1,4 +1,4 @@
-//! What is excluded is not stored, and what was stored of it goes: which files are that?
+//! Which files are excluded? They are not stored, and what was stored of them is removed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -34,8 +34,9 @@ pub struct ExclusionResult {
 
 /// Take what is excluded out of a discovery of all files below a root.
 ///
-/// A session that is not catalogued yet is looked into for its working directory, so that nothing
-/// of it is stored even for a moment. What is not told by its beginning is told by [`sweep`].
+/// The beginning of a session that is not catalogued yet is read for its working directory, so that
+/// nothing of an excluded session is stored even for a moment. If the beginning does not say it,
+/// [`sweep`] finds it later.
 pub fn leave_out(
     catalogue: &Catalogue,
     root: Option<i64>,
@@ -80,9 +81,9 @@ pub fn leave_out(
     Ok(left)
 }
 
-/// Whether what was found at some paths of a root tells what is excluded there: all of it belongs
-/// to sessions that are catalogued, and nothing is gone but what was. Otherwise only a look at the
-/// whole root does.
+/// Whether what was found at some paths of a root is enough to know what is excluded there: all of
+/// it belongs to catalogued sessions, and nothing is gone that was not gone before. Otherwise the
+/// whole root has to be scanned.
 pub fn tell_all(
     catalogue: &Catalogue,
     root: i64,

@@ -1,4 +1,4 @@
-//! What has changed at paths that somebody was told of? The same sync, narrowed to them.
+//! What has changed at the paths that hints name? A sync of these paths only.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -77,79 +77,100 @@ pub fn sync_hints(
         }
         report.ms.discover += ms(started);
         let started = Instant::now();
-        let mut plans: Vec<SourcePlan<'_>> = Vec::new();
-        // To which of `all` a plan belongs.
-        let mut of: Vec<usize> = Vec::new();
-        let mut gone = Vec::new();
-        for (number, looked) in all.iter().enumerate() {
-            report.files_seen += looked.discovery.found.len() as u64;
-            report.files_unreadable += looked.discovery.unreadable.len() as u64;
-            for unread in &looked.discovery.unreadable {
-                let path = looked.spec.path.join(&unread.relative);
-                report
-                    .notes
-                    .push(format!("{}: {}", path.display(), unread.reason));
-            }
-            let work = plan(
-                looked.root,
-                &looked.spec.path,
-                looked.format,
-                &looked.discovery,
-                &looked.known,
-            );
-            for mut plan in work.plans {
-                if !hinted[looked.at].prove && looks_the_same(&plan, looked) {
-                    left.doubted.push((looked.at, plan.relative.to_owned()));
-                    continue;
-                }
-                if let Some(known) = plan.known {
-                    plan.checkpoint = catalogue.checkpoint(known.source)?;
-                }
-                plans.push(plan);
-                of.push(number);
-            }
-            gone.extend(work.gone.into_iter().map(|known| (known, looked.format)));
-        }
-        let changed = (plans.len() + gone.len()) as u64;
+        let work = work(catalogue, hinted, &all, &mut left, report)?;
+        let changed = (work.plans.len() + work.gone.len()) as u64;
         report.files_changed += changed;
         if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
             return Ok(left);
         }
-        let mut stale: OutdatedSessions<'_> = OutdatedSessions::new();
         for looked in &all {
-            if let Some(old) = &looked.old_strays {
-                for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-                    let is_new =
-                        |stray: &&ForeignFile| stray.reason == reason && !old.contains(stray);
-                    let links = looked.strays.iter().filter(is_new).count();
-                    report.notes.extend(links_note(looked.spec, reason, links));
-                }
-                catalogue.replace_strays(looked.root, old, &looked.strays)?;
-            }
+            replace_strays(catalogue, looked, report)?;
             catalogue.doubt_folders_at(looked.root, &looked.paths)?;
         }
-        for (known, format) in gone {
+        let mut stale: OutdatedSessions<'_> = OutdatedSessions::new();
+        for (known, format) in work.gone {
             let (vanished, others) = catalogue.remove_source(known.source)?;
             report.vanished += u64::from(vanished);
             stale.extend(others.into_iter().map(|session| (session, format)));
         }
-        let racy = read_all(
-            catalogue,
-            &plans,
-            stale,
-            &config.cancel,
-            &mut |_| {},
-            report,
-        )?;
+        let (plans, cancel) = (&work.plans, &config.cancel);
+        let racy = read_all(catalogue, plans, stale, cancel, &mut |_| {}, report)?;
         catalogue.note_some()?;
-        let file = |at: usize| (all[of[at]].at, plans[at].relative.to_owned());
+        let file = |at: usize| (work.root_of_plan[at], plans[at].relative.to_owned());
         left.racy.extend(racy.into_iter().map(file));
         report.ms.catalogue += ms(started);
         Ok(left)
     })
 }
 
-/// `None`: only a look at the whole root tells.
+/// What the hints make necessary: the sources to read, and those that are gone.
+struct HintPlan<'a> {
+    plans: Vec<SourcePlan<'a>>,
+    /// The place in the list of hints of each plan's root.
+    root_of_plan: Vec<usize>,
+    gone: Vec<(&'a StoredSource, &'static dyn Format)>,
+}
+
+/// Hold what was found against what is known. Files that look as they did when they were read
+/// become `left.doubted`.
+fn work<'a>(
+    catalogue: &Catalogue,
+    hinted: &[HintedPaths<'_>],
+    all: &'a [HintScan<'_>],
+    left: &mut RemainingHints,
+    report: &mut Report,
+) -> Result<HintPlan<'a>, Error> {
+    let (mut plans, mut root_of_plan, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+    for looked in all {
+        let discovery = &looked.discovery;
+        report.files_seen += discovery.found.len() as u64;
+        report.files_unreadable += discovery.unreadable.len() as u64;
+        for unread in &discovery.unreadable {
+            let path = looked.spec.path.join(&unread.relative);
+            let note = format!("{}: {}", path.display(), unread.reason);
+            report.notes.push(note);
+        }
+        let path = &looked.spec.path;
+        let work = plan(looked.root, path, looked.format, discovery, &looked.known);
+        for mut plan in work.plans {
+            if !hinted[looked.at].prove && looks_the_same(&plan, looked) {
+                left.doubted.push((looked.at, plan.relative.to_owned()));
+                continue;
+            }
+            if let Some(known) = plan.known {
+                plan.checkpoint = catalogue.checkpoint(known.source)?;
+            }
+            plans.push(plan);
+            root_of_plan.push(looked.at);
+        }
+        gone.extend(work.gone.into_iter().map(|known| (known, looked.format)));
+    }
+    Ok(HintPlan {
+        plans,
+        root_of_plan,
+        gone,
+    })
+}
+
+/// Store the strays that are there now, if others were stored, and report links that are new.
+fn replace_strays(
+    catalogue: &Catalogue,
+    looked: &HintScan<'_>,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let Some(old) = &looked.old_strays else {
+        return Ok(());
+    };
+    for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
+        let is_new = |stray: &&ForeignFile| stray.reason == reason && !old.contains(stray);
+        let links = looked.strays.iter().filter(is_new).count();
+        report.notes.extend(links_note(looked.spec, reason, links));
+    }
+    catalogue.replace_strays(looked.root, old, &looked.strays)
+}
+
+/// Compare what is at the hinted paths of one root with what is stored. `None`: the whole root has
+/// to be scanned.
 fn look<'a>(
     catalogue: &Catalogue,
     config: &Config,
@@ -225,8 +246,8 @@ fn looks_the_same(plan: &SourcePlan<'_>, looked: &HintScan<'_>) -> bool {
             == Decision::ProveBlocks(Reason::Racy)
 }
 
-/// These files were told of all changes and are quiet since: what they say needs no proof any more.
-/// Those that cannot be settled yet are given back.
+/// Settle racy files: every change of them was notified, and there was none since they were read,
+/// so their content needs no further proof. Gives back the files for which it is still too early.
 pub fn settle<'a>(
     catalogue: &Catalogue,
     roots: &[RootSpec],

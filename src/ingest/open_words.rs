@@ -61,8 +61,7 @@ pub fn are_refused(catalogue: &Catalogue, directory: &Path) -> Result<bool, cata
     }
     let commit = std::fs::read(directory.join("meta.json")).ok();
     let commit = commit.and_then(|json| serde_json::from_slice::<Commit>(&json).ok());
-    // What cannot be read is found to be damaged by who opens them; what was never committed is
-    // owed by the catalogue.
+    // Damage is found when the words are opened; what was never committed is still in the outbox.
     let Some(payload) = commit.and_then(|commit| commit.payload) else {
         return Ok(false);
     };
@@ -110,8 +109,8 @@ pub enum Agreement {
 pub struct WordsCache(Option<(Identity, Arc<Words>)>);
 
 impl WordsCache {
-    /// Open the words for reading, or take those that were, if nobody has committed or condemned
-    /// them since.
+    /// Open the words for reading. Words that are open already are used again if they were neither
+    /// committed nor condemned since.
     pub fn open(
         &mut self,
         catalogue: &Catalogue,

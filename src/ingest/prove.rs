@@ -56,7 +56,7 @@ impl Audits {
     }
 
     /// Compare about so many bytes more, and note what is proven. Gives back the sources in which a
-    /// block is another one.
+    /// block has changed.
     pub fn go_on(
         &mut self,
         catalogue: &Catalogue,

@@ -25,7 +25,7 @@ const CHUNK_ROWS: usize = 4 << 20;
 pub struct Cost {
     pub bytes_read: u64,
     pub proof_bytes: u64,
-    /// How often the file was read: more than once where somebody changed it meanwhile.
+    /// How often the file was read: more than once if it was changed meanwhile.
     pub reads: usize,
 }
 
@@ -44,15 +44,15 @@ pub enum Outcome {
     Read,
 }
 
-/// How often a file is read that somebody changes meanwhile, at most.
+/// How often a file is read at most when it keeps changing.
 const READS: usize = 4;
 
-/// Read the source of `plan`, giving each chunk to `emit` in order. It is read again, from its
-/// first byte, while somebody changes it meanwhile, but not where it was only appended to.
+/// Read the source of `plan`, giving each chunk to `emit` in order. If it is changed meanwhile,
+/// other than by appending, it is read again from its first byte.
 ///
 /// # Errors
-/// [`ErrorKind::ResourceBusy`] when it keeps changing: the chunks may say what it said at no
-/// moment.
+/// [`ErrorKind::ResourceBusy`] when it keeps changing: then the chunks may say what the file said
+/// at no moment.
 pub fn read_source<E: Entries>(
     plan: &SourcePlan<'_>,
     buffer: &mut Vec<u8>,
@@ -144,7 +144,7 @@ pub fn read_once<E: Entries>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum IdentityChange {
     Nothing,
-    /// It was appended to, as far as the last of what was read tells.
+    /// It was appended to, judging by the last bytes that were read before.
     Grown,
     Changed,
 }
@@ -325,7 +325,8 @@ impl Reader<'_> {
     /// What was done to the file, which was read up to `end`.
     fn since(&self, file: &File, end: u64) -> std::io::Result<IdentityChange> {
         let now = Identity::of(&file.metadata()?);
-        // No more is compared: who puts another file in its place leaves this one as it was.
+        // Comparing these two is enough: a file that was replaced at its path stays unchanged
+        // itself.
         let is_same = (now.size, now.mtime_ns) == (self.identity.size, self.identity.mtime_ns);
         let may_have_grown = now.size > self.identity.size && now.size >= end;
         Ok(match (is_same, may_have_grown) {
@@ -335,7 +336,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The same of lines, of which `consumed` bytes are whole ones.
+    /// What was done to a file of lines, which was read up to `end`; its whole lines end at
+    /// `consumed`.
     fn since_lines(
         &self,
         file: &mut File,

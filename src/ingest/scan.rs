@@ -31,7 +31,8 @@ fn folders(
     now_ms: i64,
 ) -> Result<Folders, Error> {
     Ok(match root {
-        // Whether a file is excluded may be told by another one of its session: all are looked at.
+        // Another file of its session may decide whether a file is excluded, so all files are
+        // looked at.
         _ if !config.rules.exclude().is_empty() => Folders::default(),
         Some(root) => Folders::of(catalogue.folders(root, format.revision(), now_ms)?),
         None => Folders::default(),
@@ -84,7 +85,7 @@ impl RootScan {
         all.filter(move |folder| !read.contains(&*folder.relative))
     }
 
-    /// Files that are no source in the directories that were not read: they are told as before.
+    /// Files that are no source, in directories that were not read: they stay listed as before.
     pub fn strays_kept(&self, catalogue: &Catalogue, root: i64) -> Result<Vec<ForeignFile>, Error> {
         if self.folders.is_empty() {
             return Ok(Vec::new());

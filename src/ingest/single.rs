@@ -24,7 +24,7 @@ pub fn catalogue_file(
     let may_read = |format: &dyn Format| {
         format.shape() == Shape::Lines || !matches!(format.place(path, false), Placement::Ignore(_))
     };
-    // Of dialects the first stands for all: nothing tells whose file it is.
+    // The first dialect of a format stands for all, because the file does not say whose it is.
     let is_first = |format: &dyn Format| format.family() == format.name();
     let may_read = |format: &dyn Format| is_first(format) && may_read(format);
     for format in formats.iter().filter(|format| may_read(**format)) {

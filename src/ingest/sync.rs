@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
+use rayon::ThreadPool;
 use rayon::prelude::*;
 
 use super::backpressure::ByteBudget;
@@ -26,7 +27,8 @@ use crate::threads;
 
 /// Entries in one transaction, about.
 const ENTRIES_A_TRANSACTION: u64 = 20_000;
-/// The same of the very first one: somebody waits for the newest sessions.
+/// Entries in the very first transaction, about. It is short because somebody waits to see the
+/// newest sessions.
 const ENTRIES_FIRST: u64 = 500;
 /// Bytes of sources in one transaction, about: bounds what a crash costs.
 const BYTES_A_TRANSACTION: u64 = 16 << 20;
@@ -250,7 +252,8 @@ fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
     discovery.unreadable.len() as u64 + u64::from(root)
 }
 
-/// What is said of links below a root that are not followed, when they are met for the first time.
+/// The note about links below a root that are not followed, made when they are found for the first
+/// time.
 pub(super) fn links_note(spec: &RootSpec, reason: &str, links: usize) -> Option<String> {
     let path = spec.path.display();
     match links {
@@ -316,32 +319,51 @@ pub(super) fn read_all(
         doubtful: BTreeSet::new(),
     };
     // For one file, and above all for none, no thread is worth starting.
-    let pool = (plans.len() > 1).then(threads::pool).flatten();
-    let Some(pool) = pool else {
-        let mut buffer = Vec::new();
-        for (at, plan) in plans.iter().enumerate() {
-            let (mut written, mut cost) = (Ok(()), Cost::default());
-            let emit = &mut |chunk| {
-                if written.is_ok() {
-                    written = writer.take(Message::Chunk(at, Box::new(chunk)));
-                }
-            };
-            let outcome = read_source(plan, &mut buffer, &mut cost, emit);
-            written?;
-            writer.take(Message::Done(at, outcome, cost))?;
-            if cancel.is_cancelled() {
-                break;
+    match (plans.len() > 1).then(threads::pool).flatten() {
+        Some(pool) => read_on(pool, plans, cancel, &mut writer)?,
+        None => read_here(plans, cancel, &mut writer)?,
+    }
+    writer.settle()?;
+    Ok(writer.doubtful)
+}
+
+/// Read the plans one after the other on this thread.
+fn read_here(
+    plans: &[SourcePlan<'_>],
+    cancel: &Cancel,
+    writer: &mut Writer<'_>,
+) -> Result<(), Error> {
+    let mut buffer = Vec::new();
+    for (at, plan) in plans.iter().enumerate() {
+        let (mut written, mut cost) = (Ok(()), Cost::default());
+        let emit = &mut |chunk| {
+            if written.is_ok() {
+                written = writer.take(Message::Chunk(at, Box::new(chunk)));
             }
+        };
+        let outcome = read_source(plan, &mut buffer, &mut cost, emit);
+        written?;
+        writer.take(Message::Done(at, outcome, cost))?;
+        if cancel.is_cancelled() {
+            break;
         }
-        writer.settle()?;
-        return Ok(writer.doubtful);
-    };
+    }
+    Ok(())
+}
+
+/// Read the plans on the threads of a pool and write on this one.
+fn read_on(
+    pool: &ThreadPool,
+    plans: &[SourcePlan<'_>],
+    cancel: &Cancel,
+    writer: &mut Writer<'_>,
+) -> Result<(), Error> {
     let flight = &ByteBudget::of(BYTES_IN_FLIGHT);
     pool.in_place_scope(|scope| {
         let (send, receive) = channel();
         let _end = flight.until_dropped();
         scope.spawn(move |_| {
-            // One after the other as threads become free: the order is that of the plans.
+            // Each thread takes the next plan when it is free, so that they start in order.
             plans
                 .iter()
                 .enumerate()
@@ -351,8 +373,8 @@ pub(super) fn read_all(
                         return;
                     }
                     let mut cost = Cost::default();
-                    // A closed channel means the writer failed; reading on is of no use, and its
-                    // error is told.
+                    // A closed channel means that the writer failed. Its error is reported, and
+                    // what is still read is dropped.
                     let emit = &mut |chunk: Chunk<EntryRows>| {
                         let bytes = flight.depart(chunk.memory().max(chunk.source_bytes));
                         let _ = send.send((Message::Chunk(at, Box::new(chunk)), bytes));
@@ -366,9 +388,8 @@ pub(super) fn read_all(
             writer.take(message)?;
             flight.land(bytes);
         }
-        writer.settle()
-    })?;
-    Ok(writer.doubtful)
+        Ok(())
+    })
 }
 
 struct Writer<'a> {
@@ -402,105 +423,129 @@ impl Writer<'_> {
     }
 
     fn take(&mut self, message: Message) -> Result<(), Error> {
-        // What is in stays; what comes no more is read on by the next sync.
+        // What is written already stays; the next sync continues there.
         if self.cancel.is_cancelled() {
             return Ok(());
         }
         match message {
-            Message::Chunk(at, chunk) => {
-                if self.full.contains(&at) {
-                    return Ok(());
-                }
-                match self.catalogue.apply(&chunk, self.plans[at].format) {
-                    Err(Error::Full { relative }) => {
-                        self.report.notes.push(Error::Full { relative }.to_string());
-                        self.report.files_unreadable += 1;
-                        self.full.insert(at);
-                        self.doubtful.insert(at);
-                        return Ok(());
-                    }
-                    applied => {
-                        let stale = applied?.map(|session| (session, self.plans[at].format));
-                        self.stale.extend(stale);
-                    }
-                }
-                if chunk.last && chunk.racy {
-                    self.doubtful.insert(at);
-                }
-                let entries = chunk.entries.count() as u64;
-                self.report.entries += entries;
-                self.report.problems += chunk.problems.len() as u64;
-                self.open_entries += entries;
-                self.open_bytes += chunk.source_bytes;
-                if self.open_entries >= self.most_entries || self.open_bytes >= BYTES_A_TRANSACTION
-                {
-                    self.settle()?;
-                    self.catalogue.commit()?;
-                    (self.progress)(Event::Readable);
-                    self.catalogue.begin()?;
-                    (self.open_entries, self.open_bytes) = (0, 0);
-                    self.most_entries = ENTRIES_A_TRANSACTION.min(self.most_entries * 4);
-                }
+            Message::Chunk(at, chunk) => self.take_chunk(at, &chunk),
+            Message::Done(at, outcome, cost) => self.take_outcome(at, outcome, cost),
+        }
+    }
+
+    /// Write a chunk of a file, and commit when the transaction is large enough.
+    fn take_chunk(&mut self, at: usize, chunk: &Chunk<EntryRows>) -> Result<(), Error> {
+        if self.full.contains(&at) {
+            return Ok(());
+        }
+        let format = self.plans[at].format;
+        match self.catalogue.apply(chunk, format) {
+            Err(Error::Full { relative }) => {
+                self.report.notes.push(Error::Full { relative }.to_string());
+                self.report.files_unreadable += 1;
+                self.full.insert(at);
+                self.doubtful.insert(at);
+                return Ok(());
             }
-            Message::Done(at, outcome, cost) => {
-                if matches!(outcome, Err(_) | Ok(Outcome::Same { racy: true, .. })) {
-                    self.doubtful.insert(at);
-                }
-                let plan = &self.plans[at];
-                self.report.bytes_read += cost.bytes_read;
-                self.report.proof_bytes += cost.proof_bytes;
-                match outcome {
-                    Ok(Outcome::Read) => {}
-                    Ok(Outcome::Same {
-                        identity,
-                        racy,
-                        proven,
-                    }) => {
-                        if let Some(known) = plan.known {
-                            self.catalogue
-                                .note_identity(known.source, &identity, racy)?;
-                            if proven {
-                                self.catalogue.note_proven(known.source)?;
-                            }
-                            if identity.mtime_ns != known.stored.identity.mtime_ns {
-                                self.catalogue
-                                    .refold_source(known.source, plan.format, None)?;
-                            }
-                        }
-                    }
-                    // Gone between the walk and the reading: the next scan takes its rows.
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                    Err(error) => {
-                        self.report.files_unreadable += 1;
-                        self.report
-                            .notes
-                            .push(format!("{}: {error}", plan.path.display()));
-                        // Some of it may have been read before that.
-                        let known = self.catalogue.source_state(plan.root, plan.relative)?;
-                        match known {
-                            Some(state) => self
-                                .catalogue
-                                .note_unread(state.known.source, &error.to_string())?,
-                            None => self.catalogue.note_stray(
-                                plan.root,
-                                &ForeignFile {
-                                    relative: plan.relative.to_owned(),
-                                    reason: error.to_string(),
-                                    unread: true,
-                                },
-                            )?,
-                        }
-                    }
-                }
-                self.files += 1;
-                self.bytes += plan.size;
-                (self.progress)(Event::Catalogued {
-                    files: self.files,
-                    bytes: self.bytes,
-                });
+            applied => {
+                let stale = applied?.map(|session| (session, format));
+                self.stale.extend(stale);
             }
         }
+        if chunk.last && chunk.racy {
+            self.doubtful.insert(at);
+        }
+        let entries = chunk.entries.count() as u64;
+        self.report.entries += entries;
+        self.report.problems += chunk.problems.len() as u64;
+        self.open_entries += entries;
+        self.open_bytes += chunk.source_bytes;
+        if self.open_entries >= self.most_entries || self.open_bytes >= BYTES_A_TRANSACTION {
+            self.commit()?;
+        }
         Ok(())
+    }
+
+    /// Make what is written so far readable, and continue in a new transaction.
+    fn commit(&mut self) -> Result<(), Error> {
+        self.settle()?;
+        self.catalogue.commit()?;
+        (self.progress)(Event::Readable);
+        self.catalogue.begin()?;
+        (self.open_entries, self.open_bytes) = (0, 0);
+        self.most_entries = ENTRIES_A_TRANSACTION.min(self.most_entries * 4);
+        Ok(())
+    }
+
+    /// Note how reading a file ended: after its last chunk, or instead of any.
+    fn take_outcome(
+        &mut self,
+        at: usize,
+        outcome: std::io::Result<Outcome>,
+        cost: Cost,
+    ) -> Result<(), Error> {
+        if matches!(outcome, Err(_) | Ok(Outcome::Same { racy: true, .. })) {
+            self.doubtful.insert(at);
+        }
+        let plan = &self.plans[at];
+        self.report.bytes_read += cost.bytes_read;
+        self.report.proof_bytes += cost.proof_bytes;
+        match outcome {
+            Ok(Outcome::Read) => {}
+            Ok(Outcome::Same {
+                identity,
+                racy,
+                proven,
+            }) => {
+                if let Some(known) = plan.known {
+                    self.catalogue
+                        .note_identity(known.source, &identity, racy)?;
+                    if proven {
+                        self.catalogue.note_proven(known.source)?;
+                    }
+                    if identity.mtime_ns != known.stored.identity.mtime_ns {
+                        self.catalogue
+                            .refold_source(known.source, plan.format, None)?;
+                    }
+                }
+            }
+            // It vanished between discovery and reading; the next scan removes its rows.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => self.note_unreadable(plan, &error)?,
+        }
+        self.files += 1;
+        self.bytes += plan.size;
+        (self.progress)(Event::Catalogued {
+            files: self.files,
+            bytes: self.bytes,
+        });
+        Ok(())
+    }
+
+    /// Note that a file could not be read, or not to its end.
+    fn note_unreadable(
+        &mut self,
+        plan: &SourcePlan<'_>,
+        error: &std::io::Error,
+    ) -> Result<(), Error> {
+        self.report.files_unreadable += 1;
+        self.report
+            .notes
+            .push(format!("{}: {error}", plan.path.display()));
+        // Chunks that were read before the error may have made it a known source.
+        match self.catalogue.source_state(plan.root, plan.relative)? {
+            Some(state) => self
+                .catalogue
+                .note_unread(state.known.source, &error.to_string()),
+            None => self.catalogue.note_stray(
+                plan.root,
+                &ForeignFile {
+                    relative: plan.relative.to_owned(),
+                    reason: error.to_string(),
+                    unread: true,
+                },
+            ),
+        }
     }
 }
 

@@ -11,9 +11,9 @@ use crate::words::{Words, WordsError, WordsLock, WordsWriter};
 /// Memory for a writer that adds nothing.
 const LITTLE: usize = 15_000_000;
 
-/// Take what the catalogue has removed out of the words: nobody finds it any more. It stands in
-/// their files until those segments are written anew, by [`merge`](crate::words::merge) without
-/// the index's lock, or by [`wipe`].
+/// Delete from the words what was removed from the catalogue, so that no search finds it any more.
+/// Its text stays in their files until the segments are rewritten, by
+/// [`merge`](crate::words::merge) without the index's lock, or by [`wipe`].
 ///
 /// # Errors
 /// [`WordsError::Busy`] when somebody else writes the words.
@@ -21,8 +21,8 @@ pub fn delete_removed(catalogue: &Catalogue, words: &Path) -> Result<(), WordsSt
     with_writer(catalogue, words, |_| Ok(()))
 }
 
-/// Wipe what the catalogue has removed. Little is left of it to do where the segments that held it
-/// were written anew before. `false`: a reader holds on to it, and it is to be done again.
+/// Wipe what was removed from the catalogue. Little is left to do when the segments that held it
+/// were rewritten before. `false`: a reader still uses it, so it has to be done again.
 ///
 /// # Errors
 /// [`WordsError::Busy`] when somebody else writes the words.
@@ -31,8 +31,8 @@ pub fn wipe(catalogue: &Catalogue, words: &Path) -> Result<bool, WordsStage> {
     Ok(catalogue.wipe()?)
 }
 
-/// Segments with removed passages are written anew without them. Words that cannot be trusted, or
-/// not be written anew, go as a whole: the words stage makes them again.
+/// Rewrite segments without their removed passages. Words that cannot be trusted or cannot be
+/// rewritten are removed as a whole, and the words stage builds them again.
 fn wipe_words(catalogue: &Catalogue, directory: &Path) -> Result<(), WordsStage> {
     match with_writer(catalogue, directory, WordsWriter::wipe) {
         Err(WordsStage::Words(error)) if error.is_failure() => {

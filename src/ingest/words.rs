@@ -1,4 +1,5 @@
-//! The words stage: what the outbox owes is read again, its text extracted and added to the words.
+//! The words stage: the entries that the outbox names are read again, and their text is added to
+//! the words.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::open_words::{done_in, payload};
 use super::passages::passages;
 use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::outbox::OutboxItem;
+use crate::catalogue::outbox::{OutboxItem, StaleKeys};
 use crate::catalogue::write::flag;
 use crate::catalogue::{self, Catalogue};
 use crate::format::Format;
@@ -24,7 +25,8 @@ use crate::words::{Adder, AdderReport, Doc, Words, WordsError, WordsLock, WordsW
 /// Bytes of entries in one batch when there is no hurry and this is all there is, or much more; see
 /// [`words_batch`].
 const WORDS_BATCH: (u64, u64) = (1 << 30, 4 << 30);
-/// The most of all that is owed that is one batch, where that is more than the least.
+/// A batch is at most this part (one in so many) of the backlog, but never less than the smallest
+/// batch.
 const PART_OF_ALL: u64 = 8;
 /// Bytes of entries in one batch when time is short: after an answer, or with any other budget.
 pub const SMALL_WORDS_BATCH: u64 = 1 << 20;
@@ -84,12 +86,12 @@ pub struct BatchLimits {
 }
 
 /// Bring the words up to the catalogue. The caller holds the index's lock; that of the words is
-/// taken here. Gives back the sources whose bytes are others than those that were catalogued: what
-/// is owed of them stays so until they are read again.
+/// taken here. Gives back the sources whose bytes differ from those that were catalogued. Their
+/// entries stay in the outbox until they are read again.
 ///
 /// # Errors
-/// [`WordsError::Busy`] when somebody merges the words: the caller, who holds the index's lock,
-/// does not wait for that with it.
+/// [`WordsError::Busy`] when another process merges the words. The caller holds the index's lock
+/// and should not wait for the merge while it does.
 pub fn index_words(
     catalogue: &Catalogue,
     directory: &Path,
@@ -111,7 +113,7 @@ pub fn index_words(
     let why = match Words::open_to_write(directory) {
         Ok(words) => match done_in(&words, catalogue)? {
             Ok(done) => match add(Some(done), report) {
-                // Damage that is met only now.
+                // Damage that is found only now.
                 Err(WordsStage::Words(error)) if error.asks_for_rebuild() => error.to_string(),
                 added => return added,
             },
@@ -124,7 +126,7 @@ pub fn index_words(
     if directory.exists() {
         WordsLock::take(directory, Duration::ZERO)?.remove_words()?;
     }
-    // Not before: who does not get the lock tries it again.
+    // This is noted only now, because a caller that does not get the lock tries again.
     if !why.is_empty() {
         report
             .notes
@@ -136,7 +138,7 @@ pub fn index_words(
     add(None, report)
 }
 
-/// Add what is owed to words that are done up to this batch; `None`: to new ones. Gives back the
+/// Add the backlog to words that are done up to this batch; `None`: to new ones. Gives back the
 /// sources whose bytes changed.
 fn add_owed(
     catalogue: &Catalogue,
@@ -148,87 +150,39 @@ fn add_owed(
     report: &mut Report,
 ) -> Result<BTreeSet<i64>, WordsStage> {
     let started = Instant::now();
-    let (mut done, anew) = (done.unwrap_or(0), done.is_none());
+    let (done, is_new) = (done.unwrap_or(0), done.is_none());
     catalogue.settle_batches(done)?;
-    let (of, items) = catalogue.work_left(done)?;
+    let (owed_bytes, items) = catalogue.work_left(done)?;
     let epoch = catalogue.epoch()?.0;
-    if items == 0 && catalogue.dead(done)?.is_empty() && !anew {
+    if items == 0 && catalogue.dead(done)?.is_empty() && !is_new {
         (report.outstanding, report.outstanding_bytes) = (0, 0);
         return Ok(BTreeSet::new());
     }
-    let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(of));
     let lock = WordsLock::take(directory, Duration::ZERO)?;
     let mut writer = WordsWriter::open(lock, ADDER_BYTES, adders())?;
-    if anew {
+    if is_new {
         writer.commit(&payload(&epoch, 0))?;
     }
-    let (mut failed, mut changed) = (HashSet::new(), BTreeSet::new());
-    let (mut indexed, mut owes_prose) = (0, false);
-    let mut is_first = true;
-    let result = loop {
-        // Something is done each time, however long it took to begin.
-        if !is_first && pace.budget.is_some_and(|b| started.elapsed() >= b) {
-            break Ok(());
-        }
-        is_first = false;
-        // Somebody has to merge first, without the lock that is held here.
-        match writer.is_crowded() {
-            Ok(true) if pace.leaves_merging => break Ok(()),
-            Ok(_) => {}
-            Err(error) => break Err(error.into()),
-        }
-        let work = catalogue.next_work(batch_bytes, &failed)?;
-        let is_prose = work.first().is_some_and(|item| !item.answers);
-        if !is_prose && owes_prose {
-            report.ms.prose = Some(started.elapsed().as_secs_f64() * 1000.0);
-        }
-        owes_prose = is_prose;
-        let dead = catalogue.dead(done)?;
-        if work.is_empty() && dead.is_empty() {
-            break Ok(());
-        }
-        if !dead.is_empty() {
-            // A batch of its own: keys that died may be those of the work.
-            let batch = catalogue.stamp(&[], &dead)?;
-            let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
-            if let Err(error) = writer.delete(ranges, &payload(&epoch, batch)) {
-                break Err(error.into());
-            }
-            done = batch;
-            catalogue.settle_batches(done)?;
-        }
-        let mut complete = Vec::with_capacity(work.len());
-        let added = add_all(catalogue, &mut writer, formats, &work, |item, added| {
-            indexed += item.bytes;
-            progress(Event::Indexed { bytes: indexed, of });
-            match added {
-                Ok((count, read)) => {
-                    report.passages += count;
-                    report.bytes_read += read;
-                    complete.push(item);
-                }
-                Err(error) => {
-                    failed.insert(item.item);
-                    if is_change(&error) {
-                        changed.insert(item.source);
-                    }
-                }
-            }
-        });
-        if let Err(error) = added {
-            break Err(error);
-        }
-        if complete.is_empty() {
-            continue;
-        }
-        let batch = catalogue.stamp(&complete, &[])?;
-        if let Err(error) = writer.commit(&payload(&epoch, batch)) {
-            break Err(error.into());
-        }
-        done = batch;
-        catalogue.settle_batches(done)?;
+    let mut batches = OwedBatches {
+        catalogue,
+        formats,
+        writer,
+        epoch,
+        started,
+        done,
+        owed_bytes,
+        indexed_bytes: 0,
+        failed: HashSet::new(),
+        changed: BTreeSet::new(),
+        progress,
+        report: &mut *report,
     };
-    let closed = writer.close();
+    let result = batches.add_all(pace);
+    if matches!(result, Err(WordsStage::Catalogue(_))) {
+        return result.map(|()| BTreeSet::new());
+    }
+    let (done, changed) = (batches.done, batches.changed);
+    let closed = batches.writer.close();
     let lack = catalogue.outstanding(done)?;
     (report.outstanding, report.outstanding_bytes) = (lack.entries, lack.bytes);
     report.ms.words += started.elapsed().as_secs_f64() * 1000.0;
@@ -236,13 +190,109 @@ fn add_owed(
     result.and(closed).map(|()| changed)
 }
 
-/// What tells that other bytes stand in a file than were catalogued.
+/// The backlog on its way into the words, batch by batch.
+struct OwedBatches<'a> {
+    catalogue: &'a Catalogue,
+    formats: &'a [&'static dyn Format],
+    writer: WordsWriter,
+    epoch: String,
+    started: Instant,
+    /// The last batch that is in the words.
+    done: i64,
+    /// Bytes of entries in the backlog at the beginning, and how many of them were read since.
+    owed_bytes: u64,
+    indexed_bytes: u64,
+    /// Items that could not be read.
+    failed: HashSet<i64>,
+    /// Sources whose bytes are others than those that were catalogued.
+    changed: BTreeSet<i64>,
+    progress: &'a mut dyn FnMut(Event),
+    report: &'a mut Report,
+}
+
+impl OwedBatches<'_> {
+    /// Add batch after batch until the backlog is empty, the time is over, or segments must be
+    /// merged first.
+    fn add_all(&mut self, pace: BatchLimits) -> Result<(), WordsStage> {
+        let batch_bytes = pace.batch.unwrap_or_else(|| words_batch(self.owed_bytes));
+        let (mut is_first, mut owes_prose) = (true, false);
+        loop {
+            // The first batch is added whatever the budget, so that each call gets somewhere.
+            let is_over = pace.budget.is_some_and(|b| self.started.elapsed() >= b);
+            if is_over && !is_first {
+                return Ok(());
+            }
+            is_first = false;
+            // The caller merges, without the locks that are held here.
+            if self.writer.is_crowded()? && pace.leaves_merging {
+                return Ok(());
+            }
+            let work = self.catalogue.next_work(batch_bytes, &self.failed)?;
+            let is_prose = work.first().is_some_and(|item| !item.answers);
+            if !is_prose && owes_prose {
+                self.report.ms.prose = Some(self.started.elapsed().as_secs_f64() * 1000.0);
+            }
+            owes_prose = is_prose;
+            let dead = self.catalogue.dead(self.done)?;
+            if work.is_empty() && dead.is_empty() {
+                return Ok(());
+            }
+            if !dead.is_empty() {
+                self.delete(&dead)?;
+            }
+            self.add_batch(&work)?;
+        }
+    }
+
+    /// Take dead keys out of the words, in a batch of their own: the entries to be added next may
+    /// have the same keys.
+    fn delete(&mut self, dead: &[StaleKeys]) -> Result<(), WordsStage> {
+        let batch = self.catalogue.stamp(&[], dead)?;
+        let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
+        self.writer.delete(ranges, &payload(&self.epoch, batch))?;
+        self.done = batch;
+        Ok(self.catalogue.settle_batches(batch)?)
+    }
+
+    /// Add what can be read of these items, and commit it.
+    fn add_batch(&mut self, work: &[OutboxItem]) -> Result<(), WordsStage> {
+        let mut complete = Vec::with_capacity(work.len());
+        let (catalogue, formats, of) = (self.catalogue, self.formats, self.owed_bytes);
+        add_all(catalogue, &mut self.writer, formats, work, |item, added| {
+            self.indexed_bytes += item.bytes;
+            let bytes = self.indexed_bytes;
+            (self.progress)(Event::Indexed { bytes, of });
+            match added {
+                Ok((count, read)) => {
+                    self.report.passages += count;
+                    self.report.bytes_read += read;
+                    complete.push(item);
+                }
+                Err(error) => {
+                    self.failed.insert(item.item);
+                    if is_change(&error) {
+                        self.changed.insert(item.source);
+                    }
+                }
+            }
+        })?;
+        if complete.is_empty() {
+            return Ok(());
+        }
+        let batch = catalogue.stamp(&complete, &[])?;
+        self.writer.commit(&payload(&self.epoch, batch))?;
+        self.done = batch;
+        Ok(catalogue.settle_batches(batch)?)
+    }
+}
+
+/// The error for a file that holds other bytes than were catalogued.
 fn changed() -> io::Error {
     ErrorKind::InvalidData.into()
 }
 
-/// Whether it is that, and not that the file cannot be read now. One that is gone the next look
-/// misses by itself.
+/// Whether an error means that the bytes changed, and not that the file cannot be read now. If the
+/// file is gone, the next scan finds that.
 fn is_change(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -275,8 +325,8 @@ fn job(catalogue: &Catalogue, item: &OutboxItem) -> Result<Option<Job>, catalogu
     }))
 }
 
-/// Read all items on every core and add them, each as a whole or not at all. `each` is told how
-/// many passages were added and how many bytes read, or why nothing was.
+/// Read all items on every core and add them, each as a whole or not at all. `each` gets the number
+/// of passages added and of bytes read, or the error.
 fn add_all(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,
@@ -321,7 +371,7 @@ fn add_all(
             match job(catalogue, item) {
                 // Of a source that is in no catalogue: a damaged row.
                 Ok(None) => each(item.clone(), Err(ErrorKind::Unsupported.into())),
-                // No adder is left; their errors are told.
+                // No adder is left; their errors are returned below.
                 Ok(Some(job)) => {
                     if send.send(job).is_err() {
                         break;
@@ -349,7 +399,8 @@ fn add_all(
     Ok(())
 }
 
-/// The same where no thread can be made.
+/// Read and add all items on this thread, because no other one can be started. `each` is called as
+/// by [`add_all`].
 fn add_alone(
     catalogue: &Catalogue,
     writer: &mut WordsWriter,
@@ -402,8 +453,8 @@ struct DecodedJob<'j, 'b> {
 }
 
 impl<'j, 'b> DecodedJob<'j, 'b> {
-    /// Read them into `buffer`. What tells that the bytes of one are no longer what was catalogued
-    /// is a [`is_change`].
+    /// Read the entries into `buffer`. If the bytes of one are no longer what was catalogued, the
+    /// error [`is_change`].
     fn read(
         job: &'j Job,
         formats: &[&'static dyn Format],

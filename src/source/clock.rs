@@ -1,5 +1,5 @@
-//! Was the clock set, or did the machine sleep? The kernel tells, so nobody has to look again and
-//! again.
+//! Was the clock set, or did the machine sleep? The kernel reports both, so nothing has to be
+//! polled.
 
 #[cfg(target_os = "linux")]
 pub use linux::Jumps;
@@ -51,11 +51,12 @@ mod linux {
             timerfd_settime(&self.timer, flags, &spec).map(drop)
         }
 
-        /// Waits for the next jump; `None`: nothing more is told.
+        /// Waits for the next jump; `None`: the kernel reports nothing more.
         fn jump(&self) -> Option<()> {
             let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
             match self.set(NEVER, flags) {
-                // It is set, but the clock jumped since the jump before was told.
+                // The timer is set, but the clock has jumped again since the last jump was
+                // reported.
                 Err(Errno::CANCELED) => return Some(()),
                 set => set.ok()?,
             }

@@ -1,5 +1,5 @@
-//! Which files lie below a root, with the identity of each? Directories are read in parallel; of
-//! those known to be unchanged nothing is told but themselves.
+//! Which files lie below a root, with the identity of each? Directories are read in parallel; the
+//! contents of unchanged directories are not listed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,8 @@ impl Discovery {
         });
     }
 
-    /// Take in a file. `false`: it is told each time, so its directory is looked at each time.
+    /// Take in a file. `false`: it is reported in every scan, so its directory has to be read in
+    /// every scan.
     fn file(
         &mut self,
         path: &Path,
@@ -127,6 +128,25 @@ impl Discovery {
             Placement::Ignore(reason) => self.stray(path, reason),
         }
         true
+    }
+
+    /// Take in a directory that was read, and the directories in it. It keeps its seal only if each
+    /// of them has a UTF-8 path: others would be missed while the seal holds.
+    fn folder(
+        &mut self,
+        relative: String,
+        seal: Option<DirectoryFingerprint>,
+        files: u64,
+        deeper: &[Directory],
+    ) {
+        let names = deeper.iter().filter_map(|inside| inside.below.to_str());
+        let names: Vec<String> = names.map(slashed).collect();
+        self.folders.push(Folder {
+            relative: relative.clone(),
+            seal: seal.filter(|_| names.len() == deeper.len()),
+            files,
+        });
+        self.read.push((relative, names));
     }
 
     fn add(&mut self, mut other: Discovery) {
@@ -215,7 +235,7 @@ const WORTH_A_THREAD: usize = 8;
 
 /// Whether directories vouch for the files in them.
 pub fn vouches(flat: bool, format: &dyn Format) -> bool {
-    // Windows tells neither inode nor change time.
+    // Windows reports neither inode nor change time.
     cfg!(unix) && !flat && format.write_mode() == WriteMode::Rename
 }
 
@@ -250,7 +270,7 @@ struct Directory {
 /// other things, or links that lead to one another, would never end.
 const MOST_BEHIND: usize = if cfg!(test) { 500 } else { 200_000 };
 
-/// What was met behind a link that holds no sessions.
+/// What was found behind a link and holds no sessions.
 struct LinkBudget {
     link: PathBuf,
     others: AtomicUsize,
@@ -262,7 +282,8 @@ impl LinkBudget {
         Arc::new(LinkBudget { link, others })
     }
 
-    /// Add what lies in one directory, itself among it. That it goes too far is told once.
+    /// Count what lies in one directory, and the directory itself. Going beyond the limit is
+    /// reported once.
     fn add(&self, others: usize, here: &mut Discovery) {
         let before = self.others.fetch_add(others, Ordering::Relaxed);
         if before <= MOST_BEHIND && before + others > MOST_BEHIND {
@@ -342,7 +363,8 @@ impl Walk<'_> {
         all.add(here);
     }
 
-    /// Asked only where there is so much to do: the answer costs as much as some files.
+    /// The number of cores is looked up only when there is much to do, because that costs as much
+    /// as some files.
     fn most_walkers(&self) -> usize {
         let cores = || available_parallelism().map_or(1, usize::from);
         (*self.cores.get_or_init(cores)).max(1)
@@ -398,22 +420,11 @@ impl Walk<'_> {
             match found.kind {
                 // Often a folder of a project: what lies below it is the project's.
                 Kind::Folder if self.flat => {}
-                Kind::Folder => {
-                    let own = (found.identity.device, found.identity.inode);
-                    // Without inodes (Windows) a link to a folder above cannot be told; it is not
-                    // followed.
-                    if found.is_link && (own == (0, 0) || directory.above.contains(&own)) {
-                        if folder.is_none() {
-                            here.stray(&path(), "link to a folder above it");
-                        }
-                    } else {
-                        let mut inside = directory.with(path(), found.identity);
-                        if found.is_link && inside.behind.is_none() {
-                            inside.behind = Some(LinkBudget::new(path()));
-                        }
-                        deeper.push(inside);
-                    }
-                }
+                Kind::Folder => match directory.enter(path(), &found) {
+                    Some(inside) => deeper.push(inside),
+                    None if folder.is_none() => here.stray(&path(), "link to a folder above it"),
+                    None => {}
+                },
                 Kind::File if folder.is_none() => {
                     let what = (found.identity, found.is_link);
                     settled &= here.file(&path(), what, self.flat, self.format);
@@ -429,15 +440,7 @@ impl Walk<'_> {
         if let Some(folder) = folder {
             here.folders.push(folder.clone());
         } else if let Some(path) = path {
-            let names = deeper.iter().filter_map(|inside| inside.below.to_str());
-            let names: Vec<String> = names.map(slashed).collect();
-            settled &= names.len() == deeper.len();
-            here.folders.push(Folder {
-                relative: path.clone(),
-                seal: Some(seal).filter(|_| settled),
-                files,
-            });
-            here.read.push((path, names));
+            here.folder(path, Some(seal).filter(|_| settled), files, &deeper);
         }
         deeper
     }
@@ -532,11 +535,27 @@ impl Walk<'_> {
 }
 
 impl Directory {
-    /// Behind a link so much counts as other things where none of it is a session's file.
+    /// Behind a link, count what a directory lists as other things if no file in it belongs to a
+    /// session.
     fn note_others(&self, files: u64, listed: usize, here: &mut Discovery) {
         if let Some(behind) = self.behind.as_ref().filter(|_| files == 0) {
             behind.add(listed, here);
         }
+    }
+
+    /// A directory in this one that a walk goes into; `None`: a link that leads back to a directory
+    /// above.
+    fn enter(&self, below: PathBuf, found: &Name) -> Option<Directory> {
+        let own = (found.identity.device, found.identity.inode);
+        // Without inodes (on Windows) such a link cannot be recognized, so none is followed.
+        if found.is_link && (own == (0, 0) || self.above.contains(&own)) {
+            return None;
+        }
+        let mut inside = self.with(below, found.identity);
+        if found.is_link && inside.behind.is_none() {
+            inside.behind = Some(LinkBudget::new(inside.below.clone()));
+        }
+        Some(inside)
     }
 
     /// A directory in this one.

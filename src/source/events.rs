@@ -1,10 +1,10 @@
-//! Where may something have changed? What the system tells of directories, gathered until somebody
-//! asks.
+//! Where may something have changed? Notifications of the system about directories, gathered until
+//! they are asked for.
 //!
-//! What is told is a hint and no more. Three things are owed to it: no hint is lost between a
-//! directory's first look and its watch (it is watched before it is looked at), a hint that could
-//! not be kept is a demand to look at everything, and whatever was told before something else is
-//! gathered no later than that.
+//! A notification is only a hint. Three rules hold: no hint is lost between the first scan of a
+//! directory and its watch (it is watched before it is scanned); a hint that could not be kept
+//! becomes a demand for a full scan; and a notification is gathered no later than those that came
+//! after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,7 +29,7 @@ const MOST_LINKS: usize = 10_000;
 /// Whether the system watches whole trees. Elsewhere each directory is watched for itself.
 const WATCHES_TREES: bool = cfg!(any(windows, target_os = "macos"));
 
-/// What was told since it was last asked for.
+/// The notifications since they were last asked for.
 #[derive(Debug, Default)]
 pub struct Notifications {
     /// Where something may have changed.
@@ -75,13 +75,13 @@ impl Inbox {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
-/// What was met in a tree that is watched now.
+/// What was found in a tree that is watched now.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct WatchedTree {
     /// Directories.
     pub directories: u64,
-    /// Links, directories that cannot be read, and what of another machine is mounted there: what
-    /// they lead to or hold may change without being told.
+    /// Links, directories that cannot be read, and mounts of other machines: what they lead to or
+    /// hold may change without a notification.
     pub untold: u64,
     /// The links, and where those end that are followed.
     pub links: BTreeMap<PathBuf, Option<PathBuf>>,
@@ -97,7 +97,7 @@ impl Events {
     /// Ready to watch directories.
     ///
     /// # Errors
-    /// Why the system tells nothing to this process.
+    /// Why the system gives this process no notifications.
     pub fn new() -> Result<Events, Refusal> {
         let inbox = Arc::<Inbox>::default();
         let told = Arc::clone(&inbox);
@@ -108,7 +108,7 @@ impl Events {
         })
     }
 
-    /// Nothing is told but that somebody wakes the waiting.
+    /// No notifications at all; a waiting thread can only be woken.
     pub fn none() -> Events {
         Events {
             inbox: Arc::default(),
@@ -127,7 +127,7 @@ impl Events {
         move || inbox.add(|_| {})
     }
 
-    /// All that was told; when nothing was, wait for it until `until`.
+    /// All notifications so far; if there are none, wait for some until `until`.
     pub fn take(&self, until: Option<Instant>) -> Notifications {
         let lock = self.inbox.told.lock();
         let mut told = lock.unwrap_or_else(PoisonError::into_inner);
@@ -192,7 +192,8 @@ impl Events {
         }
         let mut waiting = vec![(top.to_path_buf(), Vec::new())];
         while let Some((directory, above)) = waiting.pop() {
-            // First watched, then looked into: what is made in between is told or seen, or both.
+            // It is watched first and listed then, so that what is created in between is notified,
+            // or seen, or both.
             let watched = match WATCHES_TREES && !flat {
                 true => Ok(true),
                 false => self.watch(&directory),
@@ -247,7 +248,7 @@ fn look_into(
         } else if kind.is_symlink() {
             met.untold += 1;
             let is_directory = name.is_dir();
-            // Without inodes a link to a folder above cannot be told; it is not followed.
+            // Without inodes a link to a folder above cannot be recognized, so no link is followed.
             let leads_on =
                 !is_directory || cfg!(unix) && own(&name).is_some_and(|own| !above.contains(&own));
             // Links that lead to one another have more ways through them than there are

@@ -103,7 +103,7 @@ impl Exclude {
         &self.globs
     }
 
-    /// What tells other globs from these; `None` when there are none.
+    /// A fingerprint of the globs; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
         // What was left out by working directories and globs as they are written is other.
         let text = format!("links everywhere\n{}", self.globs.join("\n"));
@@ -128,7 +128,7 @@ impl<'a> ExcludedFiles<'a> {
         }
     }
 
-    /// Whether the file at this path is; `is_link`: as far as is known it is a link itself.
+    /// Whether the file at this path is left out. `is_link`: the path itself may be a link.
     pub fn holds(&self, path: &Path, is_link: bool) -> bool {
         if self.exclude.is_empty() || self.exclude.matches(path) {
             return !self.exclude.is_empty();
@@ -140,12 +140,12 @@ impl<'a> ExcludedFiles<'a> {
         real != path && self.exclude.matches(&real)
     }
 
-    /// Whether the working directory that a session names is.
+    /// Whether the working directory that a session names is left out.
     pub fn holds_folder(&self, cwd: &Path) -> bool {
         self.holds(cwd, true)
     }
 
-    /// The same of a path of which no more is known.
+    /// Whether the file at this path is left out; whether it is a link is looked up.
     pub fn holds_at(&self, path: &Path) -> bool {
         self.holds(path, path.is_symlink())
     }
@@ -165,7 +165,7 @@ impl<'a> ExcludedFiles<'a> {
 /// A path without links, as far as there is something at it; `above` says it of the folder it is
 /// in.
 fn real(path: &Path, above: &dyn Fn(&Path) -> PathBuf) -> PathBuf {
-    // What is relative is so to a place that nobody knows here.
+    // A relative path cannot be resolved, because its base is unknown here.
     if !path.is_absolute() {
         return path.to_path_buf();
     }
@@ -195,7 +195,7 @@ fn without_links(glob: &str) -> Option<String> {
     Some(globset::escape(&real) + rest)
 }
 
-/// Windows gives a form that nobody writes in a glob.
+/// Windows returns a form of the path that is never written in a glob.
 fn plain(path: PathBuf) -> PathBuf {
     let text = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
     match text.filter(|_| cfg!(windows)) {

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 /// Why a link is no source and leads to none.
 pub const NOT_FOLLOWED: &str = "link that leads out of the roots: not followed";
-/// The same of one that is followed by nobody: a look at all of a disk has no end that somebody
-/// would wait for.
+/// Why a link to a folder that contains a root is never followed, whatever the rules say: it would
+/// mean scanning most of a disk.
 pub const ABOVE_A_ROOT: &str = "link to a folder that a root lies in: not followed";
 
 /// Where links below a root may lead.

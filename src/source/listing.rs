@@ -27,7 +27,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct DirEntry {
     pub name: OsString,
-    /// What it is, or why that cannot be told.
+    /// What it is, or why that cannot be found out.
     pub what: io::Result<(Kind, Identity)>,
 }
 

@@ -17,14 +17,14 @@ use super::statistics::CombinedStatistics;
 use super::top::{HitCollector, StandingCursor};
 use crate::model::Class;
 
-/// After so many matches there are so many more that other cores are worth waking.
+/// After this many matches there are probably enough left to make it worth waking other cores.
 const MANY: usize = 2_000;
 
 /// What a match must be besides, as far as every thread may ask it.
 pub(super) struct MatchLimits<'a> {
-    /// Ranges of keys, ascending: outdated on disk.
+    /// Ranges of keys, ascending, whose passages on disk are outdated.
     pub dead: &'a [(u64, u64)],
-    /// The same by class: passages that are in the overlay.
+    /// By class, ranges of keys whose passages are searched in the overlay instead, ascending.
     pub covered: [&'a [(u64, u64)]; 2],
     pub times: TimeRange<'a>,
     /// By class: the index cannot tell for certain.
@@ -177,7 +177,8 @@ pub(super) struct Columns {
     pub(super) time: Column<i64>,
 }
 
-/// The value of each document. Where all have one, nobody asks first whether there is one.
+/// The value of each document. If all documents have one, it is read without a check for missing
+/// ones.
 fn of_each<T: PartialOrd + Copy + Send + Sync + std::fmt::Debug + 'static>(
     column: tantivy::columnar::Column<T>,
     default: T,

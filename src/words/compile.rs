@@ -191,8 +191,8 @@ impl Compiled {
         any_of(either)
     }
 
-    /// An identifier that is asked for as one word. It is told by its parts as well, and prose is
-    /// scored by both.
+    /// An identifier that is searched as one word. Its parts find it as well, and prose is scored
+    /// by both.
     fn identifier(&mut self, whole: &str, parts: &[(u32, String)], prefix: bool) -> Node {
         let first = self.leaves.len();
         self.token(whole, prefix);

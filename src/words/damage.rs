@@ -1,5 +1,5 @@
 //! What if a file of the index is damaged inside? tantivy fails or panics somewhere in the middle
-//! of it. Here that becomes an error, and a mark by which the next writer builds the words anew.
+//! of it. Here that becomes an error, and a mark that makes the next writer rebuild the words.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -20,9 +20,9 @@ thread_local! {
     static CAUGHT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread would now be caught and told as an error: the engine of the
-/// full-text index asserts what damaged files do not keep. A program's panic hook may keep silent
-/// then:
+/// Whether a panic on this thread would now be caught and become an error. The engine of the
+/// full-text index panics in assertions that damaged files break. A program's panic hook may keep
+/// silent then:
 ///
 /// ```
 /// let usual = std::panic::take_hook();
@@ -56,14 +56,14 @@ fn said(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-/// Mark the index in `dir` as one to be built anew. Where nothing can be written, whoever reads
-/// next finds out again.
+/// Mark the index in `dir` as one that has to be rebuilt. If the mark cannot be written, the next
+/// reader finds the damage again.
 pub fn condemn(dir: &Path, why: &str) {
     let _ = private::write(&dir.join(MARK), why);
 }
 
-/// Why the index in `dir` is to be built anew, if somebody found that. A mark that is older than
-/// the last commit may be of files that a writer was just throwing away.
+/// Why the index in `dir` has to be rebuilt, if it was found damaged. A mark that is older than the
+/// last commit may be about files that a writer was just deleting.
 pub fn condemned(dir: &Path) -> Option<String> {
     let why = std::fs::read_to_string(dir.join(MARK)).ok()?;
     let written = |name| std::fs::metadata(dir.join(name)).and_then(|m| m.modified());
@@ -94,8 +94,8 @@ impl Words {
         })
     }
 
-    /// What is wrong, as exactly as can be told, after reading has failed: all files are held
-    /// against their checksums.
+    /// What is wrong, as exactly as possible, after reading has failed: the checksums of all files
+    /// are verified.
     pub fn diagnosis(&self, error: &WordsError) -> String {
         match self.damaged_files() {
             Ok(damaged) if !damaged.is_empty() => {

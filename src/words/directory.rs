@@ -32,9 +32,9 @@ pub(super) struct IndexDirectory {
     inner: MmapDirectory,
     path: PathBuf,
     /// tantivy takes a lock while a reader opens the segments, so that a writer does not delete
-    /// them meanwhile. A writer that is stopped, or that hangs, would keep all readers waiting:
-    /// they go on without, and [`Words::open`](super::Words::open) tells files that were deleted
-    /// from files that are lost.
+    /// them meanwhile. A writer that is stopped, or that hangs, would keep all readers waiting. So
+    /// they read without the lock, and [`Words::open`](super::Words::open) distinguishes files that
+    /// were deleted from files that are lost.
     for_reading: bool,
 }
 
@@ -140,7 +140,8 @@ impl Directory for IndexDirectory {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Who writes holds tantivy's own lock as a `WordsLock`, taken before the index was opened.
+        // A writer holds tantivy's own lock already, as a `WordsLock` that it took before it opened
+        // the index.
         if self.for_reading || lock.filepath == INDEX_WRITER_LOCK.filepath {
             return Ok(DirectoryLock::from(Box::new(())));
         }

@@ -1,4 +1,4 @@
-//! What can go wrong with the words, and whether building them anew helps.
+//! What can go wrong with the words, and does a rebuild help?
 
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,13 @@ pub enum WordsError {
     /// The index is damaged.
     #[error("the words cannot be read: {0}")]
     Unreadable(String),
-    /// Whoever read the index last found it damaged.
+    /// An earlier reader found the index damaged.
     #[error("{0}")]
     Condemned(String),
-    /// Nobody wants the answer any more.
+    /// The caller cancelled the question.
     #[error("cancelled")]
     Cancelled,
-    /// Somebody else writes, merges or wipes the index.
+    /// Another process writes, merges or wipes the index.
     #[error("another process is writing the words")]
     Busy,
     /// The system gives no thread.
@@ -38,7 +38,7 @@ pub enum WordsError {
 }
 
 impl WordsError {
-    /// Whether building the index anew, in a new folder, is the way out.
+    /// Whether the index has to be rebuilt in a new folder.
     pub fn asks_for_rebuild(&self) -> bool {
         matches!(
             self,
@@ -46,8 +46,8 @@ impl WordsError {
         )
     }
 
-    /// Whether writing has failed on what the files hold, or nobody knows on what: not because the
-    /// system refused.
+    /// Whether writing failed because of what the files hold, or for an unknown reason, and not
+    /// because the system refused it.
     pub fn is_failure(&self) -> bool {
         self.asks_for_rebuild()
             || matches!(self, Self::Engine(_)) && !self.is_full() && !self.lacks_threads()
@@ -64,7 +64,7 @@ impl WordsError {
         }
     }
 
-    /// As an error of the system's, for whoever tells where it happened.
+    /// As an I/O error, for callers that add the place where it happened.
     pub fn into_io(self) -> std::io::Error {
         match self {
             Self::Io(error) => error,
@@ -134,7 +134,7 @@ fn said_of(code: i32) -> String {
     std::io::Error::from_raw_os_error(code).to_string()
 }
 
-/// Whether a file cannot become longer: the disk is full, or a limit is met.
+/// Whether a file cannot become longer because the disk is full or a limit is reached.
 fn refuses_more(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)

@@ -37,8 +37,9 @@ pub fn is_ours(name: &str) -> bool {
         || is_on_its_way(name)
 }
 
-/// The files in the folder that are locked by who writes or opens the words. Whoever takes both
-/// takes them in this order: so does who writes, and waits for the second one with the first.
+/// The files in the folder that are locked to write or to open the words. A process that takes both
+/// takes them in this order, as a writer does, which waits for the second one while it holds the
+/// first.
 pub fn locks(dir: &Path) -> [PathBuf; 2] {
     [&INDEX_WRITER_LOCK.filepath, &META_LOCK.filepath].map(|lock| dir.join(lock))
 }
@@ -66,8 +67,8 @@ fn is_on_its_way(name: &str) -> bool {
     })
 }
 
-/// Remove the words, but for the locks: somebody may be waiting for them. What is not ours stays.
-/// The caller holds the lock.
+/// Remove the words. The lock files stay, because another process may be waiting for them, and so
+/// do files that are not ours. The caller holds the lock.
 pub(super) fn remove(dir: &Path) -> Result<(), Error> {
     let mut ours = vec![dir.join(COMMIT)];
     for entry in fs::read_dir(dir)? {

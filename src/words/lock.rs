@@ -1,7 +1,8 @@
-//! Who may write the words? One at a time: who adds to them, merges or wipes them, or removes them.
+//! Who may write the words? One process at a time, be it to add to them, to merge, wipe or remove
+//! them.
 //!
-//! It is another lock than the index's: a merge takes seconds, and the catalogue goes on meanwhile.
-//! Who needs both takes that of the index first, and who merges takes this one alone.
+//! It is not the index's lock, because a merge takes seconds in which the catalogue can be written.
+//! A process that needs both takes the index's lock first. A merge takes only this one.
 
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
@@ -22,8 +23,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// After how long a lock that is held is tried again.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The lock of the words in a folder: tantivy's own, so that whoever else writes with tantivy is
-/// kept out, too.
+/// The lock of the words in a folder: tantivy's own, so that other programs that write with tantivy
+/// are kept out, too.
 ///
 /// It is held before the index is opened: an index opened earlier may have read a state that
 /// another writer has since replaced.
@@ -33,7 +34,8 @@ pub struct WordsLock {
 }
 
 impl WordsLock {
-    /// Take it. Who holds it already is waited for so long.
+    /// Take the lock; the folder is created when missing. If another process holds the lock, wait for
+    /// it no longer than `patience`.
     ///
     /// # Errors
     /// [`WordsError::Busy`] after that time.
@@ -42,10 +44,11 @@ impl WordsLock {
         Self::take_existing(dir, patience)
     }
 
-    /// The same where the folder is. It is not made: somebody may have removed the index.
+    /// [`WordsLock::take`] in a folder that exists already. The folder is not created, because the
+    /// index may have been removed.
     ///
     /// # Errors
-    /// [`WordsError::Missing`] where it is not.
+    /// [`WordsError::Missing`] when the folder does not exist.
     pub fn take_existing(dir: &Path, patience: Duration) -> Result<Self, WordsError> {
         let began = Instant::now();
         loop {
@@ -78,7 +81,7 @@ impl Drop for WordsLock {
     }
 }
 
-/// `None`: somebody else holds it.
+/// `None`: another process holds it.
 fn try_lock(dir: &Path) -> Result<Option<File>, WordsError> {
     reach("words.lock")?;
     let path = dir.join(&INDEX_WRITER_LOCK.filepath);
@@ -91,7 +94,7 @@ fn try_lock(dir: &Path) -> Result<Option<File>, WordsError> {
         opened => opened?,
     };
     match file.try_lock() {
-        // Removed with the index meanwhile it keeps nobody out.
+        // If the file was removed with the index meanwhile, locking it keeps no process out.
         Ok(()) => {
             let held = Identity::of(&file.metadata()?).file();
             Ok((file_at(&path) == Some(held)).then_some(file))

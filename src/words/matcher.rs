@@ -26,7 +26,7 @@ pub fn highlights(expr: &Expr, class: Class, text: &str) -> Vec<Range<usize>> {
 pub struct Matcher {
     root: Node,
     patterns: Vec<TermPattern>,
-    /// What only the text itself tells, and whether it is wanted.
+    /// Patterns that need a text scan, and whether they must match or must not.
     scanned: Vec<(TextScanPattern, bool)>,
     pub(super) terms: Terms,
 }

@@ -31,7 +31,8 @@ pub(super) const MOST_ADDED: usize = MOST_SEGMENTS - ENOUGH;
 /// however much it is. Merging costs as much as half of the indexing did.
 const SEGMENTS_MERGED: usize = 16;
 
-/// Of one size are those up to so many bytes, those up to 16 times as many, and so on.
+/// Segments of up to this many bytes are of one size class, those of up to 16 times as many of the
+/// next one, and so on.
 const SMALLEST: u64 = 64 << 10;
 const OF_ONE_SIZE: u64 = 16;
 
@@ -44,10 +45,11 @@ const SMALL: u64 = 1 << 20;
 const MOST_BYTES: u64 = 96 << 20;
 const PART_OF_ALL: u64 = 8;
 
-/// A segment of which such a part is deleted is written anew without it, whatever its size.
+/// A segment in which at least one in so many passages is deleted is rewritten without them,
+/// whatever its size.
 const PART_DELETED: u32 = 8;
 
-/// After how long who waits for the lock asks whether it is still to be waited for.
+/// How long to wait for the lock before checking whether to keep waiting.
 const ASKED_AGAIN: Duration = Duration::from_millis(50);
 
 /// Which segments may be merged.
@@ -57,7 +59,7 @@ pub enum Merge {
     Small,
     /// All.
     All,
-    /// Those that hold what is deleted: each is written anew without it.
+    /// Segments with deleted passages: each is rewritten without them.
     Deleted,
 }
 
@@ -152,8 +154,8 @@ fn up_to(most: u64, segments: &[&Size]) -> Vec<SegmentId> {
     }
 }
 
-/// See that the files of segments are as they were written: what is wrong in them would be right by
-/// its checksum in the merged one, and nobody could tell any more.
+/// Check that the files of segments are as they were written. Damage in them would get a valid
+/// checksum in the merged segment, and could never be found.
 pub(super) fn check_whole(index: &Index, segments: &[SegmentMeta]) -> Result<(), WordsError> {
     let damaged = |segment| damaged_part(index, segment, &FILES);
     match segments.iter().find_map(damaged) {
@@ -162,8 +164,8 @@ pub(super) fn check_whole(index: &Index, segments: &[SegmentMeta]) -> Result<(),
     }
 }
 
-/// Whether there is something to merge in the words in `dir`. Where they cannot be read, who reads
-/// them finds out.
+/// Whether there is something to merge in the words in `dir`. If they cannot be read, the next
+/// search reports that.
 pub fn is_merge_due(dir: &Path, which: Merge) -> bool {
     let due = || {
         // Mostly the commit alone says that there is nothing.
@@ -206,8 +208,8 @@ impl Commit {
 /// says so. Takes the lock of the words, and needs no other. What is committed stays the same.
 ///
 /// # Errors
-/// [`WordsError::Busy`] when somebody else writes them for long. [`WordsError::Unreadable`] when a
-/// segment is damaged: then the words are marked as to be built anew.
+/// [`WordsError::Busy`] when another process writes them for a long time.
+/// [`WordsError::Unreadable`] when a segment is damaged: then the words are marked for a rebuild.
 pub fn merge(dir: &Path, which: Merge, goes_on: &dyn Fn() -> bool) -> Result<(), WordsError> {
     let began = Instant::now();
     let lock = loop {

@@ -1,4 +1,4 @@
-//! What do the passages say that the disk still lacks? They are read through, once for each query.
+//! What do the passages say that the words on disk still lack? They are read once for each query.
 //!
 //! A [`Scan`] is an expression made ready for that; each thread reads into a [`ThreadResult`] of
 //! its own, and the parts make the [`Overlay`]: the passages that match, as frequencies and
@@ -217,7 +217,7 @@ impl ThreadResult<'_> {
         self.covered[class as usize].push((first, last));
     }
 
-    /// An entry of `bytes` is owed, whether its passages are read or not.
+    /// Count an entry of `bytes` in the backlog, whether its passages are read or not.
     pub fn count(&mut self, entry: BacklogEntry, bytes: u64) {
         let sampled = u64::from(entry.sampled);
         self.records.add(SampleShare { sampled, all: 1 });

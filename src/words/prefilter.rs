@@ -118,7 +118,7 @@ impl Prefilter {
         }
     }
 
-    /// Whether nothing can be told from bytes.
+    /// Whether nothing can be ruled out by its bytes.
     pub fn is_open(&self) -> bool {
         self.root.is_none()
     }

@@ -16,8 +16,8 @@ use crate::model::Expr;
 pub(super) struct TextScanPattern {
     /// `None`: it cannot be read as one, and matches nothing.
     regex: Option<Regex>,
-    /// The same without the ends of words, if it asks for some: whatever the regex matches this
-    /// matches too, and unlike the regex it is as fast beyond ASCII.
+    /// The regex without its word boundaries, if it has some. It matches everything that the regex
+    /// matches, and unlike the regex it is fast in text beyond ASCII, too.
     loose: Option<Regex>,
 }
 
@@ -61,7 +61,7 @@ fn pattern(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The same that does not ask where words end.
+/// The regular expression without its word boundaries.
 fn without_words(hir: Hir) -> Hir {
     match hir.into_kind() {
         HirKind::Look(look) if LookSet::singleton(look).contains_word() => Hir::empty(),

@@ -9,9 +9,9 @@ use tantivy::{Index, IndexSettings};
 use super::tokenizer::WordTokenizer;
 use crate::model::Class;
 
-/// Raised when the same passages yield another index (fields, tokenizer rules, options), or when
-/// what is owed means something else.
-/// Goes into the commit payload, so that an older index is built anew.
+/// Raised when the same passages lead to a different index (fields, tokenizer rules, options), or
+/// when the meaning of the outbox changes. It is stored in the commit payload, so that an older
+/// index is rebuilt.
 pub const SCHEMA_REVISION: u32 = 4;
 
 /// The time of a passage that has none.

@@ -32,15 +32,16 @@ impl Words {
     /// Open the index in `dir` at its newest commit.
     ///
     /// # Errors
-    /// [`WordsError::Condemned`] when somebody has found it damaged before.
+    /// [`WordsError::Condemned`] when it was found damaged before.
     pub fn open(dir: &Path) -> Result<Self, WordsError> {
-        // They say of which entry a passage is: what a wrong one hides nobody misses. They are
-        // small.
+        // The columns say to which entry a passage belongs. A wrong one would hide passages without
+        // any error, and they are small enough to be checked each time.
         Self::open_where(dir, columns_are_whole)
     }
 
-    /// The same for who asks nothing of them but which commit they are of. Damage is met by who
-    /// searches them, deletes from them or merges them.
+    /// Open the index in `dir` at its newest commit without looking for damage. It is enough for
+    /// callers that only need to know the commit; searching, deleting and merging meet damage
+    /// themselves.
     ///
     /// # Errors
     /// As [`Words::open`].

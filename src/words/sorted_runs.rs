@@ -1,9 +1,9 @@
 //! Where do the postings of a field go when there are more of them than fit into memory?
 //!
-//! Into *runs*: all that is in memory, in the order of its terms, in a file that nobody else sees.
-//! When all is added the runs are read side by side, and each term is written once, with its list
-//! of every run. So of much that is added there is one segment and one dictionary, which costs more
-//! than the runs.
+//! Into *sorted runs*: all that is in memory goes into a private file, ordered by term. When
+//! everything is added, the runs are read side by side, and each term is written once, with its
+//! postings from every run. So even a large batch becomes one segment with one dictionary; several
+//! dictionaries would cost more than the runs do.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};

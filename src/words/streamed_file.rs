@@ -1,6 +1,5 @@
-//! How is a file read that is read from its beginning to its end, as by a merge? A piece at a time:
-//! of a mapped file every page that was read once counts as memory of the process until all is
-//! read.
+//! How is a file read from its beginning to its end, as in a merge? A piece at a time. In a memory
+//! map every page that was read once would count as memory of the process until the end.
 
 use std::fmt;
 use std::fs::File;
@@ -23,7 +22,8 @@ const LARGE: usize = 1 << 20;
 pub(super) struct StreamedFile {
     path: PathBuf,
     held: Mutex<HeldPiece>,
-    /// The same file, mapped. Of what is not read of it nothing is in memory.
+    /// The whole file as a memory map, for large reads and when it cannot be opened. Pages that are
+    /// never read take no memory.
     mapped: Arc<dyn FileHandle>,
 }
 
@@ -67,7 +67,8 @@ impl FileHandle for StreamedFile {
             return self.mapped.read_bytes(range);
         }
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without a descriptor to be had, for one, the mapped file tells the same.
+        // If the file cannot be opened, for lack of a descriptor, say, the memory map has the same
+        // bytes.
         let read = held.read(&self.path, range.clone(), self.len());
         read.or_else(|_| self.mapped.read_bytes(range))
     }

@@ -317,51 +317,10 @@ impl Segmenter {
         position: &mut u32,
         emit: &mut impl FnMut(Token<'_>),
     ) -> usize {
-        let bytes = text.as_bytes();
-        let mut end = first_end;
-        let mut words = 1u32;
-        while bytes.get(end) == Some(&b'.') {
-            let mut to = end + 1;
-            while bytes.get(to).is_some_and(u8::is_ascii_digit) {
-                to += 1;
-            }
-            let stops = match bytes.get(to) {
-                Some(byte) if !byte.is_ascii() => {
-                    text[to..].chars().next().is_some_and(|next| breaks(next).0)
-                }
-                Some(byte) => CLASS[*byte as usize] == 0,
-                None => true,
-            };
-            if to == end + 1 || !stops {
-                break;
-            }
-            end = to;
-            words += 1;
-        }
-        let has_v = !bytes[start].is_ascii_digit();
+        let (end, words) = dotted_number(text, first_end);
+        let has_v = !text.as_bytes()[start].is_ascii_digit();
         if words > 2 && end - start <= MAX_TOKEN {
-            self.lowered.clear();
-            self.lowered.push_str(&text[start..end]);
-            self.lowered.make_ascii_lowercase();
-            let kind = Kind::Whole { span: words };
-            emit(Token {
-                text: &self.lowered,
-                position: *position,
-                kind,
-                start,
-                end,
-            });
-            if has_v {
-                let text = &self.lowered[1..];
-                let start = start + 1;
-                emit(Token {
-                    text,
-                    position: *position,
-                    kind: Kind::Extra,
-                    start,
-                    end,
-                });
-            }
+            self.whole_number(&text[start..end], start, words, *position, emit);
         }
         if words > 1 && has_v {
             let start = start + 1;
@@ -374,14 +333,54 @@ impl Segmenter {
                 end: first_end,
             });
         }
+        self.number_words(&text[start..end], start, position, emit);
+        end
+    }
+
+    /// A dotted number as one token, and once more without the `v` that it may begin with.
+    fn whole_number(
+        &mut self,
+        number: &str,
+        start: usize,
+        words: u32,
+        position: u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) {
+        let end = start + number.len();
+        self.lowered.clear();
+        self.lowered.push_str(number);
+        self.lowered.make_ascii_lowercase();
+        emit(Token {
+            text: &self.lowered,
+            position,
+            kind: Kind::Whole { span: words },
+            start,
+            end,
+        });
+        if let Some(text) = self.lowered.strip_prefix('v') {
+            emit(Token {
+                text,
+                position,
+                kind: Kind::Extra,
+                start: start + 1,
+                end,
+            });
+        }
+    }
+
+    /// Each number of a dotted one as a word of its own.
+    fn number_words(
+        &mut self,
+        number: &str,
+        start: usize,
+        position: &mut u32,
+        emit: &mut impl FnMut(Token<'_>),
+    ) {
         let mut from = start;
-        for _ in 0..words {
-            let mut to = from;
-            while to < end && bytes[to] != b'.' {
-                to += 1;
-            }
+        for word in number.split('.') {
+            let to = from + word.len();
             self.lowered.clear();
-            self.lowered.push_str(&text[from..to.min(from + MAX_TOKEN)]);
+            self.lowered.push_str(&word[..word.len().min(MAX_TOKEN)]);
             self.lowered.make_ascii_lowercase();
             emit(Token {
                 text: &self.lowered,
@@ -393,7 +392,6 @@ impl Segmenter {
             *position += 1;
             from = to + 1;
         }
-        end
     }
 
     /// A run without ASCII separators that holds other than ASCII characters.
@@ -564,6 +562,32 @@ fn is_number(bytes: &[u8]) -> bool {
         .or(bytes.strip_prefix(b"V"))
         .unwrap_or(bytes);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Where the dotted number ends whose first number ends at `first_end`, and of how many numbers it
+/// is. A number counts as part of it only where a character that ends words follows.
+fn dotted_number(text: &str, first_end: usize) -> (usize, u32) {
+    let bytes = text.as_bytes();
+    let (mut end, mut words) = (first_end, 1);
+    while bytes.get(end) == Some(&b'.') {
+        let mut to = end + 1;
+        while bytes.get(to).is_some_and(u8::is_ascii_digit) {
+            to += 1;
+        }
+        let stops = match bytes.get(to) {
+            Some(byte) if !byte.is_ascii() => {
+                text[to..].chars().next().is_some_and(|next| breaks(next).0)
+            }
+            Some(byte) => CLASS[*byte as usize] == 0,
+            None => true,
+        };
+        if to == end + 1 || !stops {
+            break;
+        }
+        end = to;
+        words += 1;
+    }
+    (end, words)
 }
 
 /// Where the number at the end of `text[start..end]` begins, if a character that ends words is

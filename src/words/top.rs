@@ -57,8 +57,8 @@ impl StandingCursor {
     }
 }
 
-/// Scores are told to this: the order in which a query's parts are summed up differs between
-/// segments.
+/// Scores are rounded to this step, because the order in which a query's parts are added up differs
+/// between segments.
 const STEP: f32 = 1.0 / 1024.0;
 
 fn rounded(score: f32) -> f32 {

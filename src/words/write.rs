@@ -63,7 +63,7 @@ impl WordsWriter {
                     .map_err(WordsError::of_reading)?;
                 (index, schema().1)
             };
-        // Opening every segment now tells damage while the caller still expects it.
+        // Open every segment now, so that damage is found while the caller still expects it.
         open_reader(&index)?;
         let payload = index.load_metas().map_err(WordsError::of_reading)?.payload;
         let options = IndexWriterOptions::builder()
@@ -74,7 +74,7 @@ impl WordsWriter {
         let writer = index
             .writer_with_options(options)
             .map_err(WordsError::of_reading)?;
-        // What is merged, and when, is told by us.
+        // Merges are decided here and not by tantivy.
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self {
             writer: Some(writer),
@@ -156,8 +156,8 @@ impl WordsWriter {
         self.commit(payload)
     }
 
-    /// Write every segment with deleted passages anew without them, and remove the files of the old
-    /// ones. All must be committed.
+    /// Rewrite every segment that has deleted passages without them, and remove the files of the
+    /// old ones. Everything must be committed.
     ///
     /// # Errors
     /// [`WordsError::Unreadable`] when one of them is damaged.

@@ -1,10 +1,11 @@
 //! What does a live watcher vouch for, and how is it asked whether the index equals the files now?
 //!
 //! A watcher holds a lock on `watch/lock` as long as it lives, and says in `watch/state.json` what
-//! it watches. Whoever wants to know makes a *cookie*, a file beside these. It is told of in the
-//! same queue as all changes of session files, so when the watcher comes to it, all that was told
-//! before is in the catalogue: then it removes the cookie. A heartbeat would prove that a process
-//! lives; this proves that it is not behind.
+//! it watches. A reader that wants to know creates a *cookie*, a file beside these (see fence in
+//! the glossary). Its notification comes in the same queue as those of session files. So when the
+//! watcher reaches it, everything reported before is in the catalogue, and the watcher removes the
+//! cookie. A heartbeat would only prove that the process is alive; this proves that it is not
+//! behind.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -25,7 +26,7 @@ use crate::source::root::RootSpec;
 
 /// What the names of cookies begin with.
 const COOKIE: &str = "ask-";
-/// Cookies this old belong to nobody any more.
+/// No reader waits any more for cookies of this age.
 const STALE: Duration = Duration::from_secs(60);
 
 const LOCK: &str = "lock";
@@ -33,7 +34,7 @@ const STATE: &str = "state.json";
 /// What is to become the state.
 const NEW_STATE: &str = "state.new";
 
-/// Whether a file of this name is one that a watcher, or who asks it, has made.
+/// Whether a file of this name was made by a watcher or by a reader that asks one.
 pub fn is_ours(name: &str) -> bool {
     let is_cookie = |rest: &str| {
         let number = |part: &str| part.parse::<u64>().is_ok();
@@ -112,7 +113,7 @@ fn key(root: &RootSpec, config: &Config) -> u64 {
     hash(format!("{parts:?} {:?}", config.left_out_by()).as_bytes())
 }
 
-/// Absolute, as the paths are that are told of.
+/// Absolute, as the paths in notifications are.
 fn directory(generation: &Path) -> PathBuf {
     let directory = generation.join("watch");
     std::path::absolute(&directory).unwrap_or(directory)
@@ -191,14 +192,14 @@ impl WatcherFence {
         said.is_ok()
     }
 
-    /// All that was told before this cookie is in the catalogue.
+    /// Answer a cookie: everything that was reported before it is in the catalogue.
     pub fn answer(&self, cookie: &Path) {
-        // Gone already: nobody waits for the answer any more.
+        // If it is gone already, its reader has stopped waiting.
         let _ = fs::remove_file(cookie);
     }
 
-    /// Remove the cookies of those who were killed while they waited, after a look at everything
-    /// that began at this time: should somebody wait all the same, it is the truth.
+    /// After a full scan that began at this time, remove the cookies of readers that were killed
+    /// while they waited. If a reader still waits for one, the answer is true all the same.
     pub fn sweep(&self, began: SystemTime) {
         let Ok(names) = fs::read_dir(&self.directory) else {
             return;
@@ -215,7 +216,7 @@ impl WatcherFence {
 
 impl Drop for WatcherFence {
     fn drop(&mut self) {
-        // After the index was removed somebody else may watch at the same place.
+        // After the index was removed another process may watch at this place.
         if read(&self.directory).is_some_and(|state| Some(&state) == self.said.as_ref()) {
             let _ = fs::remove_file(self.directory.join(STATE));
         }
@@ -235,7 +236,7 @@ impl ReaderFence {
         ReaderFence::find_in(&config.generation_dir())
     }
 
-    /// The same of the index in the directory of a generation.
+    /// The live watcher of the index in this directory of a generation, if there is one.
     pub fn find_in(generation: &Path) -> Option<ReaderFence> {
         let directory = directory(generation);
         let lock = File::open(directory.join(LOCK)).ok()?;
@@ -275,11 +276,12 @@ impl ReaderFence {
         }
     }
 
-    /// The same, and whether the watcher still vouches for all roots of `config`.
+    /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`. Whether
+    /// that is reached, and the watcher still vouches for all roots of `config`.
     pub fn vouches(&self, config: &Config, patience: Duration) -> bool {
         self.state.covers(config)
             && self.ask(patience).is_some()
-            // It may have learned on the way that it cannot know.
+            // Meanwhile it may have found out that it misses notifications.
             && read(&self.directory).is_some_and(|state| state.covers(config))
     }
 }

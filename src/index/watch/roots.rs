@@ -18,14 +18,14 @@ use crate::source::root::RootSpec;
 pub(super) struct WatchedRoot {
     /// Absolute, as it is named.
     pub path: PathBuf,
-    /// The same without links, where it is there.
+    /// The path with all links resolved, if it exists.
     real: PathBuf,
     flat: bool,
     /// Device and inode; `None`: it is not there, and awaited.
     own: Option<(i64, i64)>,
     /// What is watched in its place.
     above: Option<PathBuf>,
-    /// What was met below it.
+    /// What lies below it, as far as that matters to the watcher.
     met: WatchedTree,
 }
 
@@ -52,8 +52,8 @@ impl WatchedRoot {
         directory(&self.path) != self.own
     }
 
-    /// Whether directories of it are those of another root by another name: the system tells of
-    /// each by one name only.
+    /// Whether some of its directories belong to another root too, by another name. The system
+    /// notifies changes by one of the names only.
     fn shares(&self, other: &WatchedRoot) -> bool {
         let is_in = |a: &Path, b: &Path| a.starts_with(b) || b.starts_with(a);
         self.own.is_some()
@@ -70,8 +70,8 @@ fn directory(path: &Path) -> Option<(i64, i64)> {
 }
 
 impl Watch<'_> {
-    /// Whether another directory stands in the place of a root that something was told of, or,
-    /// where somebody asks, of any.
+    /// Whether a root was replaced by another directory. Checked are the roots with notifications,
+    /// or all of them when a reader asks.
     pub(super) fn roots_are_others(&self) -> bool {
         let asked = !self.cookies.is_empty();
         let mut roots = self.roots.iter().enumerate();
@@ -88,7 +88,8 @@ impl Watch<'_> {
                         self.look_at_all("a root came or went");
                     }
                     Ok(below) => {
-                        // What is no text is told by the directory it is in.
+                        // A path that is not UTF-8 becomes a hint for the directory that contains
+                        // it.
                         let text = below.ancestors().find_map(relative).unwrap_or_default();
                         self.hints.entry(at).or_default().insert(text);
                         if path == told {
@@ -104,8 +105,8 @@ impl Watch<'_> {
         }
     }
 
-    /// All names by which roots and links lead to this path: of a directory with several the system
-    /// tells one.
+    /// All names by which roots and links lead to this path. If a directory has several, the system
+    /// notifies changes by one of them.
     fn names(&self, path: &Path) -> BTreeSet<PathBuf> {
         let mut names = BTreeSet::from([path.to_path_buf()]);
         let links = || self.roots.iter().flat_map(|root| &root.met.links);
@@ -192,11 +193,11 @@ impl Watch<'_> {
             let before = self.roots[at].above.replace(above.to_path_buf());
             self.await_no_more(before.filter(|before| before != above));
             match self.events.watch(above) {
-                // What came in the meantime is seen now, what comes later is told.
+                // What came in the meantime is seen now; what comes later is notified.
                 Ok(true) if nearest() == Some(above) && directory(&path).is_none() => return,
                 Ok(_) => {}
-                // Nobody tells of what comes into a directory that may not be read; the full scan
-                // finds it.
+                // There are no notifications for a directory that may not be read; the full scan
+                // finds what comes into it.
                 Err(_) => return,
             }
         }
@@ -223,8 +224,8 @@ impl Watch<'_> {
         }
     }
 
-    /// A directory that is new is watched before it is looked at. A link that comes or goes takes
-    /// with it what is told of the directory it leads to: all is watched anew.
+    /// A new directory is watched before it is read. When a link comes or goes, so do the
+    /// notifications of the directory that it leads to, and then all watches are set up again.
     fn watch_if_directory(&mut self, at: usize, path: &Path) {
         let own = fs::symlink_metadata(path);
         let is_link = own.as_ref().is_ok_and(fs::Metadata::is_symlink);

@@ -1,5 +1,6 @@
-//! What is done when something was told, or is due? Look, write, say, answer; then index words,
-//! settle and prove.
+//! What does a watcher do when there are hints, or something is due? It scans, writes, reports the
+//! changes and answers the readers that wait; then it indexes words, settles racy files and proves
+//! files that grew.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -10,7 +11,7 @@ use crate::ingest::{self, HintedPaths};
 use crate::model::Report;
 use crate::source::identity::file_at;
 
-/// How long words are indexed before it is asked whether something was told.
+/// How long words are indexed before it looks for new notifications.
 const SLICE: Duration = Duration::from_secs(1);
 /// Between two slices others may write.
 const BREATH: Duration = Duration::from_millis(20);
@@ -18,20 +19,21 @@ const BREATH: Duration = Duration::from_millis(20);
 const LATEST: Duration = Duration::from_secs(2);
 /// When something cannot be written it is tried again after this time.
 const AGAIN: Duration = Duration::from_secs(1);
-/// When words cannot be written: searches read what they owe.
+/// How long to wait after words could not be written. Searches read the backlog meanwhile.
 const WORDS_AGAIN: Duration = Duration::from_secs(10);
 /// While they are merged it is asked so often whether that is over.
 const WHILE_MERGED: Duration = Duration::from_millis(100);
-/// Looks at everything take at most one part in so many of the time.
+/// Full scans take at most this part (one in so many) of the time.
 const SHARE: u32 = 20;
 /// But are put off no longer than this.
 const MOST_PUT_OFF: Duration = Duration::from_secs(30);
-/// Polling takes at most one part in so many of the time.
+/// Polling takes at most this part (one in so many) of the time.
 const POLL_SHARE: u32 = 50;
-/// Why everything is looked at when somebody has found that.
+/// The reason given for the full scan that rebuilds a damaged catalogue.
 const DAMAGED: &str = "the catalogue is damaged";
 
-/// What was done with the lock, to be told without it: who listens may take its time.
+/// What was done while the lock was held. It is reported after the lock is released, because a
+/// listener may be slow.
 enum Done {
     Checked(String, Report),
     Synced(Report),
@@ -42,7 +44,7 @@ enum Done {
 }
 
 impl Watch<'_> {
-    /// Do what was told of and what is due, as far as it can be done now.
+    /// Follow the hints and do what is due, as far as that is possible now.
     pub(super) fn turn(&mut self) -> Result<(), TurnEnd> {
         if Instant::now() >= self.next_full {
             let why = match self.polls {
@@ -54,11 +56,11 @@ impl Watch<'_> {
         if self.roots_are_others() {
             self.look_at_all("another directory stands in a root's place");
         }
-        // Nobody tells of what is hidden, or shown, by a mount.
+        // There are no notifications of what a mount hides or shows.
         if self.mounts.changed() {
             self.look_at_all("a file system was mounted or unmounted");
         }
-        // Who waits must know whether the index is still the one that was brought up to date.
+        // A waiting reader must not get an answer about another index than the one that was synced.
         if !self.cookies.is_empty() && self.index_is_other()? {
             self.look_at_all("the index was made anew");
         }
@@ -108,7 +110,7 @@ impl Watch<'_> {
                     break match self.is_not_ours() {
                         Ok(Some(ended)) => Ok(Done::Ended(ended)),
                         Ok(None) => work(self),
-                        // The work makes it anew, or a check after it.
+                        // Either the work itself rebuilds it, or a check after it does.
                         Err(error) if error.is_damage() => work(self),
                         Err(error) => Err(error),
                     };
@@ -138,7 +140,7 @@ impl Watch<'_> {
         };
         match told {
             Ok(()) => {}
-            // A check builds it anew.
+            // A check rebuilds it.
             Err(error) if error.is_damage() => {
                 let lately = |met: Instant| met.elapsed() < self.options.full_scan;
                 let again = match self.damaged.replace(Instant::now()).is_some_and(lately) {
@@ -192,8 +194,8 @@ impl Watch<'_> {
         Ok(is_other.then_some(WatchEnd::Reconfigured))
     }
 
-    /// Whether somebody has begun to make another index in this one's place: it may lack anything
-    /// still.
+    /// Whether another process has begun to build a new index in the place of this one. The new one
+    /// may still lack anything.
     fn index_is_other(&self) -> Result<bool, Error> {
         let path = self.indexer.config.catalogue_path();
         if file_at(&path) != self.indexer.catalogue.file() {
@@ -210,7 +212,7 @@ impl Watch<'_> {
     fn again(&mut self, why: &str, after: Duration) {
         self.look_at_all(why);
         self.not_before = Instant::now() + after;
-        // What could not be indexed now is owed still.
+        // What could not be indexed now stays in the backlog.
         let since = self.words.map_or(self.not_before, |(_, since)| since);
         self.words = Some((self.not_before, since));
         self.proofs = self.proofs.map(|_| self.not_before);
@@ -220,15 +222,15 @@ impl Watch<'_> {
     fn check(&mut self) -> Result<Done, Error> {
         let began = SystemTime::now();
         self.watch_roots();
-        // Where somebody makes it anew while the lock is given up for a wipe, another look is due.
+        // If the catalogue is rebuilt by another process while the lock is released for a wipe,
+        // another scan is due.
         let kept = self.indexer.catalogue.changes_kept();
         let looked_at = kept.ok().map(|kept| kept.index_id);
         let report = self.indexer.sync_catalogue(&mut |_| {})?;
         // What follows touches few pages; without this memory would grow with the index.
         self.indexer.catalogue.keep_few_pages()?;
         self.looked_at = looked_at;
-        // Roots that follow from sessions met for the first time are watched from now on, and
-        // looked at once more.
+        // Roots that new sessions led to are watched from now on, and scanned once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
         let took = looked_for(&report);
         let now = Instant::now();
@@ -258,11 +260,11 @@ impl Watch<'_> {
         Ok(Done::Checked(why, report))
     }
 
-    /// Look at what was told of.
+    /// Sync what the hints name.
     fn sync(&mut self) -> Result<Done, Error> {
         let mut report = Report::default();
-        // Who asks wants to be certain: what may have changed within a tick of the clock is read
-        // again.
+        // A reader that asks wants to be certain, so files that may have changed within a tick of
+        // the clock are read again.
         let prove = !self.cookies.is_empty();
         if prove {
             for (at, path) in std::mem::take(&mut self.doubted) {
@@ -271,7 +273,7 @@ impl Watch<'_> {
         }
         let hints = std::mem::take(&mut self.hints);
         let config = &self.indexer.config;
-        // Each root once: a file that was told of twice is read once.
+        // Hints are grouped by root, so that a file with two notifications is read only once.
         let (of, hinted): (Vec<usize>, Vec<HintedPaths<'_>>) = hints
             .into_iter()
             .filter_map(|(at, paths)| {
@@ -297,7 +299,7 @@ impl Watch<'_> {
         if report.files_changed > 0 {
             self.owe_words();
         }
-        // Somebody else may have read on what grew.
+        // Another process may have read what was appended.
         let rested = Instant::now() + self.options.rest;
         self.proofs.get_or_insert(rested);
         Ok(Done::Synced(report))
@@ -324,7 +326,7 @@ impl Watch<'_> {
         let goes_on = left > 0 && (left < before || report.passages > 0 || !is_over);
         let pause = if is_over { BREATH } else { WHILE_MERGED };
         self.words = goes_on.then_some((now + pause, now));
-        // Of a change of what was read since the last time it may not have been told yet.
+        // A change of a file that was read since the last time may not have been notified yet.
         let certain = self.rested.difference(&self.doubted);
         let config = &self.indexer.config;
         let early = ingest::settle(&self.indexer.catalogue, &config.roots, certain)?;
@@ -367,7 +369,7 @@ impl Watch<'_> {
         Ok(Done::Proven(report))
     }
 
-    /// Sessions that changed since this was last told.
+    /// Report the sessions that changed since the last report.
     fn tell_changes(&mut self) -> Result<(), Error> {
         loop {
             let (changes, missed) = self.feed.advance(&self.indexer.catalogue)?;
@@ -385,8 +387,8 @@ fn looked_for(report: &Report) -> Duration {
     Duration::try_from_secs_f64(report.ms.discover / 1000.0).unwrap_or_default()
 }
 
-/// Whether it may be possible later: the disk is full or read-only, too many files are open, or
-/// whoever took the lock when it was given up keeps it.
+/// Whether it may be possible later: the disk is full or read-only, too many files are open, or the
+/// process that took the lock when it was released keeps it.
 fn passes(error: &Error) -> bool {
     match error {
         Error::Io { .. } | Error::Unwritable { .. } | Error::Busy { .. } => true,

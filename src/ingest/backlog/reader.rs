@@ -97,7 +97,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
     /// `None` when its bytes are no longer what was catalogued.
     fn read_range(&mut self, number: usize, range: &Range) -> Option<()> {
         let mut file = File::open(range.path.as_path()).ok()?;
-        // The same identity is the same bytes. Otherwise each entry's hash tells.
+        // While the identity is unchanged the bytes are, too. Otherwise each entry's hash decides.
         let same = match &range.place {
             Some(place) if place.identity.is_some() => {
                 place.identity == Some(Identity::of(&file.metadata().ok()?))

@@ -15,8 +15,8 @@ use crate::source::links::Links;
 use crate::source::listing::Kind;
 
 /// Look at `paths` below the root at `path`: files, directories, or nothing any more. `None` when
-/// the root itself cannot be looked at, or is on another device than `device`: then only a look at
-/// all of it tells what that means.
+/// the root itself cannot be read, or is on another device than `device`: then the whole root has
+/// to be scanned.
 pub fn discover_at(
     path: &Path,
     flat: bool,
