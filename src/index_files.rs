@@ -96,7 +96,7 @@ impl IndexFiles {
         self.remove_within(writer_lock::WHILE)
     }
 
-    /// The same where nobody is waited for.
+    /// Remove what is ours, unless an index is being written: nobody is waited for.
     ///
     /// # Errors
     /// [`Error::Busy`] when an index is being written: then nothing was removed.

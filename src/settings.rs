@@ -128,7 +128,7 @@ impl Settings {
                 true => of(true, THIS_TIME),
                 false => from_file(settled.follow_links, false),
             },
-            background: match surroundings.told(CI_VARIABLE) {
+            background: match surroundings.set_variable(CI_VARIABLE) {
                 Some(_) => of(false, "$CI"),
                 None => from_file(settled.background, true),
             },
@@ -160,7 +160,7 @@ fn index(
     if let Some(named) = &flags.index {
         return Ok(of(expanded(surroundings, named), "--index"));
     }
-    if let Some(named) = surroundings.told(INDEX_VARIABLE) {
+    if let Some(named) = surroundings.set_variable(INDEX_VARIABLE) {
         let named = expanded(surroundings, named.as_ref());
         return Ok(of(named, "$SESSIONARY_INDEX_DIR"));
     }

@@ -128,7 +128,7 @@ impl Snapshot<'_> {
         self.search_with(query, scope, &mut |_| {})
     }
 
-    /// The same with progress, for queries that read all text through.
+    /// As [`Snapshot::search`], with progress reported for queries that read all text through.
     ///
     /// # Errors
     /// As [`Snapshot::search`].
@@ -262,15 +262,15 @@ impl<'a> Search<'a> {
         let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
         let sieves: Vec<EntryFilter<'_>> = sieves.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
-        let mut told = self.fill(&questions(&exprs, &sieves), answer)?;
+        let mut hits_on_page = self.fill(&questions(&exprs, &sieves), answer)?;
         if !self.scope.exact
             && answer.total < FEW
             && let Some(near) = relax::each(&exprs, relax::near)
         {
             let mut wider = answer.clone();
-            let wider_told = self.fill(&questions(&near, &sieves), &mut wider)?;
+            let wider_hits = self.fill(&questions(&near, &sieves), &mut wider)?;
             if wider.total > answer.total {
-                (*answer, told) = (wider, wider_told);
+                (*answer, hits_on_page) = (wider, wider_hits);
                 answer.also = relax::also(&exprs, &answer.sessions);
             }
         }
@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
         }
         match self.scope.max_bytes {
             0 => Ok(()),
-            most => max_bytes::fit(answer, told, self.shown, most),
+            most => max_bytes::fit(answer, hits_on_page, self.shown, most),
         }
     }
 
@@ -345,7 +345,7 @@ impl<'a> Search<'a> {
             let (is_nothing, is_stale) = (page.has_no_match(), page.stale);
             answer.complete &= !page.stale && page.unverified == 0;
             answer.unverified = page.unverified;
-            let told = page.finish(answer)?;
+            let hits_on_page = page.finish(answer)?;
             if is_nothing {
                 counted = counted.emptied();
             }
@@ -363,7 +363,7 @@ impl<'a> Search<'a> {
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;
             }
-            Ok(told)
+            Ok(hits_on_page)
         })
     }
 

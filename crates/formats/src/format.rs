@@ -108,7 +108,8 @@ pub trait Format: Send + Sync {
     }
     /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
     fn facts(&self, record: &[u8]) -> Facts;
-    /// The same of a record in the source at `path`, where its name says what it holds.
+    /// The facts of one record in the source at `path`, for formats whose file names say what a
+    /// record is.
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
         let _ = path;
         self.facts(record)
@@ -125,9 +126,9 @@ pub trait Format: Send + Sync {
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
         let _ = (fold, line);
     }
-    /// All searchable text of one record, at most one passage a class.
+    /// All searchable text of one record, at most one passage per class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
-    /// The same of a record in the source at `path`.
+    /// All searchable text of one record in the source at `path`, at most one passage per class.
     fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
         let _ = path;
         self.passages(record)
@@ -277,7 +278,7 @@ pub static AGENTS: &[Agent] = &[
         name: "agentuse",
         format: "agentuse",
         dir_variables: &[],
-        // The same on every platform: agentuse asks for no other folder on macOS and Windows.
+        // agentuse uses this folder on every platform, macOS and Windows too.
         above_variable: Some(("XDG_DATA_HOME", "agentuse")),
         expands: false,
         dir_default: ".local/share/agentuse",

@@ -48,7 +48,8 @@ impl Pieces {
         );
     }
 
-    /// The same, as long as the pieces stay within `limit` bytes together. Whether that was all.
+    /// Every text and number of `details` and the like, as long as the pieces stay within `limit`
+    /// bytes together. Returns whether that was all.
     pub fn leaves_up_to(&mut self, value: &Raw<'_>, limit: usize) -> bool {
         walk(
             &mut self.output,

@@ -149,7 +149,8 @@ impl Entry {
         said(self.text(self.timestamp, |decoded| &decoded.timestamp))
     }
 
-    /// The same in ms since the epoch, as JavaScript reads dates; `None` where it cannot.
+    /// When it was written, in ms since the epoch, as JavaScript reads dates; `None` where it
+    /// cannot.
     pub fn time_ms(&self) -> Option<i64> {
         json::date_ms(self.timestamp()?)
     }

@@ -120,7 +120,8 @@ impl SessionManager {
         Self::create_with(setup, cwd, &NewSession::default())
     }
 
-    /// The same with an id or a parent.
+    /// A session that begins now, as [`SessionManager::create`] makes it, with the id or the parent
+    /// that `new` gives.
     pub fn create_with(setup: &Setup, cwd: &str, new: &NewSession) -> Result<Self, Error> {
         let session_dir = setup.session_dir(cwd);
         Self::begin(setup, cwd, session_dir, true, new)

@@ -33,8 +33,8 @@ impl SessionManager {
         Self::open_with(setup, path, None, false)
     }
 
-    /// The same with a working directory in place of the header's (pi: `cwdOverride`). The header
-    /// stays as it is.
+    /// Opens a session file with another working directory than its header's (pi: `cwdOverride`).
+    /// The header stays as it is. Otherwise as [`SessionManager::open`].
     pub fn open_in(setup: &Setup, path: &Path, cwd: &str) -> Result<Self, Error> {
         Self::open_with(setup, path, Some(cwd), false)
     }

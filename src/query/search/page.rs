@@ -1,5 +1,5 @@
-//! Which hits does the page show? Candidates come best first; what only their text tells (that they
-//! do not match after all, repeat another, or should stand further down) is told here.
+//! Which hits does the page show? Candidates come best first. Here their text is read, which may
+//! show that they do not match after all, repeat another hit, or belong further down.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
@@ -396,36 +396,20 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// Put the page into the answer: hits by session, or each by itself. Returns what they are.
+    /// Put the page into the answer: hits by session, or each by itself. Returns where each is.
     pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<Vec<PageHit>, Error> {
         let search = self.search;
         let ready = std::mem::take(&mut self.ready);
-        let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
-        for ReadHit { entry, .. } in &ready {
-            let of = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
-            of.push(entry);
-        }
-        let numbers: Vec<i64> = entries.keys().copied().collect();
-        let sessions: HashMap<i64, StoredSession> = search
-            .catalogue
-            .sessions_by_number(&numbers)?
-            .into_iter()
-            .map(|s| (s.session, s))
-            .collect();
-        let mut standing: HashMap<i64, BranchPlace> = HashMap::new();
-        for (number, entries) in &entries {
-            if let Some(session) = sessions.get(number) {
-                standing.extend(places(search, session, entries)?);
-            }
-        }
+        let sessions = sessions_of(search, &ready)?;
+        let standing = places_of(search, &sessions, &ready)?;
         let mut branches: HashMap<i64, Branches> = HashMap::new();
-        // What is certainly too much is not made.
+        // Hits that certainly do not fit are not built.
         let room = match search.scope.max_bytes {
             0 => usize::MAX,
             most => most,
         };
         let mut taken = 0;
-        let mut told: Vec<PageHit> = Vec::new();
+        let mut hits_on_page: Vec<PageHit> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();
         for ReadHit {
             entry,
@@ -460,7 +444,7 @@ impl<'a, 's> Page<'a, 's> {
             let mut known = groups.iter().map(|(known, _)| *known);
             let known = known.position(|known| known == number && !search.scope.flat);
             let group = known.unwrap_or(groups.len());
-            told.push(PageHit { group, prints });
+            hits_on_page.push(PageHit { group, prints });
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
                 None => {
@@ -474,7 +458,41 @@ impl<'a, 's> Page<'a, 's> {
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
-        answer.cursor = self.more.then(|| max_bytes::cursor(search.shown, &told));
-        Ok(told)
+        answer.cursor = self
+            .more
+            .then(|| max_bytes::cursor(search.shown, &hits_on_page));
+        Ok(hits_on_page)
     }
+}
+
+/// The sessions of these hits, by number.
+fn sessions_of(
+    search: &Search<'_>,
+    hits: &[ReadHit],
+) -> Result<HashMap<i64, StoredSession>, Error> {
+    let numbers = hits.iter().map(|hit| hit.entry.key >> ARRIVAL_BITS);
+    let numbers: HashSet<i64> = numbers.collect();
+    let numbers: Vec<i64> = numbers.into_iter().collect();
+    let sessions = search.catalogue.sessions_by_number(&numbers)?;
+    Ok(sessions.into_iter().map(|s| (s.session, s)).collect())
+}
+
+/// Where these hits stand in the trees of their sessions, by key.
+fn places_of(
+    search: &Search<'_>,
+    sessions: &HashMap<i64, StoredSession>,
+    hits: &[ReadHit],
+) -> Result<HashMap<i64, BranchPlace>, Error> {
+    let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
+    for ReadHit { entry, .. } in hits {
+        let of_session = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
+        of_session.push(entry);
+    }
+    let mut standing = HashMap::new();
+    for (number, entries) in &entries {
+        if let Some(session) = sessions.get(number) {
+            standing.extend(places(search, session, entries)?);
+        }
+    }
+    Ok(standing)
 }

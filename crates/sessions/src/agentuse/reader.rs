@@ -64,8 +64,8 @@ impl Session {
         }
     }
 
-    /// The same past documents that are none: [`Session::problems`] names them. A `session.json`
-    /// that is none is empty.
+    /// Reads a session's folder and skips documents that are no JSON objects: [`Session::problems`]
+    /// names them. Such a `session.json` counts as empty.
     ///
     /// # Errors
     /// [`Error::Io`] where there is no `session.json`, or the disk fails.
