@@ -13,9 +13,9 @@ use crate::{agentuse, clido};
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
-    /// One JSON value a file.
+    /// One JSON value per file.
     Document,
     /// Text that is no record: the whole file is one entry, whatever its bytes.
     Text,
@@ -192,11 +192,12 @@ pub struct Agent {
 /// `format`; `None` = not known.
 pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
     let agent = AGENTS.iter().find(|known| known.name == agent)?;
-    // Of another program of that name: the Python package indusagi (0.1.5) is told of no session.
+    // Another program of that name, the Python package indusagi (0.1.5), cannot be told which
+    // session to resume.
     if agent.dir_also.is_some_and(|(_, other)| other == format) {
         return None;
     }
-    // What begins with a hyphen would be taken for an option, and ids are what a file says.
+    // An id comes from a file, and one that begins with a hyphen would be taken for an option.
     if id.starts_with('-') && agent.resume.contains(&"{id}") {
         return None;
     }

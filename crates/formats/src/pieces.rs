@@ -70,7 +70,7 @@ impl Pieces {
         self.prose
     }
 
-    /// At most one passage a class, prose first.
+    /// At most one passage per class, prose first.
     pub fn into_passages(self) -> Vec<Passage> {
         [(Class::Prose, self.prose), (Class::Output, self.output)]
             .into_iter()

@@ -260,9 +260,9 @@ impl SessionManager {
             .map_or_else(Vec::new, |leaf| self.log.branch(leaf))
     }
 
-    /// All entries as a tree (pi: `getTree`). Every entry is in it once: of a cycle the first entry
-    /// is a root. (In pi's such entries vanish, and those that share an id are all the last of
-    /// them.)
+    /// All entries as a tree (pi: `getTree`). Every entry is in it once; the first entry of a cycle
+    /// is a root. (pi's tree lacks the entries of a cycle, and shows the last of several entries
+    /// with one id in place of each of them.)
     pub fn tree(&self) -> Tree<'_> {
         self.log.tree()
     }
