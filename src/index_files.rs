@@ -1,4 +1,4 @@
-//! What did this program, in any version, ever write into an index directory? And how is all of it
+//! Which files of an index directory were written by this program, in any version? And how are they
 //! removed, and nothing else?
 
 use std::fs::{self, File};
@@ -38,7 +38,7 @@ pub struct IndexFiles {
     locks: Vec<PathBuf>,
 }
 
-/// How often an index is removed that somebody makes anew meanwhile.
+/// How often removing is tried while somebody keeps rebuilding the index.
 const TRIES: u32 = 3;
 
 /// Look what is in an index directory. One that is not there holds nothing.
@@ -87,16 +87,16 @@ pub fn traces(index_dir: &Path) -> Result<IndexFiles, Error> {
 
 impl IndexFiles {
     /// Remove what is ours. A process that writes an index is waited for: a minute, or as long as
-    /// it gets on.
+    /// it makes progress.
     ///
     /// # Errors
-    /// [`Error::Busy`] when an index is being written and that does not get on: then nothing was
+    /// [`Error::Busy`] when an index is being written and makes no progress: then nothing was
     /// removed.
     pub fn remove(&self) -> Result<(), Error> {
         self.remove_within(writer_lock::WHILE)
     }
 
-    /// The same where nobody is waited for.
+    /// Remove what is ours, unless an index is being written: nobody is waited for.
     ///
     /// # Errors
     /// [`Error::Busy`] when an index is being written: then nothing was removed.
@@ -108,7 +108,7 @@ impl IndexFiles {
         let mut tried = 0;
         loop {
             let held = self.lock(patience)?;
-            // Whoever was waited for has written more, and other files.
+            // While the lock was waited for, its holder may have written other files.
             let now = traces(&self.index_dir)?;
             let removed = now.ours.iter().try_for_each(|path| remove(path));
             drop(held);
@@ -119,7 +119,8 @@ impl IndexFiles {
                 Err(error) => return Err(error),
             }
         }
-        // And what was added to what was found. What was found may be another one's by now.
+        // Then the files that were added to those found at first. Those found at first were removed
+        // above, and a path of theirs may belong to a new index by now.
         for path in self.ours.iter().filter(|path| !self.found.contains(path)) {
             match remove(path) {
                 // What is not ours stays.
@@ -130,12 +131,12 @@ impl IndexFiles {
         Ok(())
     }
 
-    /// Keep all who write from doing so.
+    /// Take the locks that keep every writer away.
     fn lock(&self, patience: WaitPolicy) -> Result<Vec<File>, Error> {
         let mut held = Vec::new();
         for path in &self.locks {
-            // Where there is none, or the directory cannot be written, nobody writes; removing will
-            // tell.
+            // Without a lock file, or in a directory that cannot be written, nobody writes. If
+            // removing fails there, it says why.
             let Ok(lock) = File::options().write(true).open(path) else {
                 continue;
             };
@@ -179,7 +180,8 @@ impl IndexFiles {
                 self.foreign.push(path);
             }
         }
-        // As long as it is there the directory is known for one of ours, and is locked.
+        // The lock is removed last: as long as it is there, the directory is recognised as ours and
+        // stays locked.
         if let Some(lock) = lock {
             self.take(lock);
         }
@@ -189,8 +191,8 @@ impl IndexFiles {
         Ok(())
     }
 
-    /// Files of segments, of tantivy, and marks of ours; a watcher's state: all that has a name of
-    /// ours.
+    /// Takes all files in a directory whose names are ours: of the words (segments, tantivy's own
+    /// files, our marks) or of a watcher's state.
     fn folder(&mut self, directory: PathBuf, is_ours: fn(&str) -> bool) -> io::Result<()> {
         let foreign = self.foreign.len();
         for entry in fs::read_dir(&directory)? {
@@ -247,7 +249,7 @@ fn holds_catalogue(directory: &Path) -> bool {
         .and_then(|mut file| file.read_exact(&mut header));
     match read {
         Ok(()) => header[68..] == APPLICATION_ID.to_be_bytes(),
-        // Killed before it was made, or cut.
+        // A process was killed before it made the file, or the file was truncated.
         Err(_) => directory.join("lock").is_file(),
     }
 }
@@ -258,7 +260,7 @@ mod tests {
     use crate::config::Config;
     use crate::index::Indexer;
 
-    /// As who merges does: with the lock of the words it waits for the other one.
+    /// Does what a merge does: it waits for the other lock while it holds the one of the words.
     #[test]
     fn locks_are_taken_in_the_order_in_which_who_writes_takes_them() {
         for _ in 0..8 {

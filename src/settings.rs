@@ -1,7 +1,7 @@
 //! What was set, and by what? Flag before variable before configuration file before default.
 //!
-//! The command and any program that wants to find what its user's command finds come through here:
-//! [`Config::of`] is the whole of it.
+//! The command uses this module, and so does any program that wants to find what its user's command
+//! finds: for a program, [`Config::of`] is all it takes.
 
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,13 @@ pub use self::surroundings::Surroundings;
 
 /// Variable that names the index folder.
 pub const INDEX_VARIABLE: &str = "SESSIONARY_INDEX_DIR";
-/// What says that nobody waits at a terminal, on most build servers.
+/// Variable that is set on most build servers: nobody waits at a terminal there.
 const CI_VARIABLE: &str = "CI";
 
-/// What follows links this time, though it is not settled.
+/// Flag that makes one run follow links, whatever the configuration says.
 const THIS_TIME: &str = "--follow-links";
 
-/// What goes before all else: the command's flags. A program has none.
+/// The command's flags, which override everything else. A program has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     /// `--index`: the index folder.
@@ -45,9 +45,9 @@ pub struct Flags {
 /// A value and where it comes from: `--flag`, `$VARIABLE`, `config` or `default`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Setting<T> {
-    /// What holds.
+    /// The value that applies.
     pub value: T,
-    /// What says so.
+    /// Where it comes from.
     pub source: &'static str,
 }
 
@@ -65,7 +65,7 @@ pub enum Redact {
     Always,
 }
 
-/// Everything that can be set for good.
+/// Everything that can be set permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Settings {
     /// The index folder.
@@ -128,7 +128,7 @@ impl Settings {
                 true => of(true, THIS_TIME),
                 false => from_file(settled.follow_links, false),
             },
-            background: match surroundings.told(CI_VARIABLE) {
+            background: match surroundings.set_variable(CI_VARIABLE) {
                 Some(_) => of(false, "$CI"),
                 None => from_file(settled.background, true),
             },
@@ -156,16 +156,16 @@ fn index(
     flags: &Flags,
     configured: Option<PathBuf>,
 ) -> Result<Setting<PathBuf>, BadSetting> {
-    // Shells leave the `~` of `--index=~/x` alone, and nobody wants a folder of that name.
+    // Shells do not expand the `~` of `--index=~/x`, and nobody wants a folder named `~`.
     if let Some(named) = &flags.index {
         return Ok(of(expanded(surroundings, named), "--index"));
     }
-    if let Some(named) = surroundings.told(INDEX_VARIABLE) {
+    if let Some(named) = surroundings.set_variable(INDEX_VARIABLE) {
         let named = expanded(surroundings, named.as_ref());
         return Ok(of(named, "$SESSIONARY_INDEX_DIR"));
     }
     if let Some(named) = configured {
-        // A relative one starts at the file, wherever the command runs.
+        // A relative path starts at the folder of the file, wherever the command runs.
         let named = expanded(surroundings, &named);
         let folder = folder(surroundings).unwrap_or_default();
         return Ok(of(folder.join(named), "config"));

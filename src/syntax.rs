@@ -29,7 +29,7 @@ use alternatives::{Filter, Tree, alternatives};
 #[cfg(test)]
 use field::FIELDS;
 pub(crate) use field::distance;
-use lex::{Lexeme, TokenKind, lex};
+use lex::{Lexeme, TokenKind, Value, lex};
 pub use time::Now;
 use word::word;
 
@@ -299,11 +299,12 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// Members that stand side by side, or with AND between them, up to an OR or `)`.
     fn all(&mut self, depth: usize) -> Result<Option<Tree>, SyntaxError> {
         let mut members: Vec<Tree> = Vec::new();
         let mut is_first = true;
-        // Where a NOT stands before the next lexeme, and whether those before it make the opposite
-        // of it.
+        // The column of the NOT before the next lexeme, and whether it and the NOTs before it
+        // negate that lexeme.
         let mut not_at: Option<(usize, bool)> = None;
         while let Some(lexeme) = self.peek() {
             let member = match &lexeme.piece {
@@ -311,12 +312,7 @@ impl<'a> Parser<'a> {
                 TokenKind::And => {
                     self.at += 1;
                     if is_first || not_at.is_some() || !self.begins_member() {
-                        let hint = "to search for the word itself, write \"and\"".to_owned();
-                        return Err(SyntaxError::new(
-                            lexeme.column,
-                            "a word on both sides of AND",
-                            Some(hint),
-                        ));
+                        return Err(incomplete_and(lexeme));
                     }
                     continue;
                 }
@@ -328,25 +324,14 @@ impl<'a> Parser<'a> {
                     }
                     continue;
                 }
-                TokenKind::Open => {
+                TokenKind::Filter { name, values } => {
+                    let negated = lexeme.negated ^ is_negated(not_at.take());
+                    add_filter(&mut members, self.filter(lexeme, name, values, negated)?);
                     self.at += 1;
-                    if depth == MAX_DEPTH {
-                        return Err(SyntaxError::new(lexeme.column, "fewer nested groups", None));
-                    }
-                    let inner = self.either(depth + 1)?;
-                    if self
-                        .peek()
-                        .is_none_or(|lexeme| lexeme.piece != TokenKind::Close)
-                    {
-                        let hint = "to search for `(` as text, put it in quotes".to_owned();
-                        return Err(SyntaxError::new(
-                            lexeme.column,
-                            "a `)` for this `(`",
-                            Some(hint),
-                        ));
-                    }
-                    inner
+                    is_first = false;
+                    continue;
                 }
+                TokenKind::Open => self.group(lexeme, depth)?,
                 TokenKind::Phrase(text) => {
                     let phrase = searchable(text).then(|| Expr::Phrase(text.clone()));
                     self.text(lexeme, text, phrase)
@@ -356,43 +341,7 @@ impl<'a> Parser<'a> {
                     pattern,
                     column,
                     added,
-                } => {
-                    if let Some((at, message)) = regex_error(pattern) {
-                        // What flags are made into nobody typed.
-                        let typed = &pattern[*added..];
-                        let hint = format!("to search for the text, write \"/{typed}/\"");
-                        return Err(SyntaxError::new(
-                            column + at.saturating_sub(*added),
-                            format!("a regular expression ({message})"),
-                            Some(hint),
-                        ));
-                    }
-                    Some(Tree::Text(Expr::Regex(pattern.clone())))
-                }
-                TokenKind::Filter { name, values } => {
-                    self.typed.extend(values.iter().map(|value| FilterValue {
-                        column: value.column,
-                        field: name.clone(),
-                        value: value.text.clone(),
-                    }));
-                    let negated = lexeme.negated ^ is_negated(not_at.take());
-                    let filter = Filter {
-                        column: lexeme.column,
-                        value_column: lexeme.column
-                            + name.chars().count()
-                            + 1
-                            + usize::from(lexeme.negated),
-                        negated,
-                        name: name.clone(),
-                        values: values.iter().map(|value| value.text.clone()).collect(),
-                    };
-                    // What is wrong with it is said even where no alternative needs it.
-                    Filters::default().take(&filter, negated, self.now)?;
-                    self.at += 1;
-                    is_first = false;
-                    add_filter(&mut members, filter);
-                    continue;
-                }
+                } => Some(Tree::Text(regex(pattern, *column, *added)?)),
             };
             self.at += 1;
             is_first = false;
@@ -411,6 +360,48 @@ impl<'a> Parser<'a> {
             1 => members.pop(),
             _ => Some(Tree::All(members)),
         })
+    }
+
+    /// What stands between `open`, which is a `(`, and its `)`. The `)` is left to the caller.
+    fn group(&mut self, open: &Lexeme, depth: usize) -> Result<Option<Tree>, SyntaxError> {
+        self.at += 1;
+        if depth == MAX_DEPTH {
+            return Err(SyntaxError::new(open.column, "fewer nested groups", None));
+        }
+        let inner = self.either(depth + 1)?;
+        match self.peek().map(|lexeme| &lexeme.piece) {
+            Some(TokenKind::Close) => Ok(inner),
+            _ => Err(SyntaxError::new(
+                open.column,
+                "a `)` for this `(`",
+                Some("to search for `(` as text, put it in quotes".to_owned()),
+            )),
+        }
+    }
+
+    /// A filter with its values. What is wrong with it is reported even where no alternative needs
+    /// it.
+    fn filter(
+        &mut self,
+        lexeme: &Lexeme,
+        name: &str,
+        values: &[Value],
+        negated: bool,
+    ) -> Result<Filter, SyntaxError> {
+        self.typed.extend(values.iter().map(|value| FilterValue {
+            column: value.column,
+            field: name.to_owned(),
+            value: value.text.clone(),
+        }));
+        let filter = Filter {
+            column: lexeme.column,
+            value_column: lexeme.column + name.chars().count() + 1 + usize::from(lexeme.negated),
+            negated,
+            name: name.to_owned(),
+            values: values.iter().map(|value| value.text.clone()).collect(),
+        };
+        Filters::default().take(&filter, negated, self.now)?;
+        Ok(filter)
     }
 
     /// What a word or phrase asks for; where that is nothing, a note says so.
@@ -433,6 +424,28 @@ impl<'a> Parser<'a> {
                 TokenKind::Or | TokenKind::And | TokenKind::Close
             )
         })
+    }
+}
+
+/// An AND that lacks a word before or after it.
+fn incomplete_and(and: &Lexeme) -> SyntaxError {
+    let hint = "to search for the word itself, write \"and\"".to_owned();
+    SyntaxError::new(and.column, "a word on both sides of AND", Some(hint))
+}
+
+/// A regular expression that can be run. `column`: where its pattern stands in the query; `added`:
+/// so many characters at its beginning were made from flags and not typed.
+fn regex(pattern: &str, column: usize, added: usize) -> Result<Expr, SyntaxError> {
+    match regex_error(pattern) {
+        None => Ok(Expr::Regex(pattern.to_owned())),
+        Some((at, message)) => Err(SyntaxError::new(
+            column + at.saturating_sub(added),
+            format!("a regular expression ({message})"),
+            Some(format!(
+                "to search for the text, write \"/{}/\"",
+                &pattern[added..]
+            )),
+        )),
     }
 }
 

@@ -272,9 +272,9 @@ pub struct SearchAnswer {
     /// Passages that match in all: those on other pages, and copies that are not shown, among them.
     /// It is the same whatever the limit.
     pub total: u64,
-    /// `false`: no more than `total` match, and in no more than `total_sessions`. Which of them do
-    /// would take long to tell: tool output is indexed without the order of its words, so whether
-    /// it holds a phrase only reading it tells.
+    /// `false`: at most `total` passages match, in at most `total_sessions` sessions. The exact
+    /// numbers would take long to find: tool output is indexed without the order of its words, so
+    /// only reading it shows whether it holds a phrase.
     pub total_exact: bool,
     /// Sessions with a match in all, those that are not shown among them.
     #[serde(default)]
@@ -461,7 +461,7 @@ pub struct Report {
     #[serde(default)]
     pub outstanding_bytes: u64,
     pub ms: StageMs,
-    /// Why stores were built anew, roots could not be read, files were read again.
+    /// Why stores were rebuilt, roots could not be read, files were read again.
     pub notes: Vec<String>,
 }
 
@@ -527,8 +527,8 @@ pub struct Status {
     /// Bytes of their lines.
     #[serde(default)]
     pub outstanding_bytes: u64,
-    /// Why the words cannot be read, if so: searches read all text until the next sync has built
-    /// them anew.
+    /// Why the words cannot be read, if so: searches read all text until the next sync has
+    /// rebuilt them.
     #[serde(default)]
     pub words_damage: Option<String>,
     pub catalogue_bytes: u64,

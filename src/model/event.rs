@@ -5,7 +5,7 @@
 #[allow(missing_docs)]
 #[non_exhaustive]
 pub enum Event {
-    /// Another process writes the index: its turn is waited for. Told again and again.
+    /// Another process writes the index, and this one waits for it. Sent repeatedly.
     Waiting,
     /// So many files must be looked into.
     Discovered { files: u64, bytes: u64 },

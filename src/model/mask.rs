@@ -1,5 +1,5 @@
-//! Which parts of an answer are text of a session? Who passes answers on may want some of it
-//! unreadable.
+//! Which parts of an answer are text of a session? A program that passes answers on may want some
+//! of that text unreadable.
 
 use serde_json::Value;
 

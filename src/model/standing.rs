@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a passage is to somebody who searches: names before what was typed, that before what was
-/// answered, that before what tools printed.
+/// What a passage is to somebody who searches. Names rank before what a person typed, that before
+/// what the agent answered, and that before what tools printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

@@ -9,7 +9,7 @@ use crate::format::Shape;
 use crate::model::SessionRow;
 use crate::query::Snapshot;
 
-/// Kind of what a file of pi's begins with.
+/// Kind of the entry that a file of pi's begins with.
 const HEADER: &str = "session";
 
 impl Snapshot<'_> {
@@ -17,7 +17,7 @@ impl Snapshot<'_> {
     /// or `L<line>`), or to where the session stands, each entry's exact bytes on a line. How many
     /// lines were written.
     ///
-    /// Nothing is made anew, so the copy has the session's id, and labels that stand on other
+    /// Nothing is rewritten, so the copy has the session's id, and labels that stand on other
     /// branches are not in it; see
     /// [`SessionManager::create_branched_session`](crate::session::SessionManager::create_branched_session)
     /// for a session of its own.
@@ -55,7 +55,7 @@ impl Snapshot<'_> {
         branch.reverse();
         let mut reader = Reader::new(self);
         let mut written = 0;
-        // What the agent reads first is the header, wherever else one stands.
+        // Only the first entry that the agent reads can be the header.
         let mut first = None;
         self.catalogue.each_placed(stored.session, &mut |entry| {
             if entry.agent_sees && first.is_none() {

@@ -1,4 +1,4 @@
-//! What do the words hold, said by place instead of by number? For tests that compare two indexes.
+//! What do the words hold, by file and byte instead of by key? For tests that compare two indexes.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! Which entries do the filters leave? What the words know they filter themselves; the rest is
-//! looked up in the catalogue and becomes sets of sessions and entries.
+//! Which entries do the filters leave? The words apply the filters that they know (kind, role,
+//! tool, time, error). The others are looked up in the catalogue and become sets of sessions and
+//! entries.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -106,7 +107,8 @@ impl<'a> FilteredEntries<'a> {
                 .is_none_or(|off| off != self.is_active(session, key))
     }
 
-    /// Whether the entry is on its session's active branch. What cannot be read is.
+    /// Whether the entry is on its session's active branch. An entry that cannot be read counts as
+    /// being on it.
     fn is_active(&self, session: i64, key: i64) -> bool {
         let mut known = self.off.borrow_mut();
         let off = known
@@ -193,7 +195,7 @@ impl<'a> FilteredEntries<'a> {
         Ok(entries)
     }
 
-    /// Entries that ended so, and sessions of that status.
+    /// Entries that ended with one of these statuses, and sessions that have one.
     fn of_status(&self, names: &[String]) -> Result<(HashSet<i64>, HashSet<i64>), Error> {
         let is_one = |status: &str| names.iter().any(|name| name.eq_ignore_ascii_case(status));
         let mut entries = HashSet::new();
@@ -283,7 +285,7 @@ pub(super) fn is_at(path: &str, directory: &str) -> bool {
     below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
 }
 
-/// Whether an id begins so, whatever its case.
+/// Whether an id starts with this prefix, whatever the case of either.
 pub(super) fn is_id(id: &str, beginning: &str) -> bool {
     let begun = id.get(..beginning.len());
     begun.is_some_and(|begun| begun.eq_ignore_ascii_case(beginning))

@@ -42,7 +42,7 @@ pub struct ListScope {
     pub fold_subagents: bool,
     /// In which order.
     pub sort: Sort,
-    /// The other way round. What a session does not record comes last all the same.
+    /// Reverse the order. Sessions that do not record the value come last all the same.
     pub reverse: bool,
     /// Fill [`crate::model::SessionRow::all_messages_text`], read from the files.
     pub with_text: bool,
@@ -70,14 +70,14 @@ impl Snapshot<'_> {
         self.list_page(&self.page(scope)?)
     }
 
-    /// The same of a page that was made before.
+    /// The sessions of a page that [`Snapshot::page`] has made.
     pub fn list_page(&self, page: &ListPage) -> Result<Listing, Error> {
         let mut sessions = Vec::with_capacity(page.len());
         self.each_row(page, |row| {
             sessions.push(row);
             Ok(())
         })?;
-        // Their text may have met a file that has changed.
+        // While their text was read, a file may have turned out to be changed.
         Ok(Listing {
             sessions,
             ..self.listing(page)
@@ -158,7 +158,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// What is said of so many rows of a page that were told.
+    /// What is said around the rows of a page after so many of them were shown.
     pub(super) fn written(&self, page: &ListPage, sessions: usize) -> WrittenList {
         WrittenList {
             sessions,
@@ -291,7 +291,7 @@ pub(super) struct ListRanking<'a> {
 /// The place of one session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rank {
-    // Side by side they take three words: there is one of them a row, however long the list is.
+    // Packed into three machine words, because there is one per row, however long the list is.
     is_hidden: bool,
     by_creation: bool,
     time: Reverse<i64>,

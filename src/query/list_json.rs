@@ -39,7 +39,7 @@ impl Snapshot<'_> {
         if separator != "," {
             out.write_all(separator.as_bytes()).map_err(cannot_write)?;
         }
-        // Only now it is known whether the list is complete.
+        // Whether the list is complete is known only now, after its rows.
         let around = self.around(page)?;
         let (_, after) = around.split_once(open).unwrap_or((&around, ""));
         out.write_all(after.as_bytes()).map_err(cannot_write)?;

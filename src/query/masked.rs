@@ -1,5 +1,5 @@
-//! How is what an entry says masked? What a secret is called stands in the record alone, not in the
-//! text it yields.
+//! How is the text of an entry masked? The name of a secret stands only in the record, not in the
+//! text that is taken from it.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,7 +25,7 @@ pub(super) fn mask_pieces<'a>(
             }
         }
     });
-    // Of what is said again and again each name is asked once.
+    // A text may occur many times: the mask is asked about each of its names only once.
     let mut behind: HashMap<String, Option<String>> = HashMap::new();
     for piece in pieces {
         let masked = match names.remove_entry(piece.as_str()) {

@@ -19,7 +19,8 @@ pub(super) fn by_time(mut entries: Vec<StoredEntry>) -> Vec<StoredEntry> {
                 (Some(_), None) => Ordering::Less,
             })
             .then_with(|| a.id.cmp(&b.id))
-            // The same id twice, or none: by what the files say, never by when they were read.
+            // Entries that share an id, or have none, are ordered by their bytes: the order in
+            // which they were read must not matter.
             .then_with(|| a.hash.cmp(&b.hash))
     });
     let mut place: HashMap<&str, usize> = HashMap::new();

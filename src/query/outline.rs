@@ -1,4 +1,4 @@
-//! Which entry stands below which? A session's shape in a few bytes an entry, whatever the entries
+//! Which entry stands below which? A session's shape in a few bytes per entry, whatever the entries
 //! hold.
 
 use std::cell::OnceCell;
@@ -27,8 +27,7 @@ pub(super) struct OutlineQuery<'a> {
 pub(super) struct Outline {
     /// Key of each entry.
     pub keys: Vec<i64>,
-    /// Where the entries are that were looked for; of several with one id the last, as pi resolves
-    /// them.
+    /// Where the entries are that were looked for. Of several with one id it is the last, as in pi.
     pub found: Vec<Option<usize>>,
     parent: Vec<u32>,
     times: Vec<Option<i64>>,
@@ -42,7 +41,7 @@ pub(super) struct Outline {
 struct Children {
     /// All of them, those of one parent together, in the order in which pi shows them.
     all: Vec<u32>,
-    /// Where those of each entry begin, and one more.
+    /// Where the children of each entry begin in `all`, and the end of the last ones.
     begin: Vec<u32>,
 }
 
@@ -63,7 +62,8 @@ impl Snapshot<'_> {
         let linear = format.is_some_and(|format| format.is_linear());
         let one_line = format.is_some_and(|format| format.is_one_line(stored.version));
         let mut read = Reading::new(ask, linear || one_line);
-        // Linear sessions are of many files and in another order than these are read in.
+        // A linear session is spread over many files, and is shown in another order than these are
+        // read in.
         let by_time = match linear {
             true => Some(super::order::by_time(self.catalogue.entries(session)?)),
             false => None,

@@ -18,7 +18,7 @@ pub struct ListPage {
     pub(super) scope: ListScope,
     roots: Vec<Root>,
     rows: Vec<PositionedRow>,
-    /// The index it was made of: another one has other numbers.
+    /// The index that the page was made from: another index numbers its sessions differently.
     index_id: String,
     /// Subagents of each session that has some.
     subagents: HashMap<i64, u64>,
@@ -39,7 +39,7 @@ struct Root {
     asked: bool,
 }
 
-/// A row on its way into its place.
+/// A row that is being sorted.
 struct PositionedRow {
     rank: Rank,
     key: Option<f64>,
@@ -52,9 +52,9 @@ struct PositionedRow {
 pub(super) struct Row<'a> {
     pub session: i64,
     pub format: &'a str,
-    /// Its JSON begins so.
+    /// The beginning of its JSON.
     pub head: Cow<'a, str>,
-    /// And goes on so.
+    /// The rest of its JSON.
     pub json: &'a str,
     /// Whether something in it must be made unreadable.
     pub is_masked: bool,
@@ -123,8 +123,8 @@ impl ListPage {
         Ok(page)
     }
 
-    /// Its rows in order, one after the other, as they are in the catalogue's snapshot. One that is
-    /// gone since the page was made is left out, as all are when the index that it was made of is.
+    /// Its rows in order, one after the other, as they are in the catalogue's snapshot. A row that
+    /// is gone since the page was made is left out. If its whole index is gone, all rows are.
     pub(super) fn each(
         &self,
         catalogue: &Catalogue,
@@ -170,7 +170,7 @@ impl ListPage {
 
     fn sort(&mut self, catalogue: &Catalogue) -> Result<(), Error> {
         let scope = &self.scope;
-        // Where paths decide they do so again and again.
+        // Where paths decide, each is compared many times, so it is looked up once.
         let paths: RefCell<HashMap<i64, PathBuf>> = RefCell::default();
         let failed = RefCell::new(None);
         let path = |row: &PositionedRow| {
@@ -192,7 +192,7 @@ impl ListPage {
         match scope.sort {
             // No two rows are equal, in the end their paths differ.
             Sort::Agents => self.rows.sort_unstable_by(|a, b| way(rank(a, b))),
-            // What is not recorded comes last, whichever way.
+            // Rows without the value come last in either direction.
             _ => self.rows.sort_unstable_by(|a, b| match (a.key, b.key) {
                 (Some(own), Some(other)) => {
                     way(other.total_cmp(&own)).then_with(|| way(rank(a, b)))

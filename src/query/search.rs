@@ -50,11 +50,11 @@ pub struct SearchScope {
     /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment
     /// when it is asked, and no age lowers a score.
     pub now_ms: i64,
-    /// Passages with some of the words will do.
+    /// Find passages that have only some of the words, too.
     pub any: bool,
-    /// Words that are found too seldom are not looked for with a typo or another ending.
+    /// Do not look for words that are rarely found with a typo or another ending.
     pub exact: bool,
-    /// Text that several entries repeat is shown as often.
+    /// Show text that several entries repeat once for each of them.
     pub every_copy: bool,
     /// Each hit by itself, instead of all hits of a session together.
     pub flat: bool,
@@ -62,15 +62,16 @@ pub struct SearchScope {
     pub context: usize,
     /// Count what was found by agent, project, role and day.
     pub facets: bool,
-    /// Tell of each hit why it stands where it does.
+    /// Say for each hit why it is ranked where it is.
     pub explain: bool,
     /// Bytes of the answer's JSON at most, the end of its line and escapes for what acts on a
     /// terminal among them: what is more is on the next page, or named in [`SearchAnswer::cut`]. 0
     /// = any number.
     pub max_bytes: usize,
-    /// Go on behind the page that gave this [`SearchAnswer::cursor`].
+    /// Continue after the page that gave this [`SearchAnswer::cursor`].
     pub cursor: Option<String>,
-    /// What `~` stands for at the beginning of the paths in filters; `None`: for itself.
+    /// The folder that `~` stands for at the beginning of paths in filters; `None`: `~` is taken as
+    /// it is.
     pub home: Option<PathBuf>,
     /// Ends this search from another thread, with [`Error::Cancelled`]: keep a clone of it.
     /// [`Config::cancel`](crate::Config::cancel) ends every one.
@@ -128,7 +129,7 @@ impl Snapshot<'_> {
         self.search_with(query, scope, &mut |_| {})
     }
 
-    /// The same with progress, for queries that read all text through.
+    /// As [`Snapshot::search`], with progress reported for queries that read all text through.
     ///
     /// # Errors
     /// As [`Snapshot::search`].
@@ -262,15 +263,15 @@ impl<'a> Search<'a> {
         let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
         let sieves: Vec<EntryFilter<'_>> = sieves.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
-        let mut told = self.fill(&questions(&exprs, &sieves), answer)?;
+        let mut hits_on_page = self.fill(&questions(&exprs, &sieves), answer)?;
         if !self.scope.exact
             && answer.total < FEW
             && let Some(near) = relax::each(&exprs, relax::near)
         {
             let mut wider = answer.clone();
-            let wider_told = self.fill(&questions(&near, &sieves), &mut wider)?;
+            let wider_hits = self.fill(&questions(&near, &sieves), &mut wider)?;
             if wider.total > answer.total {
-                (*answer, told) = (wider, wider_told);
+                (*answer, hits_on_page) = (wider, wider_hits);
                 answer.also = relax::also(&exprs, &answer.sessions);
             }
         }
@@ -288,12 +289,12 @@ impl<'a> Search<'a> {
         }
         match self.scope.max_bytes {
             0 => Ok(()),
-            most => max_bytes::fit(answer, told, self.shown, most),
+            most => max_bytes::fit(answer, hits_on_page, self.shown, most),
         }
     }
 
-    /// How many files are not in the answer, with those of these sources. Where nobody could look
-    /// at the files, any of them may be counted as changed already: then it is the least number.
+    /// How many files are not in the answer, the failed ones among them. Where the files could not
+    /// be checked, a failed one may be among the pending ones already: then this is a lower bound.
     fn pending_files(&self, failed: &BTreeSet<i64>) -> Result<u64, Error> {
         let stores = self.snapshot.stores;
         if !stores.was_checked {
@@ -345,13 +346,13 @@ impl<'a> Search<'a> {
             let (is_nothing, is_stale) = (page.has_no_match(), page.stale);
             answer.complete &= !page.stale && page.unverified == 0;
             answer.unverified = page.unverified;
-            let told = page.finish(answer)?;
+            let hits_on_page = page.finish(answer)?;
             if is_nothing {
                 counted = counted.emptied();
             }
             answer.total = counted.total;
             answer.total_sessions = counted.sessions;
-            // What has changed may say what is asked for no more.
+            // Lines that have changed may match no longer.
             answer.total_exact = counted.is_exact && !is_stale && asked.failed.is_empty();
             if self.scope.facets {
                 answer.facets = Some(self.facets(asked, &counted)?);
@@ -363,7 +364,7 @@ impl<'a> Search<'a> {
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;
             }
-            Ok(told)
+            Ok(hits_on_page)
         })
     }
 

@@ -5,10 +5,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::masked::{mask_labels, mask_pieces};
-use super::outline::OutlineQuery;
+use super::outline::{Outline, OutlineQuery};
 use super::tree::current_labels;
 use super::unreadable::Unreadable;
 use crate::catalogue::entries::StoredEntry;
+use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::format::Shape;
@@ -35,7 +36,7 @@ pub struct ShowScope {
 /// An entry's pieces of text by class.
 pub(super) type Text = Vec<(Class, Vec<String>)>;
 
-/// What is said of an entry that is shown as it stands.
+/// The problem of an entry that is shown although its bytes have changed.
 const CHANGED: &str = "its bytes have changed since they were catalogued";
 
 /// How an entry is named: its id, else its line.
@@ -78,7 +79,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The same, piece by piece. An error of `each` ends it.
+    /// Hands the transcript to `each` piece by piece: the head first, then the entries. An error of
+    /// `each` ends it.
     ///
     /// # Errors
     /// As [`Snapshot::show`], before the first piece.
@@ -89,56 +91,22 @@ impl Snapshot<'_> {
         each: &mut dyn FnMut(ShownPart<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let (catalogue, stored) = (self.catalogue, self.stored(session)?);
-        let (entry, leaf) = (scope.entry.as_deref(), scope.branch.as_deref());
-        let names: Vec<&str> = entry.into_iter().chain(leaf).collect();
-        let ask = OutlineQuery {
-            without: if scope.all { &[] } else { &["session"] },
-            find: &names,
-        };
-        let outline = self.outline(&stored, ask)?;
-        let mut found = names
-            .iter()
-            .zip(&outline.found)
-            .map(|(name, found)| found.ok_or_else(|| self.no_entry(session, name)));
-        let focus = entry.and_then(|_| found.next()).transpose()?;
-        let leaf = match scope.all {
-            true => None,
-            false => leaf.and_then(|_| found.next()).transpose()?,
-        };
-        let mut chosen: Vec<usize> = if scope.all {
-            (0..outline.keys.len()).collect()
-        } else {
-            let active = outline.active_branch();
-            let mut branch = match (leaf, focus) {
-                (Some(leaf), _) => outline.branch(leaf),
-                // An entry off the active branch is shown on the branch it ends.
-                (None, Some(at)) if !active.contains(&at) => outline.branch(at),
-                (None, _) => active,
-            };
-            branch.reverse();
-            branch
-        };
-        if let Some(at) = focus {
-            let here = chosen.iter().position(|c| *c == at).unwrap_or(0);
-            let from = here.saturating_sub(scope.context);
-            let to = here
-                .saturating_add(scope.context)
-                .saturating_add(1)
-                .min(chosen.len());
-            chosen = chosen[from..to].to_vec();
-        }
+        let shown = self.shown_entries(session, &stored, scope)?;
         let mut labels = current_labels(catalogue.labels(stored.session).map_err(Error::from)?);
         let mut session = stored.row;
         if let Some(mask) = scope.mask {
             session.mask(mask);
             mask_labels(&mut labels, mask);
         }
-        let stored_entry = |at: usize| catalogue.entry(outline.keys[at]).map_err(Error::from);
-        let focus = match focus {
-            Some(at) => stored_entry(at)?.map(|entry| address(&entry)),
+        let stored_entry = |key: i64| catalogue.entry(key).map_err(Error::from);
+        let focus = match shown.focus {
+            Some(key) => stored_entry(key)?.map(|entry| address(&entry)),
             None => None,
         };
-        let sources = catalogue.sources_of(stored.session).map_err(Error::from)?;
+        let mut unreadable = match scope.all {
+            true => self.unreadable(stored.session, scope.mask)?,
+            false => Vec::new(),
+        };
         each(ShownPart::Head(&Transcript {
             schema_version: SCHEMA_VERSION,
             session,
@@ -148,24 +116,15 @@ impl Snapshot<'_> {
             changed_files: self.changed_files(),
         }))?;
         let mut reader = Reader::new(self).masking(scope.mask);
-        let mut unreadable = Vec::new();
-        for source in sources.iter().filter(|_| scope.all) {
-            let place = catalogue.source_place(*source).map_err(Error::from)?;
-            let has_lines = |path: &Path, format: &str| {
-                let format = self.config().format(format);
-                format.is_some_and(|format| format.shape_of(path) == Shape::Lines)
-            };
-            let place = place.filter(|(path, format)| has_lines(path, format));
-            let path = place.as_ref().map(|(path, _)| path.as_path());
-            unreadable.push(Unreadable::new(catalogue, *source, path, scope.mask));
-        }
-        // Around one entry only what stands between those that are shown.
+        // Around one entry, unreadable bytes are shown only where they stand between the entries
+        // that are shown.
         let is_part = scope.entry.is_some();
-        for (number, at) in chosen.into_iter().enumerate() {
-            let Some(entry) = stored_entry(at)? else {
+        for (number, key) in shown.keys.into_iter().enumerate() {
+            let Some(entry) = stored_entry(key)? else {
                 continue;
             };
-            // Entries of several files are told by their times.
+            // Entries of several files are ordered by their times, so bytes of one of the files
+            // have no place among them.
             if let [of_file] = &mut *unreadable {
                 if is_part && number == 0 {
                     of_file.skip_before(entry.start).map_err(Error::from)?;
@@ -175,27 +134,7 @@ impl Snapshot<'_> {
                 }
                 of_file.pass(entry.start + entry.length, entry.line);
             }
-            let text = reader.text(&entry)?;
-            let problem = text.is_none().then(|| CHANGED.to_owned());
-            let text = match text {
-                Some(text) => text,
-                None => reader.text_as_it_stands(&entry),
-            };
-            each(ShownPart::Entry(ShownEntry {
-                id: address(&entry),
-                label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
-                time: entry.time_ms.and_then(iso),
-                is_error: entry.flags & flag::ERROR != 0,
-                agent_sees: entry.agent_sees,
-                problem,
-                text,
-                parent: entry.parent,
-                line: entry.line,
-                start: entry.start,
-                end: entry.start + entry.length,
-                kind: entry.kind,
-                role: entry.role,
-            }))?;
+            each(ShownPart::Entry(reader.shown(entry, &labels)?))?;
         }
         for of_file in unreadable.iter_mut().filter(|_| !is_part) {
             while let Some(bytes) = of_file.next_before(u64::MAX).map_err(Error::from)? {
@@ -203,6 +142,59 @@ impl Snapshot<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Which entries the scope asks for.
+    fn shown_entries(
+        &self,
+        session: &SessionRow,
+        stored: &StoredSession,
+        scope: &ShowScope,
+    ) -> Result<ShownEntries, Error> {
+        let (entry, leaf) = (scope.entry.as_deref(), scope.branch.as_deref());
+        let names: Vec<&str> = entry.into_iter().chain(leaf).collect();
+        let ask = OutlineQuery {
+            without: if scope.all { &[] } else { &["session"] },
+            find: &names,
+        };
+        let outline = self.outline(stored, ask)?;
+        let mut found = names
+            .iter()
+            .zip(&outline.found)
+            .map(|(name, found)| found.ok_or_else(|| self.no_entry(session, name)));
+        let focus = entry.and_then(|_| found.next()).transpose()?;
+        let leaf = match scope.all {
+            true => None,
+            false => leaf.and_then(|_| found.next()).transpose()?,
+        };
+        let all = match scope.all {
+            true => (0..outline.keys.len()).collect(),
+            false => branch_from_root(&outline, leaf, focus),
+        };
+        let places = match focus {
+            Some(at) => around(&all, at, scope.context),
+            None => &all,
+        };
+        Ok(ShownEntries {
+            keys: places.iter().map(|at| outline.keys[*at]).collect(),
+            focus: focus.map(|at| outline.keys[at]),
+        })
+    }
+
+    /// The unreadable bytes of each of a session's files.
+    fn unreadable(&self, session: i64, mask: Option<Mask>) -> Result<Vec<Unreadable<'_>>, Error> {
+        let has_lines = |path: &Path, format: &str| {
+            let format = self.config().format(format);
+            format.is_some_and(|format| format.shape_of(path) == Shape::Lines)
+        };
+        let mut unreadable = Vec::new();
+        for source in self.catalogue.sources_of(session)? {
+            let place = self.catalogue.source_place(source)?;
+            let place = place.filter(|(path, format)| has_lines(path, format));
+            let path = place.as_ref().map(|(path, _)| path.as_path());
+            unreadable.push(Unreadable::new(self.catalogue, source, path, mask));
+        }
+        Ok(unreadable)
     }
 
     /// The exact bytes of one entry, or of the session's main file.
@@ -236,6 +228,35 @@ impl Snapshot<'_> {
     }
 }
 
+/// The entries that a transcript shows, by their keys in the catalogue.
+struct ShownEntries {
+    /// In the order in which they are shown.
+    keys: Vec<i64>,
+    /// The one that was asked for.
+    focus: Option<i64>,
+}
+
+/// The branch that is shown, from its root to its end: the one of `leaf`, else the active one.
+fn branch_from_root(outline: &Outline, leaf: Option<usize>, focus: Option<usize>) -> Vec<usize> {
+    let active = outline.active_branch();
+    let mut branch = match (leaf, focus) {
+        (Some(leaf), _) => outline.branch(leaf),
+        // An entry off the active branch is shown on the branch it ends.
+        (None, Some(at)) if !active.contains(&at) => outline.branch(at),
+        (None, _) => active,
+    };
+    branch.reverse();
+    branch
+}
+
+/// The entry at `focus` with up to `context` entries on each side of it.
+fn around(places: &[usize], focus: usize, context: usize) -> &[usize] {
+    let here = places.iter().position(|at| *at == focus).unwrap_or(0);
+    let from = here.saturating_sub(context);
+    let to = here.saturating_add(context).saturating_add(1);
+    &places[from..to.min(places.len())]
+}
+
 /// Entries read again from their files, each file opened once.
 pub(super) struct Reader<'a> {
     snapshot: &'a Snapshot<'a>,
@@ -257,6 +278,35 @@ impl<'a> Reader<'a> {
         Reader { mask, ..self }
     }
 
+    /// The entry as a transcript shows it. Where its bytes have changed, a problem says so.
+    fn shown(
+        &mut self,
+        entry: StoredEntry,
+        labels: &HashMap<String, String>,
+    ) -> Result<ShownEntry, Error> {
+        let text = self.text(&entry)?;
+        let problem = text.is_none().then(|| CHANGED.to_owned());
+        let text = match text {
+            Some(text) => text,
+            None => self.text_as_it_stands(&entry),
+        };
+        Ok(ShownEntry {
+            id: address(&entry),
+            label: entry.id.as_ref().and_then(|id| labels.get(id)).cloned(),
+            time: entry.time_ms.and_then(iso),
+            is_error: entry.flags & flag::ERROR != 0,
+            agent_sees: entry.agent_sees,
+            problem,
+            text,
+            parent: entry.parent,
+            line: entry.line,
+            start: entry.start,
+            end: entry.start + entry.length,
+            kind: entry.kind,
+            role: entry.role,
+        })
+    }
+
     /// The bytes; `None` when they are no longer what was catalogued, or cannot be read any more,
     /// which is noted on the snapshot.
     pub(super) fn bytes(&mut self, entry: &StoredEntry) -> Result<Option<Vec<u8>>, Error> {
@@ -274,7 +324,7 @@ impl<'a> Reader<'a> {
             return Ok(None);
         };
         let bytes = entry_bytes(path, file, entry.start, entry.length, entry.hash);
-        // A file that cannot be read is another one than was catalogued, too.
+        // A file that cannot be read counts as changed, too.
         let bytes = bytes.unwrap_or_default();
         if bytes.is_none() {
             self.snapshot.note_changed(entry.source, path);
@@ -288,8 +338,8 @@ impl<'a> Reader<'a> {
         Ok(record.and_then(|record| self.masked_text(entry, &record)))
     }
 
-    /// What stands in the place of an entry whose bytes have changed; nothing where that is no
-    /// record.
+    /// The text that the file now has where the entry was; empty when the format cannot read a
+    /// record there.
     fn text_as_it_stands(&mut self, entry: &StoredEntry) -> Text {
         let place = self.open.get_mut(&entry.source).and_then(Option::as_mut);
         let file = place.and_then(|(_, _, file)| file.as_mut());
@@ -307,7 +357,8 @@ impl<'a> Reader<'a> {
         text
     }
 
-    /// The same unmasked, and the record it is of.
+    /// The text by class without the mask, and the record it was read from; `None` when the bytes
+    /// changed.
     pub(super) fn unmasked(
         &mut self,
         entry: &StoredEntry,
@@ -335,8 +386,8 @@ impl<'a> Reader<'a> {
         let (path, format, _) = self.open.get(&entry.source)?.as_ref()?;
         let format = self.snapshot.config().format(format)?;
         let passages = format.passages_at(path, record);
-        // A message of the system's says nothing else; in others the prompt is not what a reader
-        // looks for.
+        // A system message holds nothing but its prompt. In other entries the prompt is left out,
+        // because it is not what a reader looks for.
         if passages.is_empty() && entry.role.as_deref() == Some("system") {
             return Some(vec![(Class::Prose, format.prompts_at(path, record))]);
         }

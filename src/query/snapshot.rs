@@ -1,14 +1,14 @@
-//! On what is an answer given? On one state of both stores, which stays as it is while the
-//! answer is made.
+//! Which state of the index does an answer describe? One state of both stores, which does not
+//! change while the answer is made.
 //!
 //! A snapshot is a read transaction of the catalogue together with the words as one commit left
 //! them, and the batch numbers of both agree. Nothing but a snapshot can be asked: the catalogue
 //! of an [`Index`](crate::Index) is out of reach for everybody else.
 //!
-//! Session files are read while an answer is made, and they change when their agents please. Each
-//! entry read again is proven by its hash. A source with other bytes is noted on the snapshot;
-//! when the answer is done the index takes in what the file says now, and the question is asked
-//! once more on a new snapshot.
+//! Session files are read while an answer is made, and their agents may change them at any time.
+//! Each entry that is read again is checked by its hash. A source with other bytes is noted on the
+//! snapshot; when the answer is done, the index takes in what the file says now, and the question
+//! is asked once more on a new snapshot.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub(crate) type ChangedFiles = BTreeMap<i64, PathBuf>;
 /// How often a question is asked again because somebody has committed in between.
 const TRIES: usize = 5;
 
-/// One state of the index, which all that is asked of it is answered from.
+/// One state of the index: every question to a snapshot is answered from this state.
 ///
 /// While it lives it holds a read transaction of the catalogue, and the WAL of a catalogue that
 /// somebody writes meanwhile grows: ask, let it go, and print afterwards. Several snapshots of one
@@ -54,7 +54,7 @@ pub(crate) struct Stores {
     /// Whether all files were looked at and catalogued.
     pub complete: bool,
     pub pending_files: u64,
-    /// Whether all files had been looked at, since the catalogue was empty, when it was opened.
+    /// Whether a full scan had ended, since the catalogue was last empty, when it was opened.
     was_scanned: bool,
     /// Snapshots that are alive.
     snapshots: Cell<usize>,
@@ -186,7 +186,7 @@ impl Snapshot<'_> {
             Agreement::Agree(found) => found,
             Agreement::Newer => return Err(Error::Outdated),
             Agreement::Other if !self.is_last => return Err(Error::Outdated),
-            // Words of another catalogue, or by other rules: none to trust.
+            // Words of another catalogue, or made by other rules, cannot be trusted.
             Agreement::Other => WordsState::default(),
         };
         Ok(Rc::clone(self.words.get_or_init(|| Rc::new(found))))

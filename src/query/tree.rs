@@ -89,7 +89,8 @@ impl Snapshot<'_> {
         })
     }
 
-    /// The same, piece by piece. An error of `each` ends it.
+    /// Hands the tree to `each` piece by piece: the head, the parents, then the rows. An error of
+    /// `each` ends it.
     pub fn tree_each<E: From<Error>>(
         &self,
         session: &SessionRow,

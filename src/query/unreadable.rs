@@ -132,10 +132,10 @@ fn beginning(text: &str) -> &str {
     &text[..end.map_or(text.len(), |(end, _)| end)]
 }
 
-/// The same masked. `is_whole`: nothing follows this text.
+/// The beginning of `text`, masked. `is_whole`: nothing follows this text.
 ///
-/// Of a key that is cut its rule may see too little. So the text is cut only where a run ends, and
-/// shown as far as what follows makes no difference.
+/// A key that is cut in two may no longer look like one. So the text is cut only where a run of
+/// characters ends, and it is shown only as far as more of it would be masked alike.
 fn masked_beginning(text: &str, is_whole: bool, mask: Mask) -> String {
     let ends_run = |c: char| c.is_whitespace() || c == '"' || c == '\'';
     let known = match text.rfind(ends_run) {

@@ -75,7 +75,7 @@ struct Source<'i> {
     format: &'i dyn Format,
 }
 
-/// What is found on the way.
+/// What the inspection has found so far.
 struct Inspection<'i> {
     stores: &'i Stores,
     catalogue: &'i Catalogue,
@@ -114,7 +114,7 @@ impl<'i> Inspection<'i> {
         }
         if catalogue.excluded_by()? != self.stores.config.left_out_by() {
             let what = "what is to be left out has changed since the last sync";
-            // Whoever writes does that first of all.
+            // A running writer does this before anything else.
             match self.stores.config.has_writer() {
                 true => self.behind("catalogue", None, what.into()),
                 false => self.differs("catalogue", None, what.into()),
@@ -167,7 +167,7 @@ impl<'i> Inspection<'i> {
             let (mut read, mut most) = (0, 0);
             let mut tell = |more: u64| {
                 read += more;
-                // Looked at again it is no more than it was.
+                // A source that is read twice still counts once.
                 most = size(source).min(read).max(most);
                 progress(Event::Compared {
                     files,
@@ -236,14 +236,14 @@ impl<'i> Inspection<'i> {
 
     fn unread(&mut self, path: &Path, reason: String) {
         self.note(path, FileState::Unread, Some(reason.clone()));
-        // Of a folder that cannot be read one line is enough.
+        // One line is enough for a folder that cannot be read.
         if !self.found.unread.iter().any(|u| path.starts_with(&u.path)) {
             let path = path.to_path_buf();
             self.found.unread.push(UnreadablePath { path, reason });
         }
     }
 
-    /// Of several verdicts on a file the worst holds.
+    /// Note a verdict on a file. Of several, the worst one stays.
     fn note(&mut self, path: &Path, verdict: FileState, what: Option<String>) {
         let entry = self.files.entry(path.to_path_buf());
         let (noted, all) = entry.or_insert((verdict, Vec::new()));

@@ -43,7 +43,7 @@ pub struct ConfigFile {
     pub redact: Option<Redact>,
 }
 
-/// Reads the file; none is as good as an empty one.
+/// Reads the file. A missing file counts as empty.
 pub fn read(path: &Path) -> Result<ConfigFile, BadSetting> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,

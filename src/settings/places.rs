@@ -58,7 +58,7 @@ impl Settings {
         let typed = flags.roots.iter().map(|text| (text, "--root", cwd));
         let mut roots = Vec::new();
         let mut named = Vec::new();
-        // What the file names starts at the file, wherever the command runs.
+        // Relative paths in the file start at its folder, wherever the command runs.
         let at_file = folder(surroundings).unwrap_or_else(|| cwd.clone());
         if !flags.no_default_roots {
             roots = surroundings.ask(cwd, locations::roots);
@@ -73,8 +73,8 @@ impl Settings {
     }
 }
 
-/// Add a root that is named by hand. Of one folder it keeps the name that was there first, and the
-/// label of the last.
+/// Add a root that is named by hand. A folder that is named twice keeps its first name and takes
+/// the last label.
 fn add(roots: &mut Vec<RootSpec>, mut root: RootSpec) {
     if let Some(at) = roots.iter().position(|other| other.is_same(&root)) {
         root.path = roots.remove(at).path;

@@ -44,8 +44,8 @@ impl Surroundings {
         value.map(OsString::as_os_str)
     }
 
-    /// One that is set to something.
-    pub(super) fn told(&self, name: &str) -> Option<&OsStr> {
+    /// A variable that is set and not empty.
+    pub(super) fn set_variable(&self, name: &str) -> Option<&OsStr> {
         self.variable(name).filter(|value| !value.is_empty())
     }
 

@@ -1,10 +1,10 @@
 //! What are the alternatives of a query? Each asks for some text in the entries that its filters
 //! leave.
 //!
-//! Filters are no part of an [`Expr`]: an index finds text, and which entries are asked at all is
-//! decided before. So `(role:user OR kind:label) hook` is `role:user hook` or `kind:label hook`,
-//! and what is said without filters stays together: `a OR b OR role:user` has two alternatives, not
-//! three.
+//! Filters are not part of an [`Expr`]: the index finds text, and filters decide beforehand which
+//! entries are searched. So `(role:user OR kind:label) hook` is `role:user hook` or
+//! `kind:label hook`. Text without filters stays together: `a OR b OR role:user` has two
+//! alternatives, not three.
 
 use super::{Alternative, Filters, Now, SyntaxError};
 use crate::model::Expr;
@@ -156,8 +156,8 @@ pub(super) fn alternatives(tree: &Tree, now: Now) -> Result<Vec<Alternative>, Sy
     }
 }
 
-/// Values of one filter are alternatives, and so are those of filters side by side. Further out or
-/// in they would have to hold as well, which no filter says.
+/// Refuses a filter by names where one of the same name stands at another level of nesting: both
+/// would have to hold, which is hardly meant. Side by side, their values are alternatives.
 fn once(filter: &Filter, negated: bool, before: &[(&Filter, bool)]) -> Result<(), SyntaxError> {
     let is_same = |other: &&(&Filter, bool)| !other.1 && other.0.name == filter.name;
     match before.iter().find(is_same) {

@@ -116,7 +116,7 @@ impl Filters {
         match (is_lower, negated) {
             (true, false) => self.not_before(bound),
             (false, false) => self.not_after(bound),
-            // All that the filter would leave out, what has no time among it.
+            // The opposite keeps all that the filter leaves out, entries without a time too.
             (true, true) => self.outside_ms.push((bound, i64::MAX)),
             (false, true) => self.outside_ms.push((i64::MIN, bound)),
         }
@@ -167,7 +167,7 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The mark that is meant by what stands behind `is:` or `has:`.
+/// The property that a value of `is:` or `has:` names.
 fn meant(value: &str) -> Option<&'static str> {
     match value {
         "failed" => return Some("is:error"),

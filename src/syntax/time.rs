@@ -7,7 +7,7 @@ use jiff::{Timestamp, ToSpan};
 /// Every day of a zone with one offset.
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The moment and the place a query is asked at. The library knows neither clock nor time zone.
+/// When and in which time zone a query is asked. The library looks at neither clock nor time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
     /// Now, in ms since the epoch.
@@ -146,7 +146,7 @@ fn month(text: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// All names of times, for who misspells one.
+/// All names of times, for hints when one is misspelt.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let days = WEEKDAYS.into_iter().map(|(name, _)| name);
     ["now", "today", "yesterday"]

@@ -42,7 +42,7 @@ fn is_commit(text: &str) -> bool {
         && has(u8::is_ascii_lowercase)
 }
 
-/// A commit, however much of its hash is written: as much as was typed and more, or less.
+/// Finds a commit by as much of its hash as was typed, and by longer and shorter forms of it.
 fn commit(text: &str) -> Expr {
     let mut forms = vec![Expr::Prefix(text.to_owned())];
     let shorter = COMMIT.filter(|length| *length < text.len());

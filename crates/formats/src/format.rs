@@ -13,9 +13,9 @@ use crate::{agentuse, clido};
 /// How a source is cut into records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
-    /// One JSON value a file.
+    /// One JSON value per file.
     Document,
     /// Text that is no record: the whole file is one entry, whatever its bytes.
     Text,
@@ -108,7 +108,8 @@ pub trait Format: Send + Sync {
     }
     /// The facts of one record. `record` is one JSON value that `JSON.parse` accepts.
     fn facts(&self, record: &[u8]) -> Facts;
-    /// The same of a record in the source at `path`, where its name says what it holds.
+    /// The facts of one record in the source at `path`, for formats whose file names say what a
+    /// record is.
     fn facts_at(&self, path: &Path, record: &[u8]) -> Facts {
         let _ = path;
         self.facts(record)
@@ -125,9 +126,9 @@ pub trait Format: Send + Sync {
     fn fold_line(&self, fold: &mut Fold, line: &[u8]) {
         let _ = (fold, line);
     }
-    /// All searchable text of one record, at most one passage a class.
+    /// All searchable text of one record, at most one passage per class.
     fn passages(&self, record: &[u8]) -> Vec<Passage>;
-    /// The same of a record in the source at `path`.
+    /// All searchable text of one record in the source at `path`, at most one passage per class.
     fn passages_at(&self, path: &Path, record: &[u8]) -> Vec<Passage> {
         let _ = path;
         self.passages(record)
@@ -191,11 +192,12 @@ pub struct Agent {
 /// `format`; `None` = not known.
 pub fn resume(agent: &str, format: &str, path: &str, id: &str, cwd: &str) -> Option<Resume> {
     let agent = AGENTS.iter().find(|known| known.name == agent)?;
-    // Of another program of that name: the Python package indusagi (0.1.5) is told of no session.
+    // Another program of that name, the Python package indusagi (0.1.5), cannot be told which
+    // session to resume.
     if agent.dir_also.is_some_and(|(_, other)| other == format) {
         return None;
     }
-    // What begins with a hyphen would be taken for an option, and ids are what a file says.
+    // An id comes from a file, and one that begins with a hyphen would be taken for an option.
     if id.starts_with('-') && agent.resume.contains(&"{id}") {
         return None;
     }
@@ -277,7 +279,7 @@ pub static AGENTS: &[Agent] = &[
         name: "agentuse",
         format: "agentuse",
         dir_variables: &[],
-        // The same on every platform: agentuse asks for no other folder on macOS and Windows.
+        // agentuse uses this folder on every platform, macOS and Windows too.
         above_variable: Some(("XDG_DATA_HOME", "agentuse")),
         expands: false,
         dir_default: ".local/share/agentuse",

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// Bytes asked of the file at once.
 const CHUNK: usize = 256 * 1024;
-/// The same where hardly any are expected.
+/// Bytes asked of the file at once where hardly any are expected.
 const LITTLE: usize = 4 * 1024;
 /// A line that needs a larger buffer waits its turn: never two at once.
 const GIANT: usize = 16 * 1024 * 1024;

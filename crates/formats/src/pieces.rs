@@ -48,7 +48,8 @@ impl Pieces {
         );
     }
 
-    /// The same, as long as the pieces stay within `limit` bytes together. Whether that was all.
+    /// Every text and number of `details` and the like, as long as the pieces stay within `limit`
+    /// bytes together. Returns whether that was all.
     pub fn leaves_up_to(&mut self, value: &Raw<'_>, limit: usize) -> bool {
         walk(
             &mut self.output,
@@ -69,7 +70,7 @@ impl Pieces {
         self.prose
     }
 
-    /// At most one passage a class, prose first.
+    /// At most one passage per class, prose first.
     pub fn into_passages(self) -> Vec<Passage> {
         [(Class::Prose, self.prose), (Class::Output, self.output)]
             .into_iter()

@@ -1,6 +1,6 @@
 //! What did a person see of text that was made for a terminal?
 //!
-//! Colours (`ESC [ … m`), what is told to the terminal itself (`ESC ] …` up to BEL or `ESC \`, as
+//! Colours (`ESC [ … m`), commands to the terminal itself (`ESC ] …` up to BEL or `ESC \`, such as
 //! titles and links) and the choice of a character set (`ESC ( B`) are as if they had never been in
 //! the text. So is "erase to the end of the line" right behind a colour, as grep and gcc write it.
 //! Every other `ESC [ …` moves the cursor, or erases: a space stands in its place, which ends a

@@ -224,8 +224,8 @@ impl SessionManager {
         appended
     }
 
-    /// Appends an entry that is written elsewhere: its type and members are kept, its id, parent
-    /// and time are made anew. What typed appends refuse is refused here too.
+    /// Appends an entry that was written elsewhere: its type and members are kept, and it gets a
+    /// new id, parent and time. What typed appends refuse is refused here too.
     pub fn append_entry(&mut self, entry: &Json) -> Result<String, Error> {
         let invalid = |why: &str| Error::Invalid(why.to_owned());
         let parsed = Entry::parse(entry.as_str().as_bytes())

@@ -88,8 +88,8 @@ fn messages<'a>(branch: &[&'a Entry]) -> Vec<Message<'a>> {
     all
 }
 
-/// The entries that count: with a compaction on the branch the newest one, what it keeps, and what
-/// follows it.
+/// The entries that the model gets. Where the branch has a compaction, these are the newest one,
+/// the entries that it keeps, and those that follow it.
 fn kept<'a>(branch: &[&'a Entry]) -> Vec<&'a Entry> {
     let Some(place) = branch
         .iter()
@@ -308,7 +308,7 @@ fn for_model<'a>(message: &Message<'a>) -> Option<Message<'a>> {
     Some(Message::trusted("user", out))
 }
 
-/// The inside of a JSON string that tells a command and what it printed.
+/// The inside of a JSON string that names a command and what it printed.
 fn command(message: &Message<'_>) -> String {
     let mut out = format!("Ran `{}`\\n", shown(message.member("command")));
     match message

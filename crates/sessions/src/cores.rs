@@ -1,4 +1,4 @@
-//! How is work shared by all cores? In the order in which it was given, whoever does it.
+//! How is work shared by all cores? The results come in the order in which the work was given.
 
 use std::panic::resume_unwind;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -6,8 +6,8 @@ use std::thread::{Builder, available_parallelism, scope};
 
 static CORES: LazyLock<usize> = LazyLock::new(|| available_parallelism().map_or(1, usize::from));
 
-/// What becomes of each piece of work, by threads of their own: for who shares a pool with others
-/// may wait for them, and they for the session's lock that is held here.
+/// The result of each piece of work, made on threads of its own. A shared pool could deadlock: this
+/// caller would wait for the pool's other work, and that for the session's lock held here.
 pub(super) fn on_every_core<T: Send, R: Send>(
     work: Vec<T>,
     each: impl Fn(T) -> R + Sync,

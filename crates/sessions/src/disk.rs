@@ -40,7 +40,7 @@ pub(super) enum FileChange {
     Nothing,
     /// Other programs appended these.
     Appended(Vec<Entry>),
-    /// It is not the file that was seen: another one took its place, or it was written anew.
+    /// It is not the file that was seen: another one took its place, or it was rewritten.
     Replaced,
 }
 
@@ -221,8 +221,8 @@ impl Disk {
 }
 
 impl FileStamp {
-    /// What stands behind the known end, up to another one. `None`: what was known is no longer
-    /// there.
+    /// The entries behind the known end of the file, up to a new end. `None`: the bytes that were
+    /// known are no longer there.
     fn further(
         &self,
         dialect: Dialect,
@@ -271,8 +271,8 @@ impl LockedFile<'_> {
             .map_err(Error::io(&self.disk.path))?;
         match self.disk.see_written(&mut self.file, &written) {
             Ok(Some(others)) => Ok(others),
-            // The lines are in the file, so this is no failure: before the next ones all of it is
-            // read anew.
+            // The lines are in the file, so this is no failure. The whole file is read again before
+            // the next lines are appended.
             Ok(None) | Err(_) => {
                 self.disk.distrust();
                 Ok(Vec::new())
@@ -281,11 +281,11 @@ impl LockedFile<'_> {
     }
 }
 
-/// Appends whole lines to a locked file in one write, first ending a line that has no end. Where
-/// they stand then: a program without a lock may have come between.
+/// Appends whole lines to a locked file in one write, after ending a last line that has no end.
+/// Returns where the lines are: a program that takes no lock may have written before them.
 ///
-/// When it fails the file ends where it did, unless such a program went on behind these lines: to
-/// cut them off would take its line too. Then they stay, as much of them as was written.
+/// When it fails, the file is cut back to its old end, unless such a program has written behind
+/// these lines: cutting would remove its line too. Then whatever was written of them stays.
 pub(super) fn append_lines(file: &mut File, lines: &[u8], sync: bool) -> io::Result<Range<u64>> {
     append_and(file, lines, |file| match sync {
         true => file.sync_data(),

@@ -14,8 +14,8 @@ use sessionary_formats::json;
 
 /// One entry as its line: whatever is in it is kept to the byte. [`Entry::typed`] reads it.
 ///
-/// Entries share the text that was read of their file: who keeps one of them, or a clone, keeps all
-/// of it.
+/// Entries share the text that was read of their file: keeping one of them, or a clone, keeps all
+/// of that text in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     json: ByteString,
@@ -149,7 +149,8 @@ impl Entry {
         said(self.text(self.timestamp, |decoded| &decoded.timestamp))
     }
 
-    /// The same in ms since the epoch, as JavaScript reads dates; `None` where it cannot.
+    /// When it was written, in ms since the epoch, as JavaScript reads dates; `None` where it
+    /// cannot.
     pub fn time_ms(&self) -> Option<i64> {
         json::date_ms(self.timestamp()?)
     }

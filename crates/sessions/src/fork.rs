@@ -26,7 +26,8 @@ impl SessionManager {
         Self::fork_from_with(setup, source, cwd, &NewSession::default())
     }
 
-    /// The same with an id. The parent is the source, whatever `new` says.
+    /// Copies a session as [`SessionManager::fork_from`] does, with the id that `new` gives. The
+    /// parent is the source, whatever `new` says.
     pub fn fork_from_with(
         setup: &Setup,
         source: &Path,

@@ -222,7 +222,7 @@ fn info(dialect: Dialect, path: PathBuf) -> std::io::Result<Option<SessionInfo>>
             }
             dialect.fold_line(&mut fold, line);
             for piece in split(line) {
-                // A line that holds more than one value is none to the agent.
+                // The agent ignores a line that holds more than one value.
                 if let PieceKind::Value { fused: false } = piece.kind {
                     let value = &line[piece.range];
                     add(&mut fold, value, dialect.facts(value));

@@ -25,7 +25,7 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct LabelOf {
     pub text: String,
-    /// The same in JSON, as it is written.
+    /// The text in JSON, as it is written.
     pub json: Box<str>,
     /// When it was set, as the label entry says.
     pub timestamp: Option<Box<str>>,

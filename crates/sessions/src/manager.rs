@@ -120,7 +120,8 @@ impl SessionManager {
         Self::create_with(setup, cwd, &NewSession::default())
     }
 
-    /// The same with an id or a parent.
+    /// A session that begins now, as [`SessionManager::create`] makes it, with the id or the parent
+    /// that `new` gives.
     pub fn create_with(setup: &Setup, cwd: &str, new: &NewSession) -> Result<Self, Error> {
         let session_dir = setup.session_dir(cwd);
         Self::begin(setup, cwd, session_dir, true, new)
@@ -259,9 +260,9 @@ impl SessionManager {
             .map_or_else(Vec::new, |leaf| self.log.branch(leaf))
     }
 
-    /// All entries as a tree (pi: `getTree`). Every entry is in it once: of a cycle the first entry
-    /// is a root. (In pi's such entries vanish, and those that share an id are all the last of
-    /// them.)
+    /// All entries as a tree (pi: `getTree`). Every entry is in it once; the first entry of a cycle
+    /// is a root. (pi's tree lacks the entries of a cycle, and shows the last of several entries
+    /// with one id in place of each of them.)
     pub fn tree(&self) -> Tree<'_> {
         self.log.tree()
     }

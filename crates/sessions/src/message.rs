@@ -181,7 +181,7 @@ impl<'a> Message<'a> {
         &self.json
     }
 
-    /// The same, holding its own text.
+    /// This message with a text that it owns.
     pub fn into_owned(self) -> Message<'static> {
         Message {
             json: Cow::Owned(self.json.into_owned()),

@@ -33,8 +33,8 @@ impl SessionManager {
         Self::open_with(setup, path, None, false)
     }
 
-    /// The same with a working directory in place of the header's (pi: `cwdOverride`). The header
-    /// stays as it is.
+    /// Opens a session file with another working directory than its header's (pi: `cwdOverride`).
+    /// The header stays as it is. Otherwise as [`SessionManager::open`].
     pub fn open_in(setup: &Setup, path: &Path, cwd: &str) -> Result<Self, Error> {
         Self::open_with(setup, path, Some(cwd), false)
     }
@@ -68,8 +68,8 @@ impl SessionManager {
     }
 
     /// The id of the entry on a line of the file, counted from 1 as elsewhere in this library
-    /// (`L17`). Of a file of an old version the id that the entry will have. `None` where the line
-    /// is none, holds no entry, or one without an id.
+    /// (`L17`). In a file of an old version it is the id that the entry will have. `None` where
+    /// there is no such line, or it holds no entry, or one without an id.
     pub fn id_at_line(&self, line: u64) -> Result<Option<&str>, Error> {
         let Some(path) = self.session_file().filter(|_| self.written) else {
             return Ok(None);
@@ -182,7 +182,7 @@ impl SessionManager {
     }
 }
 
-/// The log of a file's entries. Its header is none of them, and a second one is nothing to anybody.
+/// The log of a file's entries. The header is not an entry, and further headers are ignored.
 fn log(dialect: Dialect, mut entries: Vec<Entry>) -> Log {
     entries.retain(|entry| entry.kind() != "session");
     Log::of(dialect, entries)

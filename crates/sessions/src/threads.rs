@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// `None`: no thread can be made, and whoever has work does it alone.
+/// `None`: no thread can be started, so callers do their work themselves.
 pub fn pool() -> Option<&'static ThreadPool> {
     // Not rayon's own, which panics where a thread is lacking.
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();

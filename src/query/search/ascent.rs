@@ -1,5 +1,5 @@
-//! Where do some entries stand in their session's tree? Told on the way up from the leaf, without
-//! an outline of the whole.
+//! Where do some entries stand in their session's tree? Found on the way up from the leaf, without
+//! an outline of the whole session.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -10,12 +10,12 @@ use crate::catalogue::entries::Ascended;
 use crate::model::BranchPlace;
 use crate::source::checkpoint::hash;
 
-/// The way from a session's leaf to its root, met in reverse file order.
+/// The way from a session's leaf to its root, read in reverse file order.
 ///
-/// It holds as long as a parent stands before its children and ids are not used twice where it
-/// matters; what is tangled otherwise is told so, and the whole outline must say.
+/// This works as long as parents stand before their children and no id that matters is used twice.
+/// Any other session is reported as tangled, and its whole outline must be read.
 pub(super) struct LeafPath {
-    /// Whose places are asked, the last one in the file first.
+    /// The entries whose places are asked for, the last one in the file first.
     asked: std::iter::Peekable<std::vec::IntoIter<i64>>,
     /// The last entry that the agent sees.
     leaf: Option<i64>,
@@ -27,9 +27,9 @@ pub(super) struct LeafPath {
     /// On the branch between its last compaction and what that kept, as far as is known.
     pending: Vec<i64>,
     places: HashMap<i64, BranchPlace>,
-    /// Ids that were met, as hashes: two that are alike by chance cost an outline, not an answer.
+    /// Hashes of the ids that were met. Two that collide cost an outline, never a wrong answer.
     met: HashSet<u64, FxBuildHasher>,
-    /// One of those asked for, or what a compaction kept, was not on the branch when it was met.
+    /// An entry that was asked for, or one that a compaction kept, was met off the branch.
     abandoned: bool,
     tangled: bool,
 }
@@ -78,7 +78,7 @@ impl LeafPath {
                 true => BranchPlace::Active,
                 false => BranchPlace::Compacted,
             });
-            // What was told of all above it rests on that.
+            // The places of all entries above it were derived from that.
             self.abandoned |= !is_next;
         }
         self.place(key, is_next, is_kept);
@@ -130,9 +130,9 @@ impl LeafPath {
         }
     }
 
-    /// Whether all stand on the branch: nothing that is met further up changes that. What stands
-    /// beside it may still turn out to be on it, by a parent that stands after its child: there the
-    /// way goes on up to the root.
+    /// Whether all stand on the branch: nothing that is met further up changes that. An entry
+    /// beside the branch may still turn out to be on it, if a parent stands after its child in the
+    /// file. So for such an entry the way goes on up to the root.
     fn is_told(&mut self) -> bool {
         self.asked.peek().is_none() && self.pending.is_empty() && !self.abandoned
     }
@@ -149,7 +149,7 @@ impl LeafPath {
         Some(self.places)
     }
 
-    /// What is pending stands here.
+    /// Gives this place to the entries that wait for one.
     fn settle(&mut self, place: BranchPlace) {
         let pending = self.pending.drain(..).map(|key| (key, place));
         self.places.extend(pending);
@@ -178,7 +178,8 @@ mod tests {
         sees: bool,
     }
 
-    /// The same from the whole session at once, ids resolved to their last entry.
+    /// Where each entry stands, found from the whole session at once: ids resolve to their last
+    /// entry.
     fn model(session: &[One], compactions: &[(i64, Option<String>)]) -> HashMap<i64, BranchPlace> {
         let by_id: HashMap<&str, usize> = session
             .iter()
@@ -217,7 +218,7 @@ mod tests {
             .collect()
     }
 
-    /// What the way up tells of the entries that are asked.
+    /// The places of the entries that are asked for, as the way up finds them.
     fn places(
         session: &[One],
         compactions: &[(i64, Option<String>)],
@@ -264,7 +265,7 @@ mod tests {
     #[test]
     fn an_ascent_tells_what_the_whole_session_tells_or_that_it_is_tangled() {
         let mut rng = StdRng::seed_from_u64(7);
-        let (mut told, mut tangled) = (0, 0);
+        let (mut placed, mut tangled) = (0, 0);
         for round in 0..8_000 {
             let tidy = round % 2 == 0;
             let length = rng.random_range(1..30);
@@ -306,7 +307,7 @@ mod tests {
             let model = model(&session, &compactions);
             match places(&session, &compactions, &asked) {
                 Some(places) => {
-                    told += 1;
+                    placed += 1;
                     for key in asked {
                         assert_eq!(
                             places.get(&key),
@@ -319,8 +320,8 @@ mod tests {
             }
         }
         assert!(
-            told > 4_000 && tangled > 400,
-            "{told} told, {tangled} tangled"
+            placed > 4_000 && tangled > 400,
+            "{placed} placed, {tangled} tangled"
         );
     }
 }

@@ -1,5 +1,5 @@
-//! What is asked, and of which sides? Each alternative of a query is asked of the words on disk and
-//! of all that they lack.
+//! What is searched, and where? Each alternative of a query is asked of the words on disk and of
+//! all the text that they lack.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::words::{
     search_any,
 };
 
-/// What filters leave.
+/// The entries that filters leave.
 pub(super) struct EntryFilter<'a> {
     pub filters: &'a Filters,
     pub left: FilteredEntries<'a>,
@@ -43,7 +43,7 @@ pub(super) struct PassageQuery<'q> {
     pub sieve: &'q EntryFilter<'q>,
 }
 
-/// Questions, asked of everything.
+/// A search, ready to be run over everything.
 pub(super) struct CompiledSearch<'a> {
     /// Of the directory that is asked for, or of all.
     pub here: Vec<SearchSource<'a>>,
@@ -57,7 +57,7 @@ pub(super) struct CompiledSearch<'a> {
 }
 
 impl CompiledSearch<'_> {
-    /// What matches, or may.
+    /// The passages that match, or may match.
     pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
         Ok(search_any(&self.here, order, most)?)
     }
@@ -79,7 +79,8 @@ impl CompiledSearch<'_> {
         (hit, entry, has_prompts): (&words::Hit, &StoredEntry, bool),
         pieces: &[String],
     ) -> Result<bool, Error> {
-        // What has no time of its own has one that the index may know by another name for a while.
+        // An entry without a time of its own takes one from elsewhere, and the index may still have
+        // an older value of that.
         if entry.time_ms.is_some() && entry.time_ms != hit.time_ms {
             return Ok(false);
         }
@@ -127,121 +128,167 @@ impl<'a> Search<'a> {
         questions: &[PassageQuery<'_>],
         then: impl FnOnce(&CompiledSearch<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        // Only the text itself tells.
-        let reads = |question: &PassageQuery<'_>| question.expr.is_some_and(Expr::reads_text);
-        let (words, done) = match questions.iter().all(reads) {
+        let alternatives: Vec<_> = questions.iter().map(CompiledAlternative::new).collect();
+        let (words, done) = match alternatives.iter().all(|one| one.reads_text()) {
             true => (None, 0),
             false => self.words()?,
         };
-        let mut dead = Vec::new();
-        if words.is_some() {
-            let gone = self.catalogue.dead(done)?;
-            dead.extend(gone.iter().map(|d| (d.first as u64, d.last as u64)));
-            dead.sort_unstable();
-        }
-        let here = each(questions, |sieve, key| sieve.left.holds(key));
-        let wide = each(questions, |sieve, key| sieve.holds_widely(key));
-        let either = each(questions, |sieve, key| {
-            sieve.left.holds(key) || sieve.holds_widely(key)
-        });
-        let sessions: Vec<_> = questions
-            .iter()
-            .map(|question| |session: i64| question.sieve.may_hold(session))
-            .collect();
-        let scans: Vec<Scan> = questions.iter().map(|q| Scan::new(q.expr)).collect();
-        let (mut overlays, mut scopes, mut failed) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let dead = match words {
+            Some(_) => self.dead_ranges(done)?,
+            None => Vec::new(),
+        };
         let (here_only, everywhere) = (&self.scope.cancel, &self.snapshot.config().cancel);
         let wanted = || !here_only.is_cancelled() && !everywhere.is_cancelled();
-        for (at, question) in questions.iter().enumerate() {
-            let f = question.sieve.filters;
-            let is_all = question.sieve.left.is_all();
-            let scope = Scope {
-                allow: (!is_all).then_some(&*here[at]),
-                sessions: None,
-                dead: &dead,
-                class: None,
-                kinds: pick(&f.kind),
-                roles: pick(&f.role),
-                tools: pick(&f.tool),
-                error: f.error,
-                times: TimeRange {
-                    since_ms: f.since_ms,
-                    until_ms: f.until_ms,
-                    outside_ms: &f.outside_ms,
-                },
-                now_ms: self.scope.now_ms,
-                wanted: Some(&wanted),
-            };
-            // What is elsewhere is counted as well.
-            let read = Scope {
-                allow: (!is_all).then_some(match question.sieve.wide {
-                    Some(_) => &*either[at],
-                    None => &*here[at],
-                }),
-                sessions: Some(&sessions[at]),
-                ..scope
-            };
-            let formats = &self.snapshot.config().formats;
-            let done = (words.is_some() && !reads(question)).then_some(done);
-            let mut progress = self.progress.borrow_mut();
-            let (mut parts, unread) =
-                scan_owed(self.catalogue, formats, done, &scans[at], &read, *progress)?;
-            drop(progress);
+        let common = Scope {
+            dead: &dead,
+            now_ms: self.scope.now_ms,
+            wanted: Some(&wanted),
+            ..Scope::default()
+        };
+        let (mut overlays, mut failed) = (Vec::new(), BTreeSet::new());
+        for alternative in &alternatives {
+            let done = (words.is_some() && !alternative.reads_text()).then_some(done);
+            let (overlay, unread) = self.overlay(alternative, common, done)?;
+            overlays.push(overlay);
             failed.extend(unread);
-            if f.asks_for_prompts() {
-                let prompts = Scope {
-                    kinds: ValueFilter::default(),
-                    ..read
-                };
-                let (part, changed) = scan_prompts(self.catalogue, formats, &scans[at], &prompts)?;
-                parts.push(part);
-                failed.extend(changed);
-            }
-            // What was read until then is not all.
-            self.check_wanted()?;
-            overlays.push(Overlay::new(&scans[at], parts));
-            scopes.push(scope);
         }
-        let sides: Vec<SearchSource<'_>> = questions
-            .iter()
-            .enumerate()
-            .map(|(at, question)| SearchSource {
-                disk: words.filter(|_| !reads(question)),
-                overlay: Some(&overlays[at]),
-                expr: question.expr,
-                scope: scopes[at],
-            })
-            .collect();
-        let wider = sides.iter().enumerate().map(|(at, side)| SearchSource {
-            scope: Scope {
-                allow: Some(&*wide[at]),
-                ..side.scope
-            },
-            ..*side
+        let pairs = alternatives.iter().zip(&overlays);
+        let here = pairs.map(|(alternative, overlay)| SearchSource {
+            disk: words.filter(|_| !alternative.reads_text()),
+            overlay: Some(overlay),
+            expr: alternative.question.expr,
+            scope: alternative.scope(common),
         });
-        let exprs = questions.iter().filter_map(|q| q.expr.cloned());
-        let exprs: Vec<Expr> = exprs.collect();
+        let here: Vec<SearchSource<'_>> = here.collect();
+        let pairs = alternatives.iter().zip(&here);
+        let everywhere = pairs.map(|(alternative, source)| SearchSource {
+            scope: Scope {
+                allow: Some(&*alternative.everywhere),
+                ..source.scope
+            },
+            ..*source
+        });
         then(&CompiledSearch {
-            everywhere: wider.collect(),
+            everywhere: everywhere.collect(),
             matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
-            marks: (questions.len() > 1 && !exprs.is_empty())
-                .then(|| Matcher::new(&Expr::Or(exprs))),
-            here: sides,
+            marks: marks_of_several(questions),
+            here,
             failed,
         })
     }
+
+    /// The keys that are outdated in words at batch `done`: ranges, ascending, both ends included.
+    fn dead_ranges(&self, done: i64) -> Result<Vec<(u64, u64)>, Error> {
+        let dead = self.catalogue.dead(done)?;
+        let ranges = dead.iter().map(|d| (d.first as u64, d.last as u64));
+        let mut ranges: Vec<_> = ranges.collect();
+        ranges.sort_unstable();
+        Ok(ranges)
+    }
+
+    /// All that words at batch `done` lack (`None`: there are no words to ask), and the sources
+    /// that could not be read.
+    fn overlay<'q>(
+        &self,
+        alternative: &'q CompiledAlternative<'q>,
+        common: Scope<'q>,
+        done: Option<i64>,
+    ) -> Result<(Overlay<'q>, BTreeSet<i64>), Error> {
+        let formats = &self.snapshot.config().formats;
+        let (scan, scope) = (&alternative.scan, alternative.overlay_scope(common));
+        let mut progress = self.progress.borrow_mut();
+        let owed = scan_owed(self.catalogue, formats, done, scan, &scope, *progress);
+        drop(progress);
+        let (mut parts, mut failed) = owed?;
+        if alternative.question.sieve.filters.asks_for_prompts() {
+            let prompts = Scope {
+                kinds: ValueFilter::default(),
+                ..scope
+            };
+            let (part, changed) = scan_prompts(self.catalogue, formats, scan, &prompts)?;
+            parts.push(part);
+            failed.extend(changed);
+        }
+        // A cancelled scan ends early, so its parts are incomplete.
+        self.check_wanted()?;
+        Ok((Overlay::new(scan, parts), failed))
+    }
 }
 
-/// What is asked of a key, for each question.
-fn each<'q>(
-    questions: &'q [PassageQuery<'q>],
-    allow: fn(&EntryFilter<'_>, u64) -> bool,
-) -> Vec<Box<dyn Fn(u64) -> bool + 'q>> {
-    let mut each: Vec<Box<dyn Fn(u64) -> bool + 'q>> = Vec::new();
-    for question in questions {
-        each.push(Box::new(move |key| allow(question.sieve, key)));
+/// Whether an entry is wanted, by its key.
+type KeyTest<'q> = Box<dyn Fn(u64) -> bool + 'q>;
+
+/// One alternative of a query, made ready to be asked.
+struct CompiledAlternative<'q> {
+    question: PassageQuery<'q>,
+    scan: Scan,
+    /// What the filters leave in the directory that is asked for, or in all.
+    here: KeyTest<'q>,
+    /// What they leave in all directories.
+    everywhere: KeyTest<'q>,
+    /// What they leave here or everywhere.
+    either: KeyTest<'q>,
+    /// Whether the filters may leave anything of a session.
+    sessions: Box<dyn Fn(i64) -> bool + 'q>,
+}
+
+impl<'q> CompiledAlternative<'q> {
+    fn new(question: &PassageQuery<'q>) -> CompiledAlternative<'q> {
+        let sieve = question.sieve;
+        CompiledAlternative {
+            question: *question,
+            scan: Scan::new(question.expr),
+            here: Box::new(|key| sieve.left.holds(key)),
+            everywhere: Box::new(|key| sieve.holds_widely(key)),
+            either: Box::new(|key| sieve.left.holds(key) || sieve.holds_widely(key)),
+            sessions: Box::new(|session| sieve.may_hold(session)),
+        }
     }
-    each
+
+    /// Whether only the text itself can answer: the words on disk are not asked then.
+    fn reads_text(&self) -> bool {
+        self.question.expr.is_some_and(Expr::reads_text)
+    }
+
+    /// `common` with this alternative's filters, for the directory that is asked for.
+    fn scope<'s>(&'s self, common: Scope<'s>) -> Scope<'s> {
+        let EntryFilter { filters, left, .. } = self.question.sieve;
+        Scope {
+            allow: (!left.is_all()).then_some(&*self.here),
+            kinds: pick(&filters.kind),
+            roles: pick(&filters.role),
+            tools: pick(&filters.tool),
+            error: filters.error,
+            times: TimeRange {
+                since_ms: filters.since_ms,
+                until_ms: filters.until_ms,
+                outside_ms: &filters.outside_ms,
+            },
+            ..common
+        }
+    }
+
+    /// What is scanned for an overlay. Where other directories are counted as well, their entries
+    /// are part of it.
+    fn overlay_scope<'s>(&'s self, common: Scope<'s>) -> Scope<'s> {
+        let sieve = self.question.sieve;
+        let allow = match sieve.wide {
+            Some(_) => &*self.either,
+            None => &*self.here,
+        };
+        Scope {
+            allow: (!sieve.left.is_all()).then_some(allow),
+            sessions: Some(&*self.sessions),
+            ..self.scope(common)
+        }
+    }
+}
+
+/// Finds what any of several questions looks for; `None` where there is one, or none has words.
+fn marks_of_several(questions: &[PassageQuery<'_>]) -> Option<Matcher> {
+    let exprs = questions.iter().filter_map(|q| q.expr.cloned());
+    let exprs: Vec<Expr> = exprs.collect();
+    (questions.len() > 1 && !exprs.is_empty()).then(|| Matcher::new(&Expr::Or(exprs)))
 }
 
 fn pick(names: &Names) -> ValueFilter<'_> {

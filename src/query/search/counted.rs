@@ -1,6 +1,6 @@
 //! How much matches in all? Passages that the index cannot decide on (phrases in what tools print)
-//! are read and counted as long as there are few; of more the answer tells how many may match. So
-//! it tells the same whatever the length of its page.
+//! are read and counted as long as there are few. If there are more, the count says how many may
+//! match. Either way it does not depend on the length of the page.
 
 use std::collections::HashSet;
 
@@ -13,14 +13,14 @@ use crate::model::Class;
 use crate::query::show::Reader;
 use crate::words::{self, Order, SearchSource, search_any};
 
-/// So many passages are read to be counted, and so many bytes of lines, at most: as long as a
-/// search takes otherwise.
+/// At most so many passages, and so many bytes of lines, are read to be counted: that takes about
+/// as long as the rest of a search.
 const MOST: usize = 1024;
 const MOST_BYTES: u64 = 2 << 20;
 
 /// How much matches.
 pub(super) struct MatchCounts {
-    /// Passages that match; those that may match where they were too many to be read.
+    /// Passages that match; where too many would have to be read, those that may match.
     pub total: u64,
     /// Sessions of these.
     pub sessions: u64,
@@ -28,7 +28,7 @@ pub(super) struct MatchCounts {
     pub is_exact: bool,
     /// Passages that may match, read or not.
     candidates: u64,
-    /// Those of them that were read, and do not.
+    /// The candidates that were read and do not match.
     refuted: HashSet<(u64, Class)>,
 }
 
@@ -38,7 +38,7 @@ impl MatchCounts {
         self.refuted.contains(&(hit.key, hit.class))
     }
 
-    /// The same, of which somebody has found that nothing matches after all.
+    /// These counts, with none left: reading the candidates has shown that nothing matches.
     pub fn emptied(self) -> Self {
         Self {
             total: 0,
@@ -48,8 +48,8 @@ impl MatchCounts {
         }
     }
 
-    /// How much more this is than what `less` has counted of the same, and whether it is certain.
-    /// Of passages that may match those that are among both are no difference.
+    /// How much more this is than `less`, which counted a part of the same passages, and whether
+    /// that is certain. Passages that may match and are in both counts make no difference.
     pub fn beyond(&self, less: &Self) -> (u64, bool) {
         match self.is_exact && less.is_exact {
             true => (self.total.saturating_sub(less.total), true),

@@ -3,7 +3,7 @@
 //! Scores change while sessions are added, so no score tells where a page ended. A cursor names
 //! what was shown; the next page is the best of the rest. Nothing is shown twice, nothing is lost.
 //!
-//! It names the question as well: what another one has shown is no part of this one's answer.
+//! It names the question as well, so that a cursor of another question is refused.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! How is what was found spread over agents, projects, roles and days?
+//! How are the matches spread over agents, projects, roles and days?
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

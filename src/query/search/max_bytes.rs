@@ -1,11 +1,11 @@
-//! How is an answer kept to its bytes? Hits are left to the next page; where a single one is too
-//! much, what else there is is shortened or left out, and the answer names it.
+//! How does an answer keep within its limit of bytes? Hits are left to the next page. Where a
+//! single hit is too long, other parts are shortened or left out, and the answer names them.
 
 use super::cursor::{DIGITS, Fingerprint, SeenHits};
 use crate::error::Error;
 use crate::model::{HitGroup, SearchAnswer, SessionRow, acts};
 
-/// A hit of the page: its place in the answer, and what a cursor says of it.
+/// A hit of the page: its place in the answer, and how a cursor names it.
 pub(super) struct PageHit {
     pub group: usize,
     pub prints: (Fingerprint, Option<Fingerprint>),
@@ -17,9 +17,9 @@ impl PageHit {
     }
 }
 
-/// The cursor behind what was shown and these.
-pub(super) fn cursor(shown: &SeenHits, told: &[PageHit]) -> String {
-    shown.cursor(told.iter().flat_map(PageHit::prints))
+/// The cursor behind what was shown and the hits on this page.
+pub(super) fn cursor(shown: &SeenHits, hits_on_page: &[PageHit]) -> String {
+    shown.cursor(hits_on_page.iter().flat_map(PageHit::prints))
 }
 
 /// Bytes of its JSON on one line, with what acts on a terminal written as an escape.
@@ -30,13 +30,14 @@ pub(super) fn bytes(of: &impl serde::Serialize) -> usize {
     json.len() + longer.sum::<usize>()
 }
 
-/// Keep the answer, whose hits are `told`, to `most` bytes with the end of its line.
+/// Keep the answer, whose hits are `hits_on_page`, to at most `most` bytes with the end of its
+/// line.
 ///
 /// # Errors
 /// [`Error::TooFewBytes`] when nothing more can be left out.
 pub(super) fn fit(
     answer: &mut SearchAnswer,
-    mut told: Vec<PageHit>,
+    mut hits_on_page: Vec<PageHit>,
     shown: &SeenHits,
     most: usize,
 ) -> Result<(), Error> {
@@ -45,7 +46,7 @@ pub(super) fn fit(
         return Ok(());
     }
     // Beside hits, the rest takes no more than half.
-    if !told.is_empty() {
+    if !hits_on_page.is_empty() {
         if answer.facets.as_ref().is_some_and(|f| bytes(f) > most / 2) {
             leave_out_facets(answer);
         }
@@ -55,7 +56,7 @@ pub(super) fn fit(
             note(answer, "named");
         }
     }
-    leave_hits(answer, &mut told, shown, most);
+    leave_hits(answer, &mut hits_on_page, shown, most);
     for give_up in [
         leave_out_facets as fn(&mut SearchAnswer),
         leave_out_named,
@@ -90,14 +91,22 @@ pub(super) fn fit(
     }
 }
 
-/// Leave as many hits to the next page as must be; the first stays.
-fn leave_hits(answer: &mut SearchAnswer, told: &mut Vec<PageHit>, shown: &SeenHits, most: usize) {
+/// Leave as many hits to the next page as needed; the first stays.
+fn leave_hits(
+    answer: &mut SearchAnswer,
+    hits_on_page: &mut Vec<PageHit>,
+    shown: &SeenHits,
+    most: usize,
+) {
     let groups = std::mem::take(&mut answer.sessions);
     let had = answer.cursor.take();
     let rest = bytes(answer) + 1 - "null".len();
     answer.sessions = groups;
     let begun = cursor(shown, &[]).len() + 2;
-    let mut digits: usize = told.iter().map(|told| told.prints().count() * DIGITS).sum();
+    let mut digits: usize = hits_on_page
+        .iter()
+        .map(|hit| hit.prints().count() * DIGITS)
+        .sum();
     let mut hits: usize = answer.sessions.iter().map(|group| bytes(group) + 1).sum();
     let mut left = false;
     loop {
@@ -105,10 +114,12 @@ fn leave_hits(answer: &mut SearchAnswer, told: &mut Vec<PageHit>, shown: &SeenHi
             true => begun + digits,
             false => "null".len(),
         };
-        if told.len() <= 1 || rest + hits + ends <= most {
+        if hits_on_page.len() <= 1 || rest + hits + ends <= most {
             break;
         }
-        let Some(last) = told.pop() else { break };
+        let Some(last) = hits_on_page.pop() else {
+            break;
+        };
         digits -= last.prints().count() * DIGITS;
         left = true;
         if let Some(group) = answer.sessions.get_mut(last.group) {
@@ -121,7 +132,7 @@ fn leave_hits(answer: &mut SearchAnswer, told: &mut Vec<PageHit>, shown: &SeenHi
         }
     }
     answer.cursor = match left {
-        true => Some(cursor(shown, told)),
+        true => Some(cursor(shown, hits_on_page)),
         false => had,
     };
 }
@@ -172,7 +183,7 @@ fn snippets(answer: &mut SearchAnswer) -> Vec<&mut String> {
     hits.map(|hit| &mut hit.snippet).collect()
 }
 
-/// Matches that were cut off are marked no more.
+/// Drop the highlights of matches that were cut off.
 fn keep_highlights(answer: &mut SearchAnswer) {
     for hit in answer.sessions.iter_mut().flat_map(|group| &mut group.hits) {
         let end = hit.snippet.trim_end_matches(CUT).len();
@@ -180,7 +191,7 @@ fn keep_highlights(answer: &mut SearchAnswer) {
     }
 }
 
-/// What stands where text was cut off.
+/// Marks the place where text was cut off.
 const CUT: char = '…';
 
 /// Cut these texts at their ends until so many bytes of JSON are gone, or nothing is left of them.

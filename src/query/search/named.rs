@@ -1,5 +1,5 @@
-//! Does the query name a session or an entry, rather than text? Ids are no words: what they name is
-//! told beside the hits.
+//! Does the query name a session or an entry, rather than text? Ids are not indexed as words, so
+//! what they name is shown beside the hits.
 
 use super::Search;
 use crate::catalogue::entries::StoredEntry;
@@ -10,7 +10,7 @@ use crate::query::show::address;
 
 /// The fewest characters of an id that are taken for one.
 const SHORTEST: usize = 4;
-/// Sessions and entries told at most, unless all hits are.
+/// At most so many sessions and entries are shown, unless all hits are.
 const MOST: usize = 10;
 
 impl Search<'_> {

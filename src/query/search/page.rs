@@ -1,5 +1,5 @@
-//! Which hits does the page show? Candidates come best first; what only their text tells (that they
-//! do not match after all, repeat another, or should stand further down) is told here.
+//! Which hits does the page show? Candidates come best first. Here their text is read, which may
+//! show that they do not match after all, repeat another hit, or belong further down.
 
 use std::cmp::Ordering;
 use std::collections::hash_map::Entry;
@@ -31,14 +31,15 @@ const INJECTED: f32 = 0.2;
 const PASTED: f32 = 0.5;
 /// What is left of the score of this program's own calls and answers.
 const OWN: f32 = 0.2;
-/// Shorter prose may be said twice without being a copy.
+/// Prose of fewer bytes may be repeated without being a copy.
 const COPIED: usize = 80;
-/// A copy counts where it stands so near behind the hit or the copy before it, in candidates and in
-/// bytes of their lines. So much is looked at behind a page: it counts what a longer one would.
+/// A copy is counted only if it follows the hit, or the copy before it, within so many candidates
+/// and bytes of their lines. So much is read behind a page, so that a short page counts the copies
+/// that a longer one would.
 pub(super) const AHEAD: usize = 16;
 const AHEAD_BYTES: u64 = 64 << 10;
-/// So many bytes of lines are read in vain for a page, at most: of candidates that only their text
-/// decides on, and that do not match.
+/// At most so many bytes of lines are read in vain for a page. These are lines of candidates that
+/// only their text can decide on, and that turn out not to match.
 const VAIN_BYTES: u64 = 16 << 20;
 
 /// Hits on their way to the page.
@@ -53,19 +54,19 @@ pub(super) struct Page<'a, 's> {
     next: usize,
     /// Bytes of their lines.
     bytes: u64,
-    /// Bytes of lines that were read of those which do not match.
+    /// Bytes of lines that were read of candidates which do not match.
     vain: u64,
     /// Those whose text lowered their score, until it is their turn.
     late: BinaryHeap<ReadHit>,
     ready: Vec<ReadHit>,
-    /// By fingerprint of its line or text, the hit that says it: its first fingerprint.
+    /// By the fingerprint of a line or text, the first fingerprint of the hit that says it.
     seen: HashMap<Fingerprint, Fingerprint>,
     copies: HashMap<Fingerprint, Copies>,
     own: HashMap<i64, HashSet<i64>>,
     reader: Reader<'a>,
     /// Some candidate matches.
     matched: bool,
-    /// Candidates that may match, but were not read: so many were read in vain.
+    /// Candidates that may match, but were not read, because too many were read in vain before.
     pub unverified: u64,
     /// Some bytes were no longer what was catalogued.
     pub stale: bool,
@@ -83,7 +84,7 @@ struct ReadHit {
     hit: Hit,
 }
 
-/// Of one hit.
+/// The copies of one hit.
 struct Copies {
     count: u64,
     /// Which candidate the hit or its last copy was, and the bytes up to its end.
@@ -159,8 +160,8 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// Whether no candidate matches, once there are no more: with a match there is a hit, or it was
-    /// shown before.
+    /// Whether no candidate matches, once there are no more. Any match would be a hit, or would
+    /// have been shown before.
     pub fn has_no_match(&self) -> bool {
         !self.matched && self.unverified == 0
     }
@@ -296,7 +297,7 @@ impl<'a, 's> Page<'a, 's> {
         if self.counted.refutes(hit) {
             return Ok(None);
         }
-        // Who asks for all hits waits for them.
+        // Whoever asks for all hits accepts the wait.
         if hit.needs_check && self.vain > VAIN_BYTES && self.limit < usize::MAX {
             self.unverified += 1;
             return Ok(None);
@@ -342,7 +343,7 @@ impl<'a, 's> Page<'a, 's> {
         }))
     }
 
-    /// Whether a hit before says the same; where it stands near, it is counted as a copy of that.
+    /// Whether an earlier hit says the same. If that is near, this one is counted as its copy.
     fn is_copy(&mut self, print: Fingerprint) -> bool {
         let Some(own) = self.seen.get(&print) else {
             return false;
@@ -357,7 +358,7 @@ impl<'a, 's> Page<'a, 's> {
         true
     }
 
-    /// What its text makes of a score.
+    /// The factor by which its text lowers the score of a hit.
     fn factor(
         &mut self,
         hit: &words::Hit,
@@ -396,36 +397,20 @@ impl<'a, 's> Page<'a, 's> {
         }
     }
 
-    /// Put the page into the answer: hits by session, or each by itself. Returns what they are.
+    /// Put the page into the answer: hits by session, or each by itself. Returns where each is.
     pub fn finish(mut self, answer: &mut SearchAnswer) -> Result<Vec<PageHit>, Error> {
         let search = self.search;
         let ready = std::mem::take(&mut self.ready);
-        let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
-        for ReadHit { entry, .. } in &ready {
-            let of = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
-            of.push(entry);
-        }
-        let numbers: Vec<i64> = entries.keys().copied().collect();
-        let sessions: HashMap<i64, StoredSession> = search
-            .catalogue
-            .sessions_by_number(&numbers)?
-            .into_iter()
-            .map(|s| (s.session, s))
-            .collect();
-        let mut standing: HashMap<i64, BranchPlace> = HashMap::new();
-        for (number, entries) in &entries {
-            if let Some(session) = sessions.get(number) {
-                standing.extend(places(search, session, entries)?);
-            }
-        }
+        let sessions = sessions_of(search, &ready)?;
+        let standing = places_of(search, &sessions, &ready)?;
         let mut branches: HashMap<i64, Branches> = HashMap::new();
-        // What is certainly too much is not made.
+        // Hits that certainly do not fit are not built.
         let room = match search.scope.max_bytes {
             0 => usize::MAX,
             most => most,
         };
         let mut taken = 0;
-        let mut told: Vec<PageHit> = Vec::new();
+        let mut hits_on_page: Vec<PageHit> = Vec::new();
         let mut groups: Vec<(i64, HitGroup)> = Vec::new();
         for ReadHit {
             entry,
@@ -460,7 +445,7 @@ impl<'a, 's> Page<'a, 's> {
             let mut known = groups.iter().map(|(known, _)| *known);
             let known = known.position(|known| known == number && !search.scope.flat);
             let group = known.unwrap_or(groups.len());
-            told.push(PageHit { group, prints });
+            hits_on_page.push(PageHit { group, prints });
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
                 None => {
@@ -474,7 +459,41 @@ impl<'a, 's> Page<'a, 's> {
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
-        answer.cursor = self.more.then(|| max_bytes::cursor(search.shown, &told));
-        Ok(told)
+        answer.cursor = self
+            .more
+            .then(|| max_bytes::cursor(search.shown, &hits_on_page));
+        Ok(hits_on_page)
     }
+}
+
+/// The sessions of these hits, by number.
+fn sessions_of(
+    search: &Search<'_>,
+    hits: &[ReadHit],
+) -> Result<HashMap<i64, StoredSession>, Error> {
+    let numbers = hits.iter().map(|hit| hit.entry.key >> ARRIVAL_BITS);
+    let numbers: HashSet<i64> = numbers.collect();
+    let numbers: Vec<i64> = numbers.into_iter().collect();
+    let sessions = search.catalogue.sessions_by_number(&numbers)?;
+    Ok(sessions.into_iter().map(|s| (s.session, s)).collect())
+}
+
+/// Where these hits stand in the trees of their sessions, by key.
+fn places_of(
+    search: &Search<'_>,
+    sessions: &HashMap<i64, StoredSession>,
+    hits: &[ReadHit],
+) -> Result<HashMap<i64, BranchPlace>, Error> {
+    let mut entries: HashMap<i64, Vec<&StoredEntry>> = HashMap::new();
+    for ReadHit { entry, .. } in hits {
+        let of_session = entries.entry(entry.key >> ARRIVAL_BITS).or_default();
+        of_session.push(entry);
+    }
+    let mut standing = HashMap::new();
+    for (number, entries) in &entries {
+        if let Some(session) = sessions.get(number) {
+            standing.extend(places(search, session, entries)?);
+        }
+    }
+    Ok(standing)
 }

@@ -1,5 +1,4 @@
-//! What does a candidate say? It is read again from its file, and asked whether that is what was
-//! looked for.
+//! What does a candidate say? It is read again from its file, and checked against the query.
 
 use super::Search;
 use super::compiled::CompiledSearch;
@@ -13,10 +12,10 @@ use crate::words::{self, SearchSource, WordsError};
 pub(super) enum CandidateCheck {
     /// It says what is asked for.
     Match(Passage),
-    /// The index could not tell, and it does not.
+    /// The index could not tell, and the text does not match.
     Other,
-    /// Its line has changed since it was catalogued, or cannot be read: what it says now is for the
-    /// next check to find.
+    /// Its line has changed since it was catalogued, or cannot be read. What it says now is found
+    /// by the next check of the files.
     Stale,
 }
 
@@ -40,7 +39,7 @@ impl Search<'_> {
         }
     }
 
-    /// Read a candidate, and ask it what `sides` ask.
+    /// Read a candidate, and check whether it matches what `sides` ask for.
     ///
     /// # Errors
     /// [`Error::Store`] when the index was certain, and its line, which is as it was, says
@@ -56,7 +55,7 @@ impl Search<'_> {
         let Some((text, record)) = reader.unmasked(entry)? else {
             return Ok(CandidateCheck::Stale);
         };
-        // What stands beside the words' text is found whatever they say.
+        // Prompts are not among the words, so what the words hold does not matter for them.
         let has_prompts = entry.flags & flag::PROMPT != 0 && self.query.asks_for_prompts();
         let mut pieces = Vec::new();
         if has_prompts {
@@ -64,8 +63,8 @@ impl Search<'_> {
         }
         let of_class = text.into_iter().filter(|(class, _)| *class == hit.class);
         pieces.extend(of_class.flat_map(|(_, pieces)| pieces));
-        let is_told = has_prompts || entry.role.as_deref() == Some("system");
-        if is_told && !hit.needs_check
+        let holds_prompt = has_prompts || entry.role.as_deref() == Some("system");
+        if holds_prompt && !hit.needs_check
             || asked.confirms(self, sides, (hit, entry, has_prompts), &pieces)?
         {
             return Ok(CandidateCheck::Match(Passage { record, pieces }));

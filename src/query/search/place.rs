@@ -35,7 +35,7 @@ pub(super) fn places(
         false => catalogue.leaf(session.session)?,
     };
     if leaf.is_some() {
-        // Among those with ids one that has none stands nowhere.
+        // In a session whose entries have ids, an entry without one has no place in the tree.
         asked.retain(|entry| entry.id.is_some());
     }
     if asked.is_empty() {

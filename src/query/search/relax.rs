@@ -2,6 +2,7 @@
 
 use super::Search;
 use super::compiled::{EntryFilter, PassageQuery};
+use super::counted::MatchCounts;
 use super::endings::forms;
 use crate::error::Error;
 use crate::model::{Expr, HitGroup, SearchAnswer};
@@ -9,11 +10,11 @@ use crate::query::filter::FilteredEntries;
 use crate::syntax::Filters;
 use crate::words::{other_tokens, single_token};
 
-/// Shorter words have too many neighbours.
+/// Characters of a word that may have a typo: shorter words have too many neighbours.
 const SHORTEST: usize = 4;
-/// Shorter words are the beginning of too many.
+/// Characters of a word that may go on: shorter words are the beginning of too many.
 const SHORTEST_BEGINNING: usize = 3;
-/// Words shown of those that were found besides.
+/// At most so many of the words that were found besides are shown.
 const MOST_ALSO: usize = 5;
 
 /// Some of the words instead of all. What is excluded stays excluded.
@@ -43,8 +44,8 @@ pub(super) fn each(
     some.then(|| relaxed.into_iter().zip(exprs).map(or_itself).collect())
 }
 
-/// The same with a typo, another ending or what comes after it allowed in each word; `None` where
-/// no word may have any. What is excluded is taken by the letter.
+/// `expr` with a typo, another ending or more letters at the end allowed in each word; `None` where
+/// no word may have any. What is excluded must match to the letter.
 pub(super) fn near(expr: &Expr) -> Option<Expr> {
     let mut changed = false;
     let near = with_others(expr, &mut changed);
@@ -84,15 +85,16 @@ fn others(text: &str) -> Vec<Expr> {
     others
 }
 
-/// Numbers, hashes and identifiers of several parts are meant as they are.
+/// Whether the word may be mistyped. Numbers, hashes and identifiers of several parts are taken to
+/// the letter.
 fn may_have_typo(text: &str) -> bool {
     text.chars().count() >= SHORTEST
         && text.chars().all(char::is_alphabetic)
         && !text.chars().skip(1).any(char::is_uppercase)
 }
 
-/// Words that are typed halfway: of commits, too, and of names that go on with a number (`oauth` of
-/// `OAuth2Token`). CJK is no single token.
+/// Whether the word may be the beginning of a longer one: of the hash of a commit, too, or of a
+/// name that goes on with a number (`oauth` of `OAuth2Token`). CJK text is not a single token.
 fn may_go_on(text: &str) -> bool {
     single_token(text).is_some_and(|word| word.chars().count() >= SHORTEST_BEGINNING)
 }
@@ -127,7 +129,7 @@ pub(super) fn also(exprs: &[Option<Expr>], groups: &[HitGroup]) -> Vec<String> {
     also
 }
 
-/// The words that may be others.
+/// The words of an expression that may stand for others.
 fn words<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
     match expr {
         Expr::Word(text) if !others(text).is_empty() => found.push(text),
@@ -139,7 +141,7 @@ fn words<'e>(expr: &'e Expr, found: &mut Vec<&'e str>) {
     }
 }
 
-/// What a passage must say, each by itself.
+/// The parts that a passage must say, without those that it must not.
 fn wanted(expr: &Expr) -> Vec<&Expr> {
     match expr {
         Expr::And(members) => members
@@ -176,92 +178,112 @@ fn joined(members: &[Expr], sign: &str) -> String {
 }
 
 impl Search<'_> {
-    /// Which words nothing holds, and whether it is the filters that leave nothing.
+    /// Why there are no hits: which words nothing holds, how many hits some of the words would
+    /// have, and how many there would be without filters.
     pub(super) fn explain_nothing(
         &self,
         questions: &[PassageQuery<'_>],
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
-        let mut several = false;
-        // What was typed, asked of every alternative that has it.
-        let mut parts: Vec<(String, Vec<PassageQuery<'_>>)> = Vec::new();
-        for question in questions {
-            let members = question.expr.map(wanted).unwrap_or_default();
-            several |= members.len() > 1;
-            for member in members {
-                let part = PassageQuery {
-                    expr: Some(member),
-                    ..*question
-                };
-                let typed = typed(member);
-                match parts.iter_mut().find(|(known, _)| *known == typed) {
-                    Some((_, asked)) => asked.push(part),
-                    None => parts.push((typed, vec![part])),
-                }
-            }
-        }
-        for (typed, asked) in parts {
-            // Alone it was asked for already.
+        for (typed, asked) in parts(questions) {
+            // A part that is the whole query was asked for already.
             let is_all = questions.len() == 1 && questions[0].expr == asked[0].expr;
             if !is_all && self.count(&asked)?.total > 0 {
                 continue;
             }
-            // Of a phrase the words that nothing holds say more.
-            let mut words = Vec::new();
-            if let Some(Expr::Phrase(text)) = asked[0].expr {
-                for word in text.split_whitespace().filter(|word| *word != text) {
-                    let expr = Expr::Word(word.to_owned());
-                    let alone = asked.iter().map(|question| PassageQuery {
-                        expr: Some(&expr),
-                        ..*question
-                    });
-                    let is_told = words.iter().any(|told| told == word);
-                    // A sign between words is none, and what it finds says nothing.
-                    if !is_told
-                        && word.chars().any(char::is_alphanumeric)
-                        && self.count(&alone.collect::<Vec<_>>())?.total == 0
-                    {
-                        words.push(word.to_owned());
-                    }
-                }
-            }
-            match words.is_empty() {
-                true => answer.missing.push(typed),
-                false => answer.missing.extend(words),
+            match self.missing_words(&asked)? {
+                words if words.is_empty() => answer.missing.push(typed),
+                words => answer.missing.extend(words),
             }
         }
-        if several {
-            let exprs: Vec<_> = questions.iter().map(|q| q.expr.map(any)).collect();
-            let some = exprs
-                .iter()
-                .zip(questions)
-                .map(|(expr, question)| PassageQuery {
-                    expr: expr.as_ref(),
-                    ..*question
-                });
-            let some = self.count(&some.collect::<Vec<_>>())?;
+        let mut exprs = questions.iter().filter_map(|question| question.expr);
+        if exprs.any(|expr| wanted(expr).len() > 1) {
+            let some = self.count_any(questions)?;
             answer.with_any = Some(some.total);
             answer.counts_exact &= some.is_exact;
         }
         let none = Filters::default();
         if questions.iter().any(|q| *q.sieve.filters != none) {
-            let cwd = self.scope.cwd.as_deref();
-            let sieve = EntryFilter {
-                filters: &none,
-                left: FilteredEntries::new(self.snapshot, &none, cwd)?,
-                wide: None,
-            };
-            let bare = questions.iter().filter(|question| question.expr.is_some());
-            let bare = bare.map(|question| PassageQuery {
-                expr: question.expr,
-                sieve: &sieve,
-            });
-            let bare = self.count(&bare.collect::<Vec<_>>())?;
+            let bare = self.count_without_filters(questions)?;
             answer.without_filters = Some(bare.total);
             answer.counts_exact &= bare.is_exact;
         }
         Ok(())
     }
+
+    /// The words of a phrase that nothing holds: they say more than the phrase does. Empty for
+    /// anything else.
+    fn missing_words(&self, asked: &[PassageQuery<'_>]) -> Result<Vec<String>, Error> {
+        let mut missing: Vec<String> = Vec::new();
+        let Some(Expr::Phrase(text)) = asked[0].expr else {
+            return Ok(missing);
+        };
+        for word in text.split_whitespace().filter(|word| *word != text) {
+            let expr = Expr::Word(word.to_owned());
+            let alone = asked.iter().map(|question| PassageQuery {
+                expr: Some(&expr),
+                ..*question
+            });
+            // Signs between words are not indexed, so counting them says nothing.
+            if !missing.iter().any(|known| known == word)
+                && word.chars().any(char::is_alphanumeric)
+                && self.count(&alone.collect::<Vec<_>>())?.total == 0
+            {
+                missing.push(word.to_owned());
+            }
+        }
+        Ok(missing)
+    }
+
+    /// How many passages say some of the words instead of all.
+    fn count_any(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
+        let exprs: Vec<_> = questions.iter().map(|q| q.expr.map(any)).collect();
+        let some = exprs
+            .iter()
+            .zip(questions)
+            .map(|(expr, question)| PassageQuery {
+                expr: expr.as_ref(),
+                ..*question
+            });
+        self.count(&some.collect::<Vec<_>>())
+    }
+
+    /// How many passages match when only the directory counts.
+    fn count_without_filters(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
+        let none = Filters::default();
+        let cwd = self.scope.cwd.as_deref();
+        let sieve = EntryFilter {
+            filters: &none,
+            left: FilteredEntries::new(self.snapshot, &none, cwd)?,
+            wide: None,
+        };
+        let bare = questions.iter().filter(|question| question.expr.is_some());
+        let bare = bare.map(|question| PassageQuery {
+            expr: question.expr,
+            sieve: &sieve,
+        });
+        self.count(&bare.collect::<Vec<_>>())
+    }
+}
+
+/// What passages must say part by part: each part as it was typed, with the questions that ask for
+/// it.
+fn parts<'q>(questions: &[PassageQuery<'q>]) -> Vec<(String, Vec<PassageQuery<'q>>)> {
+    let mut parts: Vec<(String, Vec<PassageQuery<'q>>)> = Vec::new();
+    for question in questions {
+        for member in question.expr.map(wanted).unwrap_or_default() {
+            let part = PassageQuery {
+                expr: Some(member),
+                ..*question
+            };
+            let typed = typed(member);
+            match parts.iter_mut().find(|(known, _)| *known == typed) {
+                Some((_, asked)) => asked.push(part),
+                None => parts.push((typed, vec![part])),
+            }
+        }
+    }
+    parts
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Which values of filters does nothing in the index have? Such a value may be right all the same,
-//! so this is told only where nothing was found.
+//! so they are listed only where nothing was found.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -12,7 +12,7 @@ use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
 use crate::syntax::{FilterValue, distance};
 
-/// Values told at most: of those that there are, and of those that nothing has.
+/// At most so many unknown values are listed, and so many known ones for each of them.
 const MOST: usize = 10;
 /// Bytes of a value beyond which nobody has misspelt one.
 const LONGEST: usize = 128;
@@ -33,7 +33,7 @@ impl Search<'_> {
             if self.is_known(typed, &known)? {
                 continue;
             }
-            // Sessions and files are too many to be told.
+            // There are too many sessions and files to list them.
             let mut known = match typed.field.as_str() {
                 "session" | "file" => Vec::new(),
                 "project" if !typed.value.contains(['/', '\\']) => {
@@ -70,7 +70,7 @@ impl Search<'_> {
         let value = typed.value.as_str();
         Ok(match typed.field.as_str() {
             "file" => !with_file(self.catalogue, &[value.to_owned()])?.is_empty(),
-            // Prompts are kept apart.
+            // System prompts are stored apart from the kinds of entries.
             "kind" if value.eq_ignore_ascii_case("system") => true,
             "agent" | "role" | "kind" | "tool" | "status" => {
                 known.iter().any(|one| one.eq_ignore_ascii_case(value))
@@ -147,8 +147,8 @@ fn add(known: &mut BTreeSet<String>, value: &str) {
     }
 }
 
-/// Whether one is meant where the other is typed: few letters are wrong, or some are missing at the
-/// end.
+/// Whether somebody who typed one may have meant the other: few letters are wrong, or some are
+/// missing at the end.
 fn is_near(typed: &str, known: &str) -> bool {
     distance(typed, known) <= 1 + known.len() / 4
         || typed.len() > 2 && (known.starts_with(typed) || typed.starts_with(known))

@@ -1,10 +1,11 @@
-//! Is every file below a root a source, or told as a stray with its reason?
+//! Is every file below a root stored as a source, or as a stray with its reason?
 //!
-//! Files come and go. A directory that has the seal it is stored with is the one that the index
-//! says it knows, and the next look passes it over: what is stored of its files must hold. Of any
-//! other directory the next look takes in what is there.
+//! Files come and go. Where a directory still has the seal that is stored, the next look passes it
+//! over, so what is stored of its files must be right. Every other directory is read by the next
+//! look, so there the index is only behind.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
 
 use super::{Inspection, Source};
 use crate::catalogue::read::StoredSource;
@@ -71,7 +72,7 @@ impl<'i> Inspection<'i> {
         }
         let gone = match discovery.error {
             Some(_) => HashSet::new(),
-            None => self.contents(spec, &stored, &discovery),
+            None => self.contents(&RootComparison::new(spec, &stored, &discovery)),
         };
         let source = |known: StoredSource| {
             Some(Source {
@@ -95,7 +96,7 @@ impl<'i> Inspection<'i> {
         let (catalogue, config) = (self.catalogue, &self.stores.config);
         let now_ms = now_ns() / 1_000_000;
         catalogue.at_one_moment(|| {
-            // Where something is excluded each look reads all directories.
+            // Where something is excluded, each look reads all directories, so no seal counts.
             let kept = match config.rules.exclude().is_empty() {
                 true => catalogue.folders(root, format.revision(), now_ms)?,
                 false => Vec::new(),
@@ -117,120 +118,154 @@ impl<'i> Inspection<'i> {
         })
     }
 
-    /// Compare what lies below a root with what is stored of it. Gives back the sources of which it
-    /// is told here that they are not there.
-    fn contents(
-        &mut self,
-        spec: &RootSpec,
-        stored: &StoredRootState,
-        discovery: &Discovery,
-    ) -> HashSet<String> {
-        for unread in &discovery.unreadable {
-            self.unread(&spec.path.join(&unread.relative), unread.reason.clone());
+    /// Compare what lies below a root with what is stored of it. Returns the sources that were
+    /// reported here as missing.
+    fn contents(&mut self, root: &RootComparison<'_>) -> HashSet<String> {
+        for unread in &root.discovery.unreadable {
+            self.unread(&root.path(&unread.relative), unread.reason.clone());
         }
-        let seals: HashMap<&str, Option<DirectoryFingerprint>> = discovery
-            .folders
-            .iter()
-            .map(|folder| (folder.relative.as_str(), folder.seal))
-            .collect();
-        let is_known = |folder: &str| {
-            let seal = seals.get(folder).copied().flatten();
-            seal.is_some() && seal == stored.seals.get(folder).copied()
-        };
-        let mut tell = |relative: &str, what: &str| {
-            let path = spec.path.join(relative);
-            match is_known(parent(relative)) {
-                true => self.differs("catalogue", Some(&path), what.to_owned()),
-                false => self.behind("catalogue", Some(&path), what.to_owned()),
-            }
-        };
-        let mut strays: BTreeMap<&str, &ForeignFile> = stored
+        let mut strays: BTreeMap<&str, &ForeignFile> = root
+            .stored
             .strays
             .iter()
             .map(|(path, stray)| (path.as_str(), stray))
             .collect();
-        let mut unread = Vec::new();
-        let sources: HashSet<&str> = stored.known.iter().map(|k| k.relative.as_str()).collect();
-        for file in &discovery.found {
-            if sources.contains(file.relative.as_str()) {
-                if !stored.places.contains(&file.place) {
-                    tell(&file.relative, "is not of the session that its path says");
-                }
-                continue;
-            }
-            // A new file that could not be read is told as a stray.
-            match strays.remove(file.relative.as_str()) {
-                Some(stray) => unread.push(stray),
-                None => tell(&file.relative, "is not in the catalogue"),
-            }
-        }
-        // Of two reasons for one path the first is kept.
-        let expected: BTreeMap<&String, &ForeignFile> = discovery
-            .unreadable
-            .iter()
-            .chain(&discovery.strays)
-            .map(|stray| (&stray.relative, stray))
-            .collect();
-        for (relative, stray) in expected {
-            if strays.remove(relative.as_str()) != Some(stray) {
-                tell(
-                    relative,
-                    "is not told as a file that is no source, or for another reason",
-                );
-            }
-        }
-        for relative in strays.keys() {
-            tell(relative, "is told as no source, and is not there");
-        }
-        let found: HashSet<&str> = discovery
-            .found
-            .iter()
-            .map(|f| f.relative.as_str())
-            .collect();
-        let is_gone = |relative: &str| {
-            !found.contains(relative) && is_known(parent(relative)) && !discovery.hides(relative)
-        };
-        let known = stored.known.iter().map(|known| &known.relative);
-        let gone: HashSet<String> = known.filter(|known| is_gone(known)).cloned().collect();
+        let unread = self.sources(root, &mut strays);
+        self.strays(root, strays);
+        let gone = root.gone();
         for relative in &gone {
-            tell(relative, "is in the catalogue, and is not there");
+            self.mismatch(root, relative, "is in the catalogue, and is not there");
         }
-        self.folders(spec, stored, discovery, &is_known);
+        self.folders(root);
         for stray in unread {
-            self.unread(&spec.path.join(&stray.relative), stray.reason.clone());
+            self.unread(&root.path(&stray.relative), stray.reason.clone());
         }
         gone
     }
 
-    /// Directories that are known must be those that are there. Of others their files tell.
-    fn folders(
+    /// A file is not stored as it is: the index is wrong where its directory is known, else behind.
+    fn mismatch(&mut self, root: &RootComparison<'_>, relative: &str, what: &str) {
+        let path = root.path(relative);
+        match root.is_known(parent(relative)) {
+            true => self.differs("catalogue", Some(&path), what.to_owned()),
+            false => self.behind("catalogue", Some(&path), what.to_owned()),
+        }
+    }
+
+    /// Every file that was found must be a source of its session. New files that could not be read
+    /// are stored as strays: these are taken out of `strays` and returned.
+    fn sources<'r>(
         &mut self,
-        spec: &RootSpec,
-        stored: &StoredRootState,
-        discovery: &Discovery,
-        is_known: &dyn Fn(&str) -> bool,
-    ) {
-        // None of them is known before the first scan of a newer version.
-        if stored.folders.is_empty() {
+        root: &RootComparison<'r>,
+        strays: &mut BTreeMap<&'r str, &'r ForeignFile>,
+    ) -> Vec<&'r ForeignFile> {
+        let known = root.stored.known.iter();
+        let known: HashSet<&str> = known.map(|known| known.relative.as_str()).collect();
+        let mut unread = Vec::new();
+        for file in &root.discovery.found {
+            if known.contains(file.relative.as_str()) {
+                if !root.stored.places.contains(&file.place) {
+                    let what = "is not of the session that its path says";
+                    self.mismatch(root, &file.relative, what);
+                }
+                continue;
+            }
+            match strays.remove(file.relative.as_str()) {
+                Some(stray) => unread.push(stray),
+                None => self.mismatch(root, &file.relative, "is not in the catalogue"),
+            }
+        }
+        unread
+    }
+
+    /// The stored strays must be the files that are found to be no sources, with their reasons.
+    fn strays(&mut self, root: &RootComparison<'_>, mut stored: BTreeMap<&str, &ForeignFile>) {
+        // A path that is in both lists is stored only once.
+        let unreadable = root.discovery.unreadable.iter();
+        let expected: BTreeMap<&String, &ForeignFile> = unreadable
+            .chain(&root.discovery.strays)
+            .map(|stray| (&stray.relative, stray))
+            .collect();
+        for (relative, stray) in expected {
+            if stored.remove(relative.as_str()) != Some(stray) {
+                let what = "is not told as a file that is no source, or for another reason";
+                self.mismatch(root, relative, what);
+            }
+        }
+        for relative in stored.keys() {
+            self.mismatch(root, relative, "is told as no source, and is not there");
+        }
+    }
+
+    /// The directories that are stored must be those that are there. Of directories that are not
+    /// known, their files are checked instead.
+    fn folders(&mut self, root: &RootComparison<'_>) {
+        // None of them is stored before the first scan of a newer version.
+        if root.stored.folders.is_empty() {
             return;
         }
-        let vouches = |relative: &str| relative.is_empty() || is_known(parent(relative));
-        let mut tell = |relative: &str, what: &str| {
-            let path = spec.path.join(relative);
-            self.differs("catalogue", Some(&path), what.to_owned());
+        let vouches = |relative: &str| relative.is_empty() || root.is_known(parent(relative));
+        let mut mismatch = |relative: &str, what: &str| {
+            self.differs("catalogue", Some(&root.path(relative)), what.to_owned());
         };
-        let mut folders = stored.folders.clone();
-        for folder in &discovery.folders {
+        let mut folders = root.stored.folders.clone();
+        for folder in &root.discovery.folders {
             let is_as_stored = match folders.remove(&folder.relative) {
-                Some(files) => files == folder.files || !is_known(&folder.relative),
+                Some(files) => files == folder.files || !root.is_known(&folder.relative),
                 None => !vouches(&folder.relative),
             };
             if !is_as_stored {
-                tell(&folder.relative, "is not known as the directory it is");
+                mismatch(&folder.relative, "is not known as the directory it is");
             }
         }
         for relative in folders.keys().filter(|relative| vouches(relative)) {
-            tell(relative, "is known as a directory, and is not there");
+            mismatch(relative, "is known as a directory, and is not there");
         }
+    }
+}
+
+/// A root as it was found, beside what is stored of it.
+struct RootComparison<'r> {
+    spec: &'r RootSpec,
+    stored: &'r StoredRootState,
+    discovery: &'r Discovery,
+    /// Of the directories that were found.
+    seals: HashMap<&'r str, Option<DirectoryFingerprint>>,
+}
+
+impl<'r> RootComparison<'r> {
+    fn new(spec: &'r RootSpec, stored: &'r StoredRootState, discovery: &'r Discovery) -> Self {
+        let folders = discovery.folders.iter();
+        RootComparison {
+            spec,
+            stored,
+            discovery,
+            seals: folders
+                .map(|folder| (folder.relative.as_str(), folder.seal))
+                .collect(),
+        }
+    }
+
+    fn path(&self, relative: &str) -> PathBuf {
+        self.spec.path.join(relative)
+    }
+
+    /// Whether a directory has the seal that is stored: the next look passes it over then.
+    fn is_known(&self, folder: &str) -> bool {
+        let seal = self.seals.get(folder).copied().flatten();
+        seal.is_some() && seal == self.stored.seals.get(folder).copied()
+    }
+
+    /// The stored sources that are not there, though their directories are known.
+    fn gone(&self) -> HashSet<String> {
+        let found = self.discovery.found.iter();
+        let found: HashSet<&str> = found.map(|file| file.relative.as_str()).collect();
+        let is_gone = |relative: &str| {
+            !found.contains(relative)
+                && self.is_known(parent(relative))
+                && !self.discovery.hides(relative)
+        };
+        let known = self.stored.known.iter().map(|known| &known.relative);
+        known.filter(|known| is_gone(known)).cloned().collect()
     }
 }

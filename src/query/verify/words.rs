@@ -1,7 +1,7 @@
 //! Do the words hold the passages that the files have, and no others?
 //!
 //! All that they hold is read once, in one state. Each source claims what is its own. What is
-//! lacking then, and what nobody has claimed, may have come or gone since: these entries alone are
+//! missing then, and what nobody has claimed, may have come or gone since. Only these entries are
 //! looked at again, in a state of both stores whose batches agree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -19,12 +19,12 @@ use crate::ingest::{Comparison, WordsState, entry_bytes, passages};
 use crate::model::Class;
 use crate::words::{Words, condemn};
 
-/// How often the words are asked for that do not go with the catalogue, or are damaged: while
-/// nobody writes, and while somebody does, who may be making them anew.
+/// How often words that are damaged, or belong to another state of the catalogue, are asked for
+/// again: while nobody writes, and while somebody does, who may be rebuilding them.
 const TRIES: (usize, usize) = (3, 50);
-/// Between two of them, for whoever writes.
+/// How long to wait between two tries while somebody writes.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Entries that are looked at again in one state.
+/// At most so many entries are looked at again in one state of both stores.
 const AT_ONCE: usize = 1 << 16;
 
 /// What the words of one state hold, and what they are owed then.
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 1 << 16;
 pub(super) struct Passages {
     /// Ascending.
     held: Vec<(u64, Class)>,
-    /// Of each, whether it is known whose it is.
+    /// Of each, whether some source has claimed it.
     claimed: Vec<bool>,
     /// By source.
     owed: HashMap<i64, Vec<OutboxItem>>,
@@ -42,7 +42,7 @@ pub(super) struct Passages {
 }
 
 impl Passages {
-    /// All that the words hold; `None` when they cannot be read, and that is told.
+    /// All that the words hold; `None` when they cannot be read, which is reported.
     pub(super) fn open(inspection: &mut Inspection<'_>) -> Result<Option<Passages>, Error> {
         let catalogue = inspection.catalogue;
         let mut tries = RetryBudget::default();
@@ -52,7 +52,7 @@ impl Passages {
                 Ok((found, owed, dead))
             })?;
             let damaged = found.words.as_deref().map_or_else(Vec::new, damage_of);
-            // Files are not there either while the words are thrown away.
+            // While somebody throws the words away, files are missing as well.
             if damaged.is_empty() || !tries.once_more(inspection) {
                 break (found, owed, dead, damaged);
             }
@@ -86,7 +86,7 @@ impl Passages {
         Ok(Some(passages))
     }
 
-    /// What was compared has these passages.
+    /// Mark the passages of a source that was compared as its own.
     pub(super) fn claim(&mut self, compared: &Comparison) {
         for expected in &compared.passages {
             let place = self.held.binary_search(&(expected.key, expected.class));
@@ -106,7 +106,7 @@ impl Passages {
         }
     }
 
-    /// Nobody can say what this entry has.
+    /// Accept whatever the words have of an entry whose passages nobody can name.
     fn pass_over(&mut self, key: u64) {
         let from = self.held.partition_point(|(held, _)| *held < key);
         let of_key = self.held[from..]
@@ -149,7 +149,7 @@ fn damage_of(words: &Words) -> Vec<String> {
             .iter()
             .map(|name| format!("{name} is damaged"))
             .collect(),
-        // Files that cannot even be listed are as damaged.
+        // Files that cannot even be listed count as damaged.
         Err(error) => vec![error.to_string()],
     }
 }
@@ -175,18 +175,35 @@ impl RetryBudget {
     }
 }
 
-/// An entry in doubt, in one state of both stores.
+/// Entries in doubt, in one state of both stores.
+struct SuspectEntries {
+    entries: Vec<SuspectEntry>,
+    /// Path and format of each of their sources.
+    places: HashMap<i64, (PathBuf, String)>,
+    /// There are words in this state.
+    has_words: bool,
+}
+
+/// An entry in doubt.
 struct SuspectEntry {
     entry: Option<StoredEntry>,
-    /// What the words have of it.
+    /// What the words have of it, unless that is known to be outdated.
     held: Vec<Class>,
     is_owed: bool,
-    is_dead: bool,
+}
+
+/// How the words differ from the files.
+#[derive(Default)]
+struct Differences {
+    /// By source: the first difference, and how many entries differ.
+    by_source: BTreeMap<i64, (String, u64)>,
+    /// Entries that the words have and no source does.
+    nowhere: u64,
 }
 
 impl Inspection<'_> {
-    /// Ask of both stores, on one snapshot. Words that are just made anew are waited for, and in
-    /// the end it is asked without them.
+    /// Ask both stores, on one snapshot. Words that are just being rebuilt are waited for; when
+    /// that takes too long, the question is asked without them.
     fn with_words<T>(
         &self,
         ask: &mut dyn FnMut(Rc<WordsState>) -> Result<T, Error>,
@@ -208,10 +225,10 @@ impl Inspection<'_> {
         }
     }
 
-    /// Files of the words are damaged: that is told, and marked.
+    /// Reports damaged files of the words, and marks the words as damaged.
     fn condemn_words(&mut self, damaged: Vec<String>) {
-        // Reading on in files that lie about their own shape makes tantivy panic, and the next
-        // search would find what they say now.
+        // Reading on in damaged files could make tantivy panic, and the next search would trust
+        // what they say now.
         let why = format!("the words cannot be read: {}", damaged.join(", "));
         condemn(&self.stores.config.words_dir(), &why);
         for what in damaged {
@@ -221,9 +238,36 @@ impl Inspection<'_> {
 
     /// Look at these entries again, ascending, in a newer state of both stores.
     fn look_again(&mut self, keys: &[u64]) -> Result<(), Error> {
+        let suspects = self.suspects(keys)?;
+        // The transaction has ended: now the files may be read.
+        let differences = self.differences(&suspects);
+        if differences.nowhere > 0 {
+            let what = format!("{} entries are in no file", differences.nowhere);
+            self.differs("words", None, what);
+        }
+        // Whoever rebuilds the words has thrown away what was there, and does not owe it yet.
+        let is_rebuilt = !suspects.has_words && self.stores.config.has_writer();
+        if is_rebuilt && !differences.by_source.is_empty() {
+            self.behind("words", None, "are being made anew".into());
+            return Ok(());
+        }
+        for (source, (what, entries)) in differences.by_source {
+            let what = match entries {
+                1 => what,
+                _ => format!("{what}; and {} more entries", entries - 1),
+            };
+            if let Some((path, _)) = suspects.places.get(&source) {
+                self.differs("words", Some(path), what);
+            }
+        }
+        Ok(())
+    }
+
+    /// What both stores hold of these entries, in one state of the two.
+    fn suspects(&self, keys: &[u64]) -> Result<SuspectEntries, Error> {
         let catalogue = self.catalogue;
         let mut places: HashMap<i64, (PathBuf, String)> = HashMap::new();
-        let (doubts, has_words) = self.with_words(&mut |found| {
+        let (entries, has_words) = self.with_words(&mut |found| {
             let (owed, dead) = (catalogue.owed(found.done)?, catalogue.dead(found.done)?);
             let mut held: HashMap<u64, Vec<Class>> = HashMap::new();
             let all = found.words.as_ref().map(|words| words.keys()).transpose()?;
@@ -232,7 +276,7 @@ impl Inspection<'_> {
                     held.entry(key).or_default().push(class);
                 }
             }
-            let mut doubts = Vec::with_capacity(keys.len());
+            let mut entries = Vec::with_capacity(keys.len());
             for key in keys {
                 let entry = catalogue.entry(*key as i64)?;
                 let is_owed = entry.as_ref().is_some_and(|entry| {
@@ -246,27 +290,35 @@ impl Inspection<'_> {
                 {
                     places.insert(entry.source, place);
                 }
-                doubts.push(SuspectEntry {
+                let mut held = held.remove(key).unwrap_or_default();
+                if is_dead(&dead, *key) {
+                    held.clear();
+                }
+                entries.push(SuspectEntry {
                     entry,
-                    held: held.remove(key).unwrap_or_default(),
+                    held,
                     is_owed,
-                    is_dead: is_dead(&dead, *key),
                 });
             }
-            Ok((doubts, found.words.is_some()))
+            Ok((entries, found.words.is_some()))
         })?;
-        // The transaction has ended: now the files may be read.
-        let mut told: BTreeMap<i64, (String, u64)> = BTreeMap::new();
-        let (mut nowhere, mut open): (u64, Option<(i64, Option<File>)>) = (0, None);
-        for mut doubt in doubts {
-            if doubt.is_dead {
-                doubt.held.clear();
-            }
-            let Some(entry) = &doubt.entry else {
-                nowhere += u64::from(!doubt.held.is_empty());
+        Ok(SuspectEntries {
+            entries,
+            places,
+            has_words,
+        })
+    }
+
+    /// Hold what the words have of these entries against the files.
+    fn differences(&self, suspects: &SuspectEntries) -> Differences {
+        let mut differences = Differences::default();
+        let mut open: Option<(i64, Option<File>)> = None;
+        for suspect in &suspects.entries {
+            let Some(entry) = &suspect.entry else {
+                differences.nowhere += u64::from(!suspect.held.is_empty());
                 continue;
             };
-            let Some((path, format)) = places.get(&entry.source) else {
+            let Some((path, format)) = suspects.places.get(&entry.source) else {
                 continue;
             };
             if open
@@ -279,30 +331,13 @@ impl Inspection<'_> {
             let Some(expected) = self.expected(entry, path, format, file) else {
                 continue;
             };
-            if let Some(what) = doubt.differs(entry, &expected) {
-                let (_, more) = told.entry(entry.source).or_insert((what, 0));
-                *more += 1;
+            if let Some(what) = suspect.differs(entry, &expected) {
+                let of_source = differences.by_source.entry(entry.source);
+                let (_, entries) = of_source.or_insert((what, 0));
+                *entries += 1;
             }
         }
-        if nowhere > 0 {
-            let what = format!("{nowhere} entries are in no file");
-            self.differs("words", None, what);
-        }
-        // Whoever makes them anew has thrown away what was there, and does not owe it yet.
-        if !has_words && !told.is_empty() && self.stores.config.has_writer() {
-            self.behind("words", None, "are being made anew".into());
-            return Ok(());
-        }
-        for (source, (what, entries)) in told {
-            let what = match entries {
-                1 => what,
-                _ => format!("{what}; and {} more entries", entries - 1),
-            };
-            if let Some((path, _)) = places.get(&source) {
-                self.differs("words", Some(path), what);
-            }
-        }
-        Ok(())
+        differences
     }
 
     /// The classes of the passages of an entry; `None` when its bytes are no longer there.
@@ -320,8 +355,8 @@ impl Inspection<'_> {
         let format = self.stores.config.format(format)?;
         let record = entry_bytes(path, file, entry.start, entry.length, entry.hash);
         let record = record.ok().flatten()?;
-        let told = (entry.flags, entry.stop_reason.is_some());
-        let passages = passages(format, path, &record, told);
+        let flags_and_end = (entry.flags, entry.stop_reason.is_some());
+        let passages = passages(format, path, &record, flags_and_end);
         Some(passages.iter().map(|passage| passage.class).collect())
     }
 }

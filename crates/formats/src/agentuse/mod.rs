@@ -1,5 +1,5 @@
-//! agentuse's session files: a folder a session, a JSON document a message and a part, each
-//! replaced by rename.
+//! agentuse's session files: one folder per session, one JSON document per message and per part,
+//! each replaced by rename.
 
 use std::path::Path;
 

@@ -27,7 +27,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// By the last names of `path`; what they do not tell is read as a part.
+    /// Decided by the last names of `path`; a file that they do not name is read as a part.
     pub(super) fn of(path: &Path) -> Kind {
         match name(path).as_ref() {
             "session.json" => return Kind::Session,

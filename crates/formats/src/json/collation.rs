@@ -84,11 +84,11 @@ impl Collation {
             self.accents.clone(),
             self.is_upper.iter().map(|is| u32::from(*is)).collect(),
         ] {
-            let told = levels
+            let end = levels
                 .iter()
                 .rposition(|level| *level != 0)
                 .map_or(0, |at| at + 1);
-            for level in &levels[..told] {
+            for level in &levels[..end] {
                 key.extend(
                     (0..6)
                         .rev()

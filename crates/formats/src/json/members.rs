@@ -54,8 +54,8 @@ pub fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Walks an object that begins at `at` and is as `JSON.parse` wants it, as far as its own syntax
-/// goes: `take` is told each key, decoded, and where its value begins, and says where that ends.
-/// The end of the object; `None` where there is none, or `take` has none.
+/// goes. `take` gets each key, decoded, and where its value begins, and returns where that ends.
+/// Returns the end of the object; `None` where it has none, or `take` returned none.
 pub fn walk_object(
     json: &str,
     at: usize,

@@ -3,17 +3,24 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use sessionary_sessions::agentuse::{Agent, MessageDocument, Part, Session, SessionDocument, SessionWriter, Status};
+//! use sessionary_sessions::agentuse::{
+//!     Agent, MessageDocument, Part, Session, SessionDocument, SessionWriter, Status,
+//! };
 //! use sessionary_sessions::{RandomIds, SystemClock};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let data = tempfile::tempdir()?;
 //! # let project = sessionary_sessions::agentuse::project_folder(data.path(), "/home/ada/code");
 //! let document = SessionDocument {
-//!     agent: Agent { id: Some("agents/triage".into()), name: "triage".into(), ..Default::default() },
+//!     agent: Agent {
+//!         id: Some("agents/triage".into()),
+//!         name: "triage".into(),
+//!         ..Default::default()
+//!     },
 //!     model: "anthropic:claude-sonnet-4-6".into(),
 //!     ..Default::default()
 //! };
-//! let writer = SessionWriter::create(&project, document, Arc::new(SystemClock), Arc::new(RandomIds))?;
+//! let (clock, ids) = (Arc::new(SystemClock), Arc::new(RandomIds));
+//! let writer = SessionWriter::create(&project, document, clock, ids)?;
 //! let message = writer.write_message(MessageDocument::task("Sort the inbox"))?;
 //! writer.write_part(&message, Part::text("Done."))?;
 //! writer.set_status(Status::Completed, None)?;

@@ -64,8 +64,8 @@ impl Session {
         }
     }
 
-    /// The same past documents that are none: [`Session::problems`] names them. A `session.json`
-    /// that is none is empty.
+    /// Reads a session's folder and skips documents that are no JSON objects: [`Session::problems`]
+    /// names them. Such a `session.json` counts as empty.
     ///
     /// # Errors
     /// [`Error::Io`] where there is no `session.json`, or the disk fails.
@@ -119,7 +119,7 @@ impl Session {
         });
     }
 
-    /// A document; an empty one where it is none.
+    /// A document; an empty one where the text is no JSON object.
     fn object<T: Default>(
         &mut self,
         path: &Path,
@@ -199,7 +199,7 @@ fn is_artifact(path: &Path) -> bool {
     name.starts_with("tool-output-") && (name.ends_with(".json") || name.ends_with(".txt"))
 }
 
-/// What a folder holds, by name; nothing where there is none.
+/// The paths in a folder, sorted by name; empty where there is no such folder.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let Some(entries) = found(fs::read_dir(folder), folder)? else {
         return Ok(Vec::new());

@@ -32,7 +32,7 @@ pub struct RefusedBlock(pub Value);
 pub struct ChangedFile {
     /// The file.
     pub path: String,
-    /// What is different, or why it cannot be told.
+    /// What is different, or why that is not known.
     pub why: String,
 }
 
@@ -113,7 +113,7 @@ fn is_block(block: &Value) -> bool {
 
 /// Files that are not as the session's tools left them, in the order of the results that name them.
 /// As in clido both time and hash must be the same; a hash may stand bare or behind `sha256:`. A
-/// file that was written again later in the session is told once for the older result.
+/// file that was written again later in the session is reported once, for the older result.
 pub fn stale_files(lines: &[SessionLine]) -> Vec<ChangedFile> {
     lines
         .iter()

@@ -154,7 +154,7 @@ pub fn fork(
     Ok(writer)
 }
 
-/// A file as it is between two lines of whoever locks it to write.
+/// A whole file, read under a lock, so that no writer is in the middle of a line.
 fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     file.lock_shared()?;
