@@ -162,7 +162,7 @@ fn search() {
       user · 1d  019b87e9-0000-7000-8000-00000000000b:a1
         日本語のドキュメントでtokenizerを説明して
     --- stderr
-    3 matches in 2 sessions. --here keeps to this directory.
+    3 matches in 2 sessions. --here searches this directory only.
     Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
            sessionary resume 019b8d10-0000-7000-8000-00000000000a
     "#);
@@ -817,7 +817,7 @@ fn a_limit_of_nothing_is_no_limit() {
     assert_eq!(hits(&["--limit", "0"]), most + 3);
     let said = home.output(&["search", "tokenizer"]);
     assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r#"
-    20 of 33 matches, in 3 sessions; --limit 0 shows all. --here keeps to this directory.
+    20 of 33 matches, in 3 sessions; --limit 0 shows all. --here searches this directory only.
     Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
            sessionary resume 019b8d10-0000-7000-8000-00000000000a
     "#);
@@ -900,7 +900,7 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
       system · 1d · before a compaction  two:s1
         You are a careful engineer
     --- stderr
-    1 match in 1 session. --here keeps to this directory.
+    1 match in 1 session. --here searches this directory only.
     Go on: sessionary show two:s1 · sessionary resume two
     "#);
     assert_snapshot!(home.run(&["show", "two:s1"]), @r#"

@@ -122,7 +122,7 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
     ── session_info · 2026-01-05 09:00 · a5 ────────────────────────────────────────────────────────────
     Deploy ghp_[redacted]
     --- stderr
-    Keys and tokens are left out as [redacted]; --reveal shows them.
+    Keys and tokens are redacted; --reveal shows them.
     "#);
 }
 

@@ -351,7 +351,7 @@ fn what_cannot_be_written_is_said() {
         (&["fork", "last", "--in", "nowhere"], "--in nowhere: "),
         (&["append", "last:L9", "--user", "x"], "entry L9 not found"),
         (&["label", "last:L1", "x"], "entry L1 not found"),
-        (&["label", "last", ""], "--clear takes a label away"),
+        (&["label", "last", ""], "--clear removes a label"),
         (&["fork", "last:x"], "a fork copies all of a session"),
         (&["name", "nosuch", "x"], "no session is named"),
     ] {

@@ -102,7 +102,7 @@ impl Catalogue {
                 // Rows of several answers would have the columns of one.
                 Err(MultipleStatement) => {
                     return Ok(Err(not_a_query(
-                        "there is more than one statement in it",
+                        "it has more than one statement",
                         query,
                         -1,
                     )));
@@ -121,11 +121,7 @@ impl Catalogue {
                 return Ok(Err(not_a_query(ONLY_READS, query, -1)));
             }
             if statement.column_count() == 0 {
-                return Ok(Err(not_a_query(
-                    "there is nothing in it that could be answered",
-                    query,
-                    -1,
-                )));
+                return Ok(Err(not_a_query("it asks nothing", query, -1)));
             }
             let columns: Vec<String> = statement.column_names().map(str::to_string).collect();
             if let Err(error) = each(SqlPart::Columns(&columns)) {

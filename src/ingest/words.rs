@@ -126,9 +126,7 @@ pub fn index_words(
     }
     // Not before: who does not get the lock tries it again.
     if !why.is_empty() {
-        report
-            .notes
-            .push(format!("the words are built anew: {why}"));
+        report.notes.push(format!("the words are rebuilt: {why}"));
     }
     catalogue.begin()?;
     catalogue.owe_everything()?;

@@ -62,7 +62,7 @@ impl<'i> Inspection<'i> {
         if let Some(reason) = &discovery.error {
             self.unread(&spec.path, reason.clone());
         } else if left.files != stored.excluded {
-            let what = "has another number of excluded files".to_owned();
+            let what = "has a different number of excluded files".to_owned();
             match exclude.is_empty() {
                 true => self.differs("catalogue", Some(&spec.path), what),
                 // All files are looked at each time.
@@ -154,7 +154,10 @@ impl<'i> Inspection<'i> {
         for file in &discovery.found {
             if sources.contains(file.relative.as_str()) {
                 if !stored.places.contains(&file.place) {
-                    tell(&file.relative, "is not of the session that its path says");
+                    tell(
+                        &file.relative,
+                        "does not belong to the session that its path names",
+                    );
                 }
                 continue;
             }
@@ -175,12 +178,15 @@ impl<'i> Inspection<'i> {
             if strays.remove(relative.as_str()) != Some(stray) {
                 tell(
                     relative,
-                    "is not told as a file that is no source, or for another reason",
+                    "is not listed among the files that are not sources, or for another reason",
                 );
             }
         }
         for relative in strays.keys() {
-            tell(relative, "is told as no source, and is not there");
+            tell(
+                relative,
+                "is listed among the files that are not sources, but is not there",
+            );
         }
         let found: HashSet<&str> = discovery
             .found
@@ -193,7 +199,7 @@ impl<'i> Inspection<'i> {
         let known = stored.known.iter().map(|known| &known.relative);
         let gone: HashSet<String> = known.filter(|known| is_gone(known)).cloned().collect();
         for relative in &gone {
-            tell(relative, "is in the catalogue, and is not there");
+            tell(relative, "is in the catalogue, but is not there");
         }
         self.folders(spec, stored, discovery, &is_known);
         for stray in unread {
@@ -226,11 +232,11 @@ impl<'i> Inspection<'i> {
                 None => !vouches(&folder.relative),
             };
             if !is_as_stored {
-                tell(&folder.relative, "is not known as the directory it is");
+                tell(&folder.relative, "is a directory that is not known");
             }
         }
         for relative in folders.keys().filter(|relative| vouches(relative)) {
-            tell(relative, "is known as a directory, and is not there");
+            tell(relative, "is known as a directory, but is not there");
         }
     }
 }

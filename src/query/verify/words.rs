@@ -290,7 +290,7 @@ impl Inspection<'_> {
         }
         // Whoever makes them anew has thrown away what was there, and does not owe it yet.
         if !has_words && !told.is_empty() && self.stores.config.has_writer() {
-            self.behind("words", None, "are being made anew".into());
+            self.behind("words", None, "are being rebuilt".into());
             return Ok(());
         }
         for (source, (what, entries)) in told {
