@@ -393,7 +393,7 @@ fn what_cannot_be_json_is_refused_and_what_is_empty_said() {
     for arguments in [&["man"][..], &["man", "list"], &["completions", "bash"]] {
         let refused = home.run(&[arguments, &["--json"]].concat());
         assert!(
-            refused.contains("no JSON") && refused.contains("--- exit Some(2)"),
+            refused.contains("not JSON") && refused.contains("--- exit Some(2)"),
             "{refused}"
         );
     }

@@ -270,7 +270,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     assert_snapshot!(said, @r#"
     --- stderr
     error: $HOME/.cache/sessionary/v2: Not a directory (os error 20)
-    hint: name another directory with --index
+    hint: choose another directory with --index
     --- exit Some(2)
     "#);
     for arguments in [
@@ -292,7 +292,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     assert_snapshot!(home.run(&["show", "last"]), @r#"
     --- stderr
     error: $HOME/.cache/sessionary/v2: Not a directory (os error 20)
-    hint: name another directory with --index
+    hint: choose another directory with --index
     hint: a session file can be named by its path
     --- exit Some(2)
     "#);
@@ -338,7 +338,7 @@ fn an_index_of_another_program_or_a_newer_one_is_left_alone() {
         assert!(
             said.contains("written by a newer sessionary")
                 && said.contains("update")
-                && said.contains("name another directory with --index"),
+                && said.contains("choose another directory with --index"),
             "{said}"
         );
         assert!(said.ends_with("--- exit Some(2)\n"), "{said}");

@@ -87,7 +87,7 @@ fn what_is_named_no_more_stays_until_it_is_forgotten() {
     let refused = home.output(&refused);
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(said.contains("is named still"), "{said}");
+    assert!(said.contains("is still named"), "{said}");
     assert_eq!(rows(&home, &["one", "two"], BOTH), all);
 
     let seq = "SELECT last_change FROM freshness";

@@ -102,7 +102,7 @@ fn a_program_brings_nothing_back_that_the_command_excludes() {
     fs::write(place.index_dir().join("v2/catalogue.sqlite"), "damage").unwrap();
     let _ = fs::remove_file(place.index_dir().join("v2/catalogue.sqlite-wal"));
     sync(&config);
-    place.is_left_out("made anew");
+    place.is_left_out("begun again");
     fs::remove_dir_all(place.index_dir().join("v2")).unwrap();
     sync(&config);
     place.is_left_out("made by another version");

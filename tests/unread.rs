@@ -86,7 +86,7 @@ fn damaged_words_are_no_matter_for_an_answer() {
         assert!(
             notes[0]
                 .as_str()
-                .is_some_and(|note| note.starts_with("the words are built anew: ")),
+                .is_some_and(|note| note.starts_with("the words are rebuilt: ")),
             "{kind}: {notes}"
         );
         assert_eq!(
@@ -458,7 +458,7 @@ fn what_verify_finds_in_the_words_the_next_sync_mends() {
     let notes = home.json(&["sync", "--json"])["report"]["notes"].clone();
     let note = notes[0].as_str().expect("a note");
     assert!(
-        note.starts_with("the words are built anew: ") && note.ends_with(".store is damaged"),
+        note.starts_with("the words are rebuilt: ") && note.ends_with(".store is damaged"),
         "{notes}"
     );
     assert_eq!(differences(), serde_json::json!([]));

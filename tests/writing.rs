@@ -247,7 +247,7 @@ fn an_old_file_is_migrated_and_a_copy_kept() {
     assert_eq!(fs::read_to_string(copies[0]).expect("the copy"), old);
     // Nothing is left to do.
     let said = sandbox.run(&["migrate", "0ld"]);
-    assert!(said.contains("Nothing was to be done"), "{said}");
+    assert!(said.contains("Nothing to do"), "{said}");
     let again = sandbox.json(&["migrate", "0ld", "--json"]);
     assert_eq!(
         (&again["rewritten"], again["lines"].as_array().map(Vec::len)),
@@ -334,7 +334,7 @@ fn what_cannot_be_written_is_said() {
         (&["append", "last", "--model", "x"], "not PROVIDER/MODEL"),
         (
             &["append", "last", "--assistant", "x"],
-            "no model is in force",
+            "no current model",
         ),
         (&["append", "last", "--user", " "], "the message is empty"),
         (
@@ -345,14 +345,14 @@ fn what_cannot_be_written_is_said() {
         (&["new", "x", "--in", "nowhere"], "--in nowhere: "),
         (
             &["new", "x", "--agent", "indusagi"],
-            "begins with the first answer",
+            "starts with the first answer",
         ),
-        (&["new", "x", "--agent", "agentuse"], "cannot be begun"),
+        (&["new", "x", "--agent", "agentuse"], "cannot be started"),
         (&["fork", "last", "--in", "nowhere"], "--in nowhere: "),
         (&["append", "last:L9", "--user", "x"], "entry L9 not found"),
         (&["label", "last:L1", "x"], "entry L1 not found"),
         (&["label", "last", ""], "--clear removes a label"),
-        (&["fork", "last:x"], "a fork copies all of a session"),
+        (&["fork", "last:x"], "a fork copies the whole session"),
         (&["name", "nosuch", "x"], "no session is named"),
     ] {
         let output = sandbox.run(arguments);
@@ -716,9 +716,9 @@ fn what_clido_and_agentuse_have_no_notion_of_is_refused_and_said() {
         ),
         (
             &["append", &line, "--user", "x"],
-            "has no branches: a line is added at its end only",
+            "has no branches: lines are added only at its end",
         ),
-        (&["fork", &line], "a fork copies all of a session"),
+        (&["fork", &line], "a fork copies the whole session"),
         (&["append", run_of, "--user", "x"], "is one run of an agent"),
         (&["name", run_of, "x"], "is one run of an agent"),
         (&["label", run_of, "x"], "is one run of an agent"),
@@ -733,12 +733,12 @@ fn what_clido_and_agentuse_have_no_notion_of_is_refused_and_said() {
         );
     }
     for (bad, said) in [
-        ("", "not one JSON value"),
+        ("", "not a JSON value"),
         ("{}", "missing field `type`"),
         (r#"{"type":"later"}"#, "unknown variant `later`"),
         (
             r#"{"type":"meta","session_id":"x","schema_version":1,"start_time":"x","project_path":"/"}"#,
-            "has its `meta` already",
+            "already has its `meta`",
         ),
         (
             r#"{"type":"user_message","role":"assistant","content":[]}"#,

@@ -315,7 +315,7 @@ fn errors_say_where_and_what() {
     for (text, column, part) in [
         ("", 1, "a word"),
         ("…  ()", 1, "a word"),
-        ("foo \"bar", 5, "a second"),
+        ("foo \"bar", 5, "a closing"),
         ("foo (bar", 5, "a `)`"),
         ("foo OR", 5, "both sides"),
         ("OR foo", 1, "both sides"),

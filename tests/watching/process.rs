@@ -371,7 +371,7 @@ fn what_is_installed_is_shown_first_and_goes_again() {
     std::fs::write(&unit, "[Service]\nNice=19\n").unwrap();
     let asked = home.run(&["watch", "--install"]);
     assert!(
-        asked.contains("there is one that says something else"),
+        asked.contains("replaces a different one"),
         "{asked}"
     );
     std::fs::remove_file(&unit).unwrap();

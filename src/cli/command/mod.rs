@@ -333,7 +333,7 @@ fn declined(
     match ask(question)? {
         Reply::Yes => Ok(None),
         Reply::No => {
-            screen.say(&format!("Answered no: {nothing}."));
+            screen.say(&format!("No: {nothing}."));
             Ok(Some(Outcome::Nothing))
         }
         Reply::Nobody => {

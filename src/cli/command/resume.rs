@@ -141,7 +141,7 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
             ))? {
                 Reply::Yes => None,
                 Reply::No => {
-                    screen.say("Nothing was started.");
+                    screen.say("No: nothing was started.");
                     return Ok(Outcome::Nothing);
                 }
                 Reply::Nobody => {
