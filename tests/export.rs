@@ -358,12 +358,12 @@ fn a_file_is_written_whole_and_never_over_another_unasked() {
     );
 
     fs::write(&out, "mine").expect("written");
-    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html"]), @r#"
+    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html"]), @r"
     --- stderr
-    error: $HOME/code/parser/talk.html is there already
+    error: $HOME/code/parser/talk.html already exists
     hint: --force replaces it
     --- exit Some(2)
-    "#);
+    ");
     assert_eq!(fs::read_to_string(&out).expect("a file"), "mine");
     assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--force", "--dry-run"]), @r#"
     --- stderr

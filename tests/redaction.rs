@@ -538,9 +538,7 @@ fn context_says_how_many_values_it_leaves_out() {
         );
         assert_eq!(said.matches("[redacted]").count(), 4, "{said}");
         assert!(
-            beside.contains(
-                "Left out as [redacted]: 4 values like keys and tokens; --reveal shows them."
-            ),
+            beside.contains("Redacted: 4 values like keys and tokens; --reveal shows them."),
             "{beside}"
         );
     }

@@ -82,7 +82,7 @@ fn add(what: &NewEntry, session: &mut SessionManager, now_ms: i64) -> Result<Str
                     Some((_, model)) => format!("the current model, {model}, has no provider"),
                     None => "the session has no current model".to_owned(),
                 };
-                let why = format!("{lacking}, so the answer has no author");
+                let why = format!("{lacking}, so the answer cannot be attributed");
                 return Err(Failure::usage(why).hint("set one first: --model PROVIDER/MODEL"));
             }
         };

@@ -59,7 +59,7 @@ pub fn append(
     )?;
     if !dry_run {
         screen
-            .say("A clido that has this session open overwrites what others add: close it first.");
+            .say("If clido has this session open, it overwrites what others add: close it first.");
     }
     Ok(Outcome::Found)
 }

@@ -32,7 +32,7 @@ pub struct Export {
     /// A session; with :ENTRY, the branch that ends at that entry instead of the active one
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
-    /// The format
+    /// The format to write
     #[arg(long, value_name = "FORMAT")]
     format: Option<ExportFormat>,
     /// Write to FILE instead of standard output

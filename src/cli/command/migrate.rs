@@ -13,8 +13,8 @@ use crate::output::Screen;
 #[command(after_help = "Examples:\n  \
     sessionary migrate 019b3f2a --dry-run\n  \
     sessionary migrate ./old.jsonl\n\n\
-    The first append does the same. The old file is kept in sessionary/backups in your data folder; \
-    every byte that need not change stays the same.")]
+    The first append does the same. A copy of the old file is kept in sessionary/backups in your data \
+    folder; every byte that need not change stays the same.")]
 pub struct Migrate {
     /// Session id, the start of one, a path, or `last`
     session: String,

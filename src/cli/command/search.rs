@@ -330,11 +330,7 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
     let filtered = answer.without_filters.is_some();
     if says_more || !missing.is_empty() && (filtered || answer.with_any.is_some()) {
-        let left = if filtered {
-            " that passes the filters"
-        } else {
-            ""
-        };
+        let left = if filtered { " within the filters" } else { "" };
         line.push_str(&format!(
             " No passage{left} contains {}.",
             missing.join(", nor ")

@@ -23,7 +23,7 @@ use crate::output::time::{bytes, count, duration};
     sessionary sync --root pi:~/backup/sessions=laptop"
 )]
 pub struct Sync {
-    /// Wipe text that is gone from the sessions from the index's files too
+    /// Also wipe from the index's files what is gone from the sessions
     #[arg(long)]
     purge: bool,
     /// Fail at once if another process is writing the index, instead of waiting

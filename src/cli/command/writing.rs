@@ -290,7 +290,7 @@ pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
 fn say_backup(does: &str, said: &WriteResult<'_>, screen: &Screen) {
     if let Some(backups) = backups().filter(|_| said.rewritten) {
         let backups = screen.path(&backups);
-        screen.say(&format!("The old file {does} {backups}"));
+        screen.say(&format!("A copy of the old file {does} {backups}"));
     }
 }
 
