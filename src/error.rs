@@ -45,7 +45,7 @@ pub struct BadSetting {
 #[non_exhaustive]
 pub enum Error {
     /// Another process is writing the index.
-    #[error("{} is writing the index in {}{}", writer.as_deref().unwrap_or("another process"), .index_dir.display(), if *.stalled { ", and has not got on for a minute" } else { "" })]
+    #[error("{} is writing the index in {}{}", writer.as_deref().unwrap_or("another process"), .index_dir.display(), if *.stalled { ", and has made no progress for a minute" } else { "" })]
     Busy {
         /// The index directory.
         index_dir: PathBuf,
@@ -55,13 +55,13 @@ pub enum Error {
         stalled: bool,
     },
     /// Another process watches for this index already.
-    #[error("another process keeps the index in {} up to date already", .index_dir.display())]
+    #[error("another process already keeps the index in {} up to date", .index_dir.display())]
     Watched {
         /// The index directory.
         index_dir: PathBuf,
     },
     /// A file in which no format finds anything.
-    #[error("{}: holds no entry of any known format", .path.display())]
+    #[error("{}: contains no entry of any known format", .path.display())]
     NoEntries {
         /// The file.
         path: PathBuf,
@@ -98,7 +98,7 @@ pub enum Error {
     #[error("the name of the session is empty")]
     NoName,
     /// Several sessions begin with it.
-    #[error("{name:?} is the beginning of {} session ids", .candidates.len())]
+    #[error("{} session ids start with {name:?}", .candidates.len())]
     Ambiguous {
         /// As asked.
         name: String,
@@ -117,7 +117,7 @@ pub enum Error {
         complete: bool,
     },
     /// The session is kept in documents or rows: it has no lines that could be copied.
-    #[error("session {session} is not kept as lines")]
+    #[error("session {session} is not stored as lines")]
     NotLines {
         /// Id of the session.
         session: String,
@@ -126,7 +126,7 @@ pub enum Error {
     #[error(transparent)]
     Query(#[from] crate::syntax::SyntaxError),
     /// Not a cursor that an answer gave.
-    #[error("this is no cursor of a search")]
+    #[error("this is not a search cursor")]
     Cursor,
     /// Even the shortest answer is longer than it may be.
     #[error("the shortest answer takes {least} bytes of JSON, more than is allowed")]
@@ -136,12 +136,12 @@ pub enum Error {
     },
     /// A cursor that the answer to another question gave.
     #[error(
-        "this cursor goes on with another search: give it with the query, the filters and the order of the page that it came from, or leave it out"
+        "this cursor belongs to another search: use the query, the filters and the order of the page that it came from, or leave it out"
     )]
     OtherCursor,
     /// The rules of what the index leaves out cannot be read, so nothing is stored.
     /// [Setting](crate::Rules::set) them, as the command does, writes them again.
-    #[error("{}: {why}: what this index leaves out is not known until it is said anew, as by `sessionary sync`", .path.display())]
+    #[error("{}: {why}: what this index leaves out is not known until it is set again, as by `sessionary sync`", .path.display())]
     Rules {
         /// Their file.
         path: PathBuf,
@@ -149,7 +149,7 @@ pub enum Error {
         why: String,
     },
     /// A root with a format that nothing reads.
-    #[error("{}: no format is called `{format}`; there are {}", .root.display(), .known.join(", "))]
+    #[error("{}: no format is called `{format}`; known are {}", .root.display(), .known.join(", "))]
     UnknownFormat {
         /// The root.
         root: PathBuf,

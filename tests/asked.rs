@@ -53,7 +53,7 @@ fn a_damaged_catalogue_is_built_anew_whoever_asks_first() {
         damage(&home.home.join(GENERATION).join("catalogue.sqlite"));
         let output = home.output(arguments);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("is built anew"), "{arguments:?}: {said}");
+        assert!(said.contains("is rebuilt"), "{arguments:?}: {said}");
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(answer["sessions"].as_array().expect("rows").len(), 2);
         assert_eq!(answer["complete"], true);

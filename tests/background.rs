@@ -88,7 +88,7 @@ fn nothing_is_started_where_the_configuration_forbids_it() {
         return;
     };
     assert!(told.contains("700 matches in 1 session"), "{told}");
-    assert!(told.contains("until `sessionary sync` was run"), "{told}");
+    assert!(told.contains("until you run `sessionary sync`"), "{told}");
     let left = outstanding(&home);
     std::thread::sleep(Duration::from_millis(500));
     assert!(left > 0 && outstanding(&home) == left);

@@ -56,9 +56,9 @@ pub fn home() -> Sandbox {
 fn overview() {
     assert_snapshot!(home().run(&[]), @r"
     4 sessions, 2.4 KB of session files; last full scan DATE.
-    14 entries (2.4 KB) still to be indexed; search finds them all the same.
+    14 entries (2.4 KB) not indexed yet; searches find them anyway.
 
-    5 roots looked at, 3 not there (`sessionary status --roots` names them)
+    5 roots scanned, 3 not there (`sessionary status --roots` names them)
     AGENT  ROOT                  SESSIONS  FILES  NEWEST  WHY
     pi     ~/.pi/agent/sessions         3      3  5m      default
     clido  ~/clido/sessions             1      1  3d      $CLIDO_DATA_DIR
@@ -82,7 +82,7 @@ fn overview_of_nothing() {
     assert_snapshot!(Sandbox::new().run(&[]), @r#"
     0 sessions, 0 B of session files; last full scan DATE.
 
-    5 roots looked at
+    5 roots scanned
     AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
     pi        ~/.pi/agent/sessions                    0      0          default, not there
     indusagi  ~/.indusagi/agent/sessions              0      0          default, not there
@@ -92,37 +92,37 @@ fn overview_of_nothing() {
 
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
-    To see what it is like with made-up sessions: sessionary --demo list --all
+    To try it on made-up sessions: sessionary --demo list --all
     "#);
 }
 
 #[test]
 fn list_here_and_everywhere() {
     let home = home();
-    assert_snapshot!(home.run(&["list"]), @r#"
+    assert_snapshot!(home.run(&["list"]), @r"
     AGE  SESSION   AGENT  MSGS  TITLE
     5m   019b8d10  pi        5  Tokenizer work
     3d   f47ac10b  clido     1  Deploy the parser
     --- stderr
-    2 more elsewhere: --all
-    "#);
-    assert_snapshot!(home.run(&["list", "--all", "--limit", "2"]), @r#"
+    2 more elsewhere; --all lists them
+    ");
+    assert_snapshot!(home.run(&["list", "--all", "--limit", "2"]), @r"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     5m   019b8d10  pi        5  ~/code/parser  Tokenizer work
     1d   019b87e9  pi        1  ~/code/docs    日本語のドキュメントでtokenizerを説明して
     --- stderr
-    1 to 2 of 4 sessions; --page 2 goes on.
-    "#);
+    1 to 2 of 4 sessions; next: --page 2.
+    ");
     assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     "#);
-    assert_snapshot!(home.run(&["list", "--agent", "vim"]), @r#"
+    assert_snapshot!(home.run(&["list", "--agent", "vim"]), @r"
     --- stderr
     error: no agent is called `vim`
-    hint: known are pi, indusagi, clido, agentuse
+    hint: known agents: pi, indusagi, clido, agentuse
     --- exit Some(2)
-    "#);
+    ");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn narrow_terminals() {
 #[test]
 fn search() {
     let home = home();
-    assert_snapshot!(home.run(&["search", "tokenizer"]), @r#"
+    assert_snapshot!(home.run(&["search", "tokenizer"]), @r"
     Tokenizer work  ~/code/parser · pi · 5m
       session_info · 4m  019b8d10-0000-7000-8000-00000000000a:g1
         Tokenizer work
@@ -162,19 +162,19 @@ fn search() {
       user · 1d  019b87e9-0000-7000-8000-00000000000b:a1
         日本語のドキュメントでtokenizerを説明して
     --- stderr
-    3 matches in 2 sessions. --here keeps to this directory.
-    Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
-           sessionary resume 019b8d10-0000-7000-8000-00000000000a
-    "#);
-    assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @r#"
+    3 matches in 2 sessions. --here searches this directory only.
+    Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
+          sessionary resume 019b8d10-0000-7000-8000-00000000000a
+    ");
+    assert_snapshot!(home.run(&["search", "--here", "tokenizer", "please"]), @r"
     Tokenizer work  ~/code/parser · pi · 5m
       user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
         Fix the tokenizer please
     --- stderr
     1 match in 1 session of ~/code/parser.
-    Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:a1
-           sessionary resume 019b8d10-0000-7000-8000-00000000000a
-    "#);
+    Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:a1
+          sessionary resume 019b8d10-0000-7000-8000-00000000000a
+    ");
     assert_snapshot!(home.run(&["search", "nowhere"]), @r#"
     --- stderr
     Nothing found for nowhere.
@@ -292,7 +292,7 @@ fn names_that_fit_several_sessions_or_none() {
     let home = home();
     assert_snapshot!(home.run(&["show", "019b8"]), @r#"
     --- stderr
-    error: "019b8" is the beginning of 2 session ids
+    error: 2 session ids start with "019b8"
     hint: 019b87e9-0000-7000-8000-00000000000b · pi · $HOME/.pi/agent/sessions/--code-docs--/2026-01-04T09-00-00-000Z_0b.jsonl · 日本語のドキュメントでtokenizerを説明して
     hint: 019b8d10-0000-7000-8000-00000000000a · pi · $HOME/.pi/agent/sessions/--code-parser--/2026-01-05T09-00-00-000Z_0a.jsonl · Tokenizer work
     --- exit Some(2)
@@ -301,7 +301,7 @@ fn names_that_fit_several_sessions_or_none() {
     --- stderr
     error: no session is named "nope"
     hint: `sessionary list --all` shows every session
-    hint: a session is named by id, the beginning of one, a path or `last`
+    hint: a session is named by its id, the start of its id, its path or `last`
     --- exit Some(1)
     "#);
     let output = home.output(&["--json", "show", "019b8"]);
@@ -393,7 +393,7 @@ fn what_cannot_be_json_is_refused_and_what_is_empty_said() {
     for arguments in [&["man"][..], &["man", "list"], &["completions", "bash"]] {
         let refused = home.run(&[arguments, &["--json"]].concat());
         assert!(
-            refused.contains("no JSON") && refused.contains("--- exit Some(2)"),
+            refused.contains("not JSON") && refused.contains("--- exit Some(2)"),
             "{refused}"
         );
     }
@@ -403,12 +403,12 @@ fn what_cannot_be_json_is_refused_and_what_is_empty_said() {
     hint: `sessionary sql --help` has examples
     --- exit Some(2)
     "#);
-    assert_snapshot!(home.run(&["sql", "/* nothing */"]), @r#"
+    assert_snapshot!(home.run(&["sql", "/* nothing */"]), @r"
     --- stderr
-    error: there is nothing in it that could be answered
+    error: it asks nothing
     hint: `sessionary sql --help` has examples
     --- exit Some(2)
-    "#);
+    ");
     assert_snapshot!(home.run(&["sql", "SELEC 1"]), @r#"
     --- stderr
     error: near "SELEC": syntax error, at character 1 of the query
@@ -594,11 +594,11 @@ fn a_file_in_no_root_is_shown_and_not_kept() {
         Some(4)
     );
     home.write("elsewhere/notes.txt", "no session\n");
-    assert_snapshot!(home.run(&["show", "../../elsewhere/notes.txt"]), @r#"
+    assert_snapshot!(home.run(&["show", "../../elsewhere/notes.txt"]), @r"
     --- stderr
-    error: $HOME/code/parser/../../elsewhere/notes.txt: holds no entry of any known format
+    error: $HOME/code/parser/../../elsewhere/notes.txt: contains no entry of any known format
     --- exit Some(1)
-    "#);
+    ");
 }
 
 #[test]
@@ -653,27 +653,27 @@ fn an_answer_that_could_not_be_brought_up_to_date_says_so() {
         home.json(&["search", "tokenizer", "--json"])["complete"],
         false
     );
-    assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r#"
+    assert_snapshot!(home.run(&["list", "--all", "--agent", "clido"]), @r"
     AGE  SESSION   AGENT  MSGS  PROJECT        TITLE
     3d   f47ac10b  clido     1  ~/code/parser  Deploy the parser
     --- stderr
-    Not everything is in this answer: 1 file not read yet: another sessionary is at work.
-    "#);
+    This answer is incomplete, as 1 file has not been read yet: another sessionary is writing the index.
+    ");
     assert_snapshot!(home.run(&["show", "0c"]), @r#"
     --- stderr
     error: no session is named "0c"
     hint: `sessionary list --all` shows every session
-    hint: a session is named by id, the beginning of one, a path or `last`
-    hint: it may be in a file that is not read yet
-    hint: another sessionary is at work
+    hint: a session is named by its id, the start of its id, its path or `last`
+    hint: it may be in a file that has not been read yet
+    hint: another sessionary is writing the index
     --- exit Some(1)
     "#);
-    assert_snapshot!(home.run(&["sync", "--no-wait"]), @r#"
+    assert_snapshot!(home.run(&["sync", "--no-wait"]), @r"
     --- stderr
     error: another process is writing the index in $HOME/.cache/sessionary
-    hint: another sessionary is writing the index; list and search work meanwhile
+    hint: another sessionary is writing the index; list and search still work
     --- exit Some(2)
-    "#);
+    ");
     drop(lock);
     let after = home.json(&["list", "--all", "--json"]);
     assert_eq!(after["complete"], true);
@@ -769,13 +769,13 @@ fn an_empty_name_is_no_session() {
     );
     let _ = home.run(&["sync"]);
     let said = home.run(&["show", ""]);
-    assert_snapshot!(said, @r#"
+    assert_snapshot!(said, @r"
     --- stderr
     error: the name of the session is empty
     hint: `sessionary list --all` shows every session
-    hint: a session is named by id, the beginning of one, a path or `last`
+    hint: a session is named by its id, the start of its id, its path or `last`
     --- exit Some(2)
-    "#);
+    ");
     assert_eq!(home.run(&["tree", ""]), said);
     let path = path.to_str().expect("text");
     assert_eq!(home.output(&["show", path]).status.code(), Some(0));
@@ -816,11 +816,11 @@ fn a_limit_of_nothing_is_no_limit() {
     assert_eq!(hits(&[]), 20);
     assert_eq!(hits(&["--limit", "0"]), most + 3);
     let said = home.output(&["search", "tokenizer"]);
-    assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r#"
-    20 of 33 matches, in 3 sessions; --limit 0 shows all. --here keeps to this directory.
-    Go on: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
-           sessionary resume 019b8d10-0000-7000-8000-00000000000a
-    "#);
+    assert_snapshot!(String::from_utf8_lossy(&said.stderr), @r"
+    20 of 33 matches, in 3 sessions; --limit 0 shows all. --here searches this directory only.
+    Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:g1
+          sessionary resume 019b8d10-0000-7000-8000-00000000000a
+    ");
 }
 
 #[test]
@@ -841,7 +841,7 @@ fn a_relative_home_is_refused() {
     assert_eq!(code, Some(2));
     assert_snapshot!(said, @r#"
     error: HOME is not an absolute path: "home"
-    hint: everything below it would be another folder in every directory; set HOME to an absolute path
+    hint: everything below it would be a different folder in each directory; set HOME to an absolute path
     "#);
     assert!(!home.cwd.join("home").exists());
     // What is named in full needs no home.
@@ -895,14 +895,14 @@ fn system_prompts_are_found_by_their_kind_only_and_once() {
         assert_eq!(total("kind:system session:two"), 2);
         let _ = home.run(&["sync"]);
     }
-    assert_snapshot!(home.run(&["search", "kind:system", "careful"]), @r#"
+    assert_snapshot!(home.run(&["search", "kind:system", "careful"]), @r"
     hello two  ~/code/parser · pi · 1d
       system · 1d · before a compaction  two:s1
         You are a careful engineer
     --- stderr
-    1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show two:s1 · sessionary resume two
-    "#);
+    1 match in 1 session. --here searches this directory only.
+    Next: sessionary show two:s1 · sessionary resume two
+    ");
     assert_snapshot!(home.run(&["show", "two:s1"]), @r#"
     hello two
     pi · ~/code/parser · 2026-01-04 09:00 · 4 entries

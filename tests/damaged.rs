@@ -16,7 +16,7 @@ use crate::sandbox::Sandbox;
 
 const CATALOGUE: &str = "v2/catalogue.sqlite";
 const MARK: &str = "v2/catalogue.sqlite-damaged";
-const ANEW: &str = "the catalogue is built anew";
+const ANEW: &str = "the catalogue is rebuilt";
 
 /// Questions that between them read all a catalogue holds of its sessions, each with a tree that it
 /// reads.
@@ -103,7 +103,7 @@ impl Place {
             .map(|(_, question)| place.ask(&whole, question));
         place.answers = answers
             .map(|(code, out, said)| {
-                assert_eq!((code, said.contains("anew")), (Some(0), false), "{said}");
+                assert_eq!((code, said.contains("rebuilt")), (Some(0), false), "{said}");
                 out
             })
             .collect();

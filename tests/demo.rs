@@ -131,7 +131,11 @@ fn a_demo_does_nothing_beyond_its_folder() {
     let own = own.display().to_string();
     for (arguments, code, why) in [
         (&["resume", "last"][..], 2, "no agent knows"),
-        (&["delete", "last", "--yes", "--force"], 2, "the trash is"),
+        (
+            &["delete", "last", "--yes", "--force"],
+            2,
+            "the trash belongs",
+        ),
         (&["watch"], 2, "nothing to watch"),
         (&["watch", "--install", "--yes"], 2, "nothing to watch"),
         (&["list", "--index", "here"], 2, "its own index"),

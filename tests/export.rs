@@ -358,12 +358,12 @@ fn a_file_is_written_whole_and_never_over_another_unasked() {
     );
 
     fs::write(&out, "mine").expect("written");
-    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html"]), @r#"
+    assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html"]), @r"
     --- stderr
-    error: $HOME/code/parser/talk.html is there already
+    error: $HOME/code/parser/talk.html already exists
     hint: --force replaces it
     --- exit Some(2)
-    "#);
+    ");
     assert_eq!(fs::read_to_string(&out).expect("a file"), "mine");
     assert_snapshot!(sandbox.run(&["export", "hostile", "--out", "talk.html", "--force", "--dry-run"]), @r#"
     --- stderr
@@ -390,7 +390,7 @@ fn a_file_is_written_whole_and_never_over_another_unasked() {
     fs::create_dir(sandbox.cwd.join("folder")).expect("a folder");
     fs::write(sandbox.cwd.join("mine.txt"), "mine").expect("a file");
     for (arguments, said) in [
-        (&["--out", "talk.txt"][..], "does not tell the format"),
+        (&["--out", "talk.txt"][..], "does not name a format"),
         (&["--json"], "needs --out"),
         (&["--out", "nosuch/talk.md"], "nosuch/talk.md"),
         (
@@ -448,7 +448,7 @@ fn every_agent_leaves_as_markdown() {
     w-h-a-l-e
     "#);
     let refused = sandbox.run(&["export", id, "--format", "jsonl"]);
-    assert!(refused.contains("is not kept as lines"), "{refused}");
+    assert!(refused.contains("is not stored as lines"), "{refused}");
 }
 
 #[test]
@@ -477,7 +477,7 @@ fn nothing_is_exported_over_a_session_or_beside_it() {
         "--out",
         "/dev/null",
     ]);
-    assert!(told.contains("no file that could be replaced"), "{told}");
+    assert!(told.contains("not a regular file"), "{told}");
 }
 
 #[test]

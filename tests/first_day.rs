@@ -45,15 +45,15 @@ fn where_sessions_were_looked_for() {
 fn every_setting_says_where_it_comes_from() {
     let home = home();
     let show = |arguments: &[&str]| home.run(&[arguments, &["config", "show"]].concat());
-    assert_snapshot!(show(&["--index", "here"]), @r#"
+    assert_snapshot!(show(&["--index", "here"]), @r"
     KEY           VALUE           SOURCE   WHAT FOR
     index         here            --index  folder of the index
-    roots         (none)          default  further folders of sessions, each as --root takes it
-    exclude       (none)          default  globs on working directories and files: nothing of them is s…
-    follow_links  false           default  whether symbolic links are followed out of the folders of se…
+    roots         (none)          default  more session folders, each as --root takes it
+    exclude       (none)          default  globs for working directories and files that are not stored
+    follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    true            default  whether words are indexed for a moment after an answer
-    redact        not-a-terminal  default  when keys and tokens are left out
-    "#);
+    redact        not-a-terminal  default  when keys and tokens are redacted
+    ");
     let path = home.output(&["config", "path"]).stdout;
     let path = String::from_utf8(path).expect("UTF-8");
     let path = Path::new(path.trim_end())
@@ -64,24 +64,24 @@ fn every_setting_says_where_it_comes_from() {
         path,
         "index = \"~/kept\"\nroots = [\"pi:~/more=old\"]\nbackground = false\n",
     );
-    assert_snapshot!(show(&[]), @r#"
+    assert_snapshot!(show(&[]), @r"
     KEY           VALUE           SOURCE   WHAT FOR
     index         ~/kept          config   folder of the index
-    roots         pi:~/more=old   config   further folders of sessions, each as --root takes it
-    exclude       (none)          default  globs on working directories and files: nothing of them is s…
-    follow_links  false           default  whether symbolic links are followed out of the folders of se…
+    roots         pi:~/more=old   config   more session folders, each as --root takes it
+    exclude       (none)          default  globs for working directories and files that are not stored
+    follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    false           config   whether words are indexed for a moment after an answer
-    redact        not-a-terminal  default  when keys and tokens are left out
-    "#);
-    assert_snapshot!(show(&["--index", "here"]), @r#"
+    redact        not-a-terminal  default  when keys and tokens are redacted
+    ");
+    assert_snapshot!(show(&["--index", "here"]), @r"
     KEY           VALUE           SOURCE   WHAT FOR
     index         here            --index  folder of the index
-    roots         pi:~/more=old   config   further folders of sessions, each as --root takes it
-    exclude       (none)          default  globs on working directories and files: nothing of them is s…
-    follow_links  false           default  whether symbolic links are followed out of the folders of se…
+    roots         pi:~/more=old   config   more session folders, each as --root takes it
+    exclude       (none)          default  globs for working directories and files that are not stored
+    follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    false           config   whether words are indexed for a moment after an answer
-    redact        not-a-terminal  default  when keys and tokens are left out
-    "#);
+    redact        not-a-terminal  default  when keys and tokens are redacted
+    ");
     let roots = home.run(&["status", "--roots"]);
     assert!(
         roots.contains("pi=old    ~/more") && roots.contains("config, not there"),
@@ -103,19 +103,19 @@ fn every_setting_says_where_it_comes_from() {
     );
     assert_eq!(ci["settings"]["roots"]["source"], "config");
     home.write(path, "background = true\nrots = []\n");
-    assert_snapshot!(home.run(&["list"]), @r#"
+    assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
     error: $HOME/.config/sessionary/config.toml:2: unknown key `rots`
-    hint: did you mean `roots`? Known are index, roots, exclude, follow_links, background, redact
+    hint: did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact
     --- exit Some(2)
-    "#);
+    ");
     home.write(path, "roots = [\"vim:/x\"]\n");
-    assert_snapshot!(home.run(&["list"]), @r#"
+    assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
     error: config vim:/x: no format or agent is called `vim`
-    hint: known are pi, indusagi, clido, agentuse
+    hint: known names: pi, indusagi, clido, agentuse
     --- exit Some(2)
-    "#);
+    ");
     home.write(path, "exclude = \"x\"\n");
     assert_snapshot!(home.run(&["list"]), @r#"
     --- stderr
@@ -137,12 +137,12 @@ fn every_setting_says_where_it_comes_from() {
     --- exit Some(2)
     "#);
     home.write(path, "exclude = [\"code/secret/\"]\n");
-    assert_snapshot!(home.run(&["list"]), @r#"
+    assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
-    error: exclude of the configuration file: code/secret/: no path begins so, it would leave nothing out
+    error: exclude of the configuration file: code/secret/: no path starts like this, so it would exclude nothing
     hint: ~/code/secret/ is below your home folder, **/code/secret/ anywhere
     --- exit Some(2)
-    "#);
+    ");
 
     // Relative places start at the file, in whatever directory the command runs.
     home.write(path, "index = \"kept\"\nroots = [\"pi:more=old\"]\n");
@@ -171,7 +171,7 @@ fn nothing_found_says_where_and_what_to_do() {
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     No sessions were found in any of these places. If yours are elsewhere, name the folder:
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = ["pi:DIR"]
-    To see what it is like with made-up sessions: sessionary --demo list --all
+    To try it on made-up sessions: sessionary --demo list --all
     --- exit Some(1)
     "#);
     let all = home.run(&["list", "--all"]);
@@ -210,7 +210,7 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
     let asked = home.run(&["clean"]);
     assert!(
         asked.ends_with(
-            "error: nothing was removed\nhint: --yes removes without asking\n--- exit Some(2)\n"
+            "error: nothing was removed: there is no terminal to ask on\nhint: --yes removes without asking\n--- exit Some(2)\n"
         ),
         "{asked}"
     );
@@ -270,7 +270,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     assert_snapshot!(said, @r#"
     --- stderr
     error: $HOME/.cache/sessionary/v2: Not a directory (os error 20)
-    hint: name another directory with --index
+    hint: choose another directory with --index
     --- exit Some(2)
     "#);
     for arguments in [
@@ -292,7 +292,7 @@ fn an_index_that_cannot_be_made_is_told_with_the_remedy() {
     assert_snapshot!(home.run(&["show", "last"]), @r#"
     --- stderr
     error: $HOME/.cache/sessionary/v2: Not a directory (os error 20)
-    hint: name another directory with --index
+    hint: choose another directory with --index
     hint: a session file can be named by its path
     --- exit Some(2)
     "#);
@@ -338,7 +338,7 @@ fn an_index_of_another_program_or_a_newer_one_is_left_alone() {
         assert!(
             said.contains("written by a newer sessionary")
                 && said.contains("update")
-                && said.contains("name another directory with --index"),
+                && said.contains("choose another directory with --index"),
             "{said}"
         );
         assert!(said.ends_with("--- exit Some(2)\n"), "{said}");

@@ -40,37 +40,37 @@ fn help_of_the_whole() {
     assert_snapshot!(Sandbox::new().run(&["--help"]), @r"
     Find and read back every session you ever had with a coding agent
 
-    Without a command: a short overview of what is there.
+    Without a command it prints a short overview of what is there.
 
     Usage: sessionary [OPTIONS] [COMMAND]
 
     Commands:
-      list         List the sessions of this directory, or all of them
+      list         List the sessions of this directory, or all sessions
       search       Search everything that was said, thought, run and printed
       tree         Show the tree of a session: branches, labels, the active leaf
-      show         Read a session back, or one entry of it
-      resume       Go on with a session: its agent, in its directory
+      show         Read back a session, or one entry of it
+      resume       Continue a session with its agent, in its directory
       context      Show what the model would see of a session
-      new          Begin a session with a message of the user
+      new          Start a session with a user message
       append       Add an entry to a session
       name         Name a session
       label        Label an entry of a session
       branch       Copy one branch of a session into a new one
-      fork         Copy a session, all branches, into a new one
-      migrate      Bring a session file of an old version up to date
-      export       Write a branch of a session as Markdown, as one HTML page, or as a session file
+      fork         Copy a session with all its branches into a new one
+      migrate      Upgrade a session file of an old version
+      export       Export a branch of a session as Markdown, an HTML page or a session file
       delete       Move sessions to the system's trash
-      sql          Ask the catalogue in SQL, read-only
+      sql          Query the catalogue in SQL, read-only
       sync         Bring the index up to date, words included
       watch        Keep the index up to date while sessions are written, until Ctrl-C
-      rebuild      Forget the index and make it anew from the session files
-      roots        List the folders that the index holds, or forget those that are named no more
+      rebuild      Delete the index and rebuild it from the session files
+      roots        List the folders in the index, or forget those that are no longer named
       status       Show the roots, the stores, and how fresh they are
       verify       Read all session files again and compare both stores with them
       config       Show the settings and where each comes from
-      clean        Remove all that sessionary ever wrote; never a session
+      clean        Remove everything that sessionary ever wrote; never a session
       completions  Print completions for a shell
-      man          Print the manual page, of the whole or of one command
+      man          Print the manual page of sessionary or of one command
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -82,30 +82,30 @@ fn help_of_the_whole() {
 
     Options for every command:
           --index <DIR>
-              Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` of the configuration
+              Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` in the configuration
               file, else the user's cache folder]
 
           --root <FORMAT:DIR[=LABEL]>
               Also read the sessions in DIR; FORMAT is the name of an agent or a format
 
           --no-default-roots
-              Read only what --root names, neither the agents' usual places nor `roots` of the
+              Read only what --root names: neither the agents' usual places nor `roots` in the
               configuration file
 
           --follow-links
-              Follow symbolic links that lead out of the folders of sessions, this time
+              Follow symbolic links that lead out of the session folders, for this command only
 
           --demo
-              Answer from made-up sessions in a temporary folder; nothing of yours is read or written
+              Use made-up sessions in a temporary folder; yours are neither read nor written
 
           --json
               Print JSON
 
           --reveal
-              Show keys and tokens that would be left out; see `redact` in `config --help`
+              Show keys and tokens instead of redacting them; see `redact` in `config --help`
 
           --color <WHEN>
-              Use colours; `auto`: on a terminal, unless NO_COLOR is set
+              When to use colours; `auto` means on a terminal, unless NO_COLOR is set
               
               [default: auto]
               [possible values: auto, always, never]
@@ -114,12 +114,13 @@ fn help_of_the_whole() {
       sessionary                         what is there, and what to try
       sessionary list --all              every session, newest first
       sessionary search tokenizer bug    where was that said?
-      sessionary show last               read the newest session of this directory back
-      sessionary resume last             go on with it
+      sessionary show last               read back the newest session of this directory
+      sessionary resume last             continue it with its agent
 
     Only new, append, name, label, branch, fork and migrate write session files; delete moves them to
     the trash. The index is a cache: delete it and nothing is lost.
-    Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.
+    Exit codes: 0 found or done; 1 nothing found, a question answered with no, or differences that
+    `verify` found; 2 error.
     ");
 }
 
@@ -142,43 +143,43 @@ fn help_of_every_command() {
         all.push_str("----\n");
     }
     assert_snapshot!(all, @r#"
-    List the sessions of this directory, or all of them
+    List the sessions of this directory, or all sessions
 
     Usage: sessionary list [OPTIONS]
 
     Options:
-          --all                 Sessions of every directory
+          --all                 List the sessions of every directory
           --agent <NAME>        Only sessions of this agent
-          --project <TEXT|DIR>  Sessions of every directory whose name holds TEXT; a path stands for
-                                itself and all below
+          --project <TEXT|DIR>  Only sessions of directories whose name contains TEXT; a path means
+                                itself and everything below it
           --named               Only sessions with a name
           --errors              Only sessions in which something failed
-          --cost <USD>          Only sessions that cost at least so many US dollars
-          --since <WHEN>        Only sessions last modified in or after WHEN
-          --until <WHEN>        Only sessions last modified in or before WHEN
-          --subagents           Sessions of subagents as rows, not as a count on their parent
+          --cost <USD>          Only sessions that cost at least this many US dollars
+          --since <WHEN>        Only sessions last modified at WHEN or later
+          --until <WHEN>        Only sessions last modified at WHEN or earlier
+          --subagents           List sessions of subagents as rows, not as a count on their parent
           --sort <KEY>          Sort by KEY, largest or newest first [possible values: modified,
                                 created, messages, tokens, cost, size, errors]
-          --reverse             The other way round
-          --limit <N>           At most N sessions; 0 for all of them
-          --page <P>            The P-th page of N sessions [default: 1]
-          --jsonl               Print a JSON object a session
-          --provisional         While files are still being read, print what is known so far: a whole
-                                list a line, the last is the answer
-          --with-text           With the text of all messages (JSON only)
+          --reverse             Reverse the order
+          --limit <N>           At most N sessions; 0 for all
+          --page <P>            Show page P, with N sessions per page [default: 1]
+          --jsonl               Print one line of JSON per session
+          --provisional         While files are still being read, print what is known so far: one whole
+                                list per line, the last of which is the answer
+          --with-text           Include the text of all messages (JSON only)
       -h, --help                Print help
 
     Examples:
       sessionary list                              sessions that were started in this directory
-      sessionary list --all --limit 20 --page 2    the twenty behind the newest twenty
+      sessionary list --all --limit 20 --page 2    skip the newest twenty
       sessionary list --all --since 2w --errors    what went wrong in the last two weeks
-      sessionary list --all --sort cost --limit 5  the dearest five
-      sessionary list --project app --named        sessions with a name in folders called like `app`
+      sessionary list --all --sort cost --limit 5  the five most expensive
+      sessionary list --project app --named        named sessions in directories like `app`
       sessionary list --agent clido --json
-      sessionary list --all --jsonl | head -1      a session a line
+      sessionary list --all --jsonl | head -1      one session per line
 
     First come the sessions that the agents themselves would list, in their order; then those they would
-    not list, marked with the reason. --sort puts all of them in one order.
+    not list, marked with the reason. --sort puts all of them in a single order.
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026, 2026-10, 2026-10-05 or 2026-10-05T14:30 (UTC).
     ----
     Search everything that was said, thought, run and printed
@@ -191,17 +192,17 @@ fn help_of_every_command() {
     Options:
           --here             Only sessions of this directory
           --newest           Newest first instead of best first
-          --limit <N>        At most N hits; 0 for all of them [default: 20]
-          --any              Passages that hold some of the words will do
-          --exact            Only the words themselves: none with a typo or another ending
+          --limit <N>        At most N hits; 0 for all [default: 20]
+          --any              Also find passages that contain only some of the words
+          --exact            Only the words as typed, without typos or other endings
           --every-copy       Also show entries that repeat the text of a hit
-          --flat             Best hits first, each by itself, instead of by session
+          --flat             List hits one by one, best first, instead of grouping them by session
           --context <N>      Show N entries before and after each hit, along its branch [default: 0]
-          --facets           Count what was found by agent, project, role and day
-          --explain          Tell of each hit why it stands where it does
-          --max-bytes <N>    Print at most N bytes of JSON; `cursor` asks for the rest, `cut` names what
+          --facets           Count the matches by agent, project, role and day
+          --explain          Explain each hit's score
+          --max-bytes <N>    Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what
                              was shortened
-          --cursor <CURSOR>  Go on behind the page whose JSON had this `cursor`
+          --cursor <CURSOR>  Continue after the page whose JSON had this `cursor`
       -h, --help             Print help
 
     Examples:
@@ -209,10 +210,10 @@ fn help_of_every_command() {
       sessionary search --here --newest 'tool:bash is:error since:2w'
       sessionary search 'file:lexer.rs -is:branch'
 
-    Quote what the shell would change, and put -- before a word that begins with a hyphen.
-    System prompts and tool schemas are found with kind:system only.
-    `sessionary show ADDRESS` reads on from a hit, `sessionary resume SESSION` goes on with its session.
-    In JSON the highlights of a snippet are offsets in bytes of its UTF-8, from and to.
+    Quote what the shell would interpret, and put -- before a word that starts with a hyphen.
+    System prompts and tool schemas are found only with kind:system.
+    `sessionary show ADDRESS` prints a hit in full, `sessionary resume SESSION` continues its session.
+    In JSON the highlights of a snippet are byte offsets into its UTF-8 text: start and end.
     ----
     Show the tree of a session: branches, labels, the active leaf
 
@@ -220,14 +221,14 @@ fn help_of_every_command() {
 
     Arguments:
       <SESSION>
-              Session id, the beginning of one, a path, or `last`
+              Session id, the start of one, a path, or `last`
 
     Options:
           --filter <WHICH>
               Which entries to show
 
               Possible values:
-              - default:      What pi shows at first
+              - default:      What pi shows by default
               - no-tools:     Without tool results
               - user-only:    Only what the user said
               - labeled-only: Only labelled entries
@@ -246,38 +247,39 @@ fn help_of_every_command() {
       sessionary tree 019b3f2a --filter user-only
       sessionary tree ~/.pi/agent/sessions/--code--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all
 
-    A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf.
+    Only branches are indented. ● and ◆ are on the active branch; ◆ is its leaf.
     ----
-    Read a session back, or one entry of it
+    Read back a session, or one entry of it
 
     Usage: sessionary show [OPTIONS] <SESSION[:ENTRY]>
 
     Arguments:
-      <SESSION[:ENTRY]>  Session id, the beginning of one, a path, or `last`; with `:ENTRY` one entry
-                         (an id or L<line>)
+      <SESSION[:ENTRY]>  Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an
+                         id or L<line>)
 
     Options:
-          --context <N>    With N entries on either side of ENTRY [default: 0]
-          --branch <LEAF>  The branch that ends in this entry, instead of the active one
-          --all            All entries in the order of the file, with what is no entry
-          --raw            The exact bytes from the file
+          --context <N>    Show N entries before and after ENTRY too [default: 0]
+          --branch <LEAF>  Show the branch that ends at this entry instead of the active one
+          --all            Show all entries in file order, and bytes that are not entries
+          --raw            Print the exact bytes of the file
           --full           Do not cut long tool output
       -h, --help           Print help
 
     Examples:
       sessionary show last                        the active branch of the newest session here
       sessionary show 019b3f2a:c1d2e3f4           one entry, as `search` prints its address
-      sessionary show 019b3f2a:L17 --context 3    line 17 and three entries on either side
+      sessionary show 019b3f2a:L17 --context 3    line 17, three entries before and three after
       sessionary show 019b3f2a --raw > copy.jsonl the exact bytes
 
-    On a terminal long tool output is cut; --full, a pipe or naming the entry shows all of it.
+    On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the
+    entry.
     ----
-    Go on with a session: its agent, in its directory
+    Continue a session with its agent, in its directory
 
     Usage: sessionary resume [OPTIONS] <SESSION>
 
     Arguments:
-      <SESSION>  Session id, the beginning of one, a path, or `last`
+      <SESSION>  Session id, the start of one, a path, or `last`
 
     Options:
           --print     Print the command for the shell instead of running it
@@ -285,21 +287,21 @@ fn help_of_every_command() {
       -h, --help      Print help
 
     Examples:
-      sessionary resume last              go on with the newest session of this directory
+      sessionary resume last              continue the newest session of this directory
       sessionary resume 019b3f2a --print  print the command instead, quoted for the shell
       sessionary resume 019b3f2a --in .   start it here, not where it was
 
-    Rows of `list --json`, `search --json` and `show --json` carry the same as `resume`.
+    Rows of `list --json`, `search --json` and `show --json` hold the same command in `resume`.
     ----
     Show what the model would see of a session
 
     Usage: sessionary context [OPTIONS] <SESSION[:ENTRY]>
 
     Arguments:
-      <SESSION[:ENTRY]>  A session, and the entry; without one where the session stands
+      <SESSION[:ENTRY]>  A session; with :ENTRY, the context at that entry instead of at the leaf
 
     Options:
-          --llm   As messages of user, model and tools only
+          --llm   Only messages of user, model and tools, as they go to the model
       -h, --help  Print help
 
     Examples:
@@ -309,17 +311,18 @@ fn help_of_every_command() {
 
     Compactions, summaries and edits are taken into account.
     ----
-    Begin a session with a message of the user
+    Start a session with a user message
 
     Usage: sessionary new [OPTIONS] <TEXT>
 
     Arguments:
-      <TEXT>  What the user says
+      <TEXT>  The user's message
 
     Options:
-          --agent <NAME>  Whose session: pi or clido. (indusagi's begin with an answer.) [default: pi]
-          --in <DIR>      The directory that the session is for [default: this one]
-          --dry-run       Say what would be written where, and write nothing
+          --agent <NAME>  The agent whose session it is: pi or clido (indusagi's sessions start with an
+                          answer) [default: pi]
+          --in <DIR>      The session's directory [default: this one]
+          --dry-run       Show what would be written and where, without writing it
       -h, --help          Print help
 
     Examples:
@@ -327,21 +330,21 @@ fn help_of_every_command() {
       sessionary new "Look around" --in ~/code/parser --dry-run
       sessionary new "Write the release notes" --agent clido
 
-    `sessionary resume` then has the agent answer it.
+    Then `sessionary resume` has the agent answer it.
     ----
     Add an entry to a session
 
     Usage: sessionary append [OPTIONS] <SESSION[:ENTRY]>
 
     Arguments:
-      <SESSION[:ENTRY]>  A session, and the entry to go on from; without one where the session stands
+      <SESSION[:ENTRY]>  A session; with :ENTRY, append below that entry instead of at the leaf
 
     Options:
-          --user <TEXT>             A message of the user
-          --assistant <TEXT>        A message of the model in force
-          --model <PROVIDER/MODEL>  A change of the model
-          --thinking <LEVEL>        A change of the thinking level
-          --dry-run                 Say what would be written where, and write nothing
+          --user <TEXT>             A user message
+          --assistant <TEXT>        An answer of the current model
+          --model <PROVIDER/MODEL>  Change the model
+          --thinking <LEVEL>        Change the thinking level
+          --dry-run                 Show what would be written and where, without writing it
       -h, --help                    Print help
 
     Examples:
@@ -350,8 +353,8 @@ fn help_of_every_command() {
       sessionary append last --model anthropic/claude-opus-4-5
       echo '{"type":"custom","customType":"todo","data":[]}' | sessionary append last
 
-    Without an option an entry is read as JSON from standard input. It keeps its type and members; its
-    id, parent and time are made anew.
+    Without an option, an entry is read as JSON from standard input. It keeps its type and members and
+    gets a new id, parent and time.
     For a session of clido it is a line as clido writes it:
 
       echo '{"type":"title","title":"Parser"}' | sessionary append f47ac10b
@@ -361,105 +364,106 @@ fn help_of_every_command() {
     Usage: sessionary name [OPTIONS] <SESSION> <NAME>
 
     Arguments:
-      <SESSION>  Session id, the beginning of one, a path, or `last`
-      <NAME>     The name; an empty one takes it away
+      <SESSION>  Session id, the start of one, a path, or `last`
+      <NAME>     The name; an empty one removes it
 
     Options:
-          --dry-run  Say what would be written where, and write nothing
+          --dry-run  Show what would be written and where, without writing it
       -h, --help     Print help
 
     Examples:
       sessionary name last "Refactor the parser"
-      sessionary name 019b3f2a ""                take the name away
+      sessionary name 019b3f2a ""                remove the name
       sessionary name last Parser --dry-run
 
     The name is one entry at the end of the session's file; the agent shows it too. In a session of
-    clido it is a title: its list shows the last one, a session that it has resumed the first.
+    clido it is a title: clido's list shows the last one, a resumed session the first.
     ----
     Label an entry of a session
 
     Usage: sessionary label [OPTIONS] <SESSION[:ENTRY]> [LABEL]
 
     Arguments:
-      <SESSION[:ENTRY]>  A session, and the entry; without one the entry where the session stands
+      <SESSION[:ENTRY]>  A session and one of its entries; without :ENTRY, the session's leaf
       [LABEL]            The label
 
     Options:
-          --clear    Take the label away
-          --dry-run  Say what would be written where, and write nothing
+          --clear    Remove the label
+          --dry-run  Show what would be written and where, without writing it
       -h, --help     Print help
 
     Examples:
       sessionary label 019b3f2a:c1d2e3f4 "tests are green"
-      sessionary label last "good"                 the entry where the session stands
-      sessionary label 019b3f2a:c1d2e3f4 --clear   take its label away
+      sessionary label last "good"                 the session's leaf
+      sessionary label 019b3f2a:c1d2e3f4 --clear   remove its label
     ----
     Copy one branch of a session into a new one
 
     Usage: sessionary branch [OPTIONS] <SESSION[:ENTRY]>
 
     Arguments:
-      <SESSION[:ENTRY]>  A session, and the last entry to copy; without one where the session stands
+      <SESSION[:ENTRY]>  A session and the last entry to copy; without :ENTRY, the session's leaf
 
     Options:
-          --dry-run  Say what would be written where, and write nothing
+          --dry-run  Show what would be written and where, without writing it
       -h, --help     Print help
 
     Examples:
-      sessionary branch 019b3f2a:c1d2e3f4    from the beginning to that entry
+      sessionary branch 019b3f2a:c1d2e3f4    from the start to that entry
       sessionary branch last                 the active branch
 
-    Labels on the way come along. The new session names the old one as its parent.
+    Labels on the branch are copied too. The new session names the old one as its parent.
     ----
-    Copy a session, all branches, into a new one
+    Copy a session with all its branches into a new one
 
     Usage: sessionary fork [OPTIONS] <SESSION>
 
     Arguments:
-      <SESSION>  Session id, the beginning of one, a path, or `last`
+      <SESSION>  Session id, the start of one, a path, or `last`
 
     Options:
-          --in <DIR>  The directory that the copy is for [default: this one]
-          --dry-run   Say what would be written where, and write nothing
+          --in <DIR>  The copy's directory [default: this one]
+          --dry-run   Show what would be written and where, without writing it
       -h, --help      Print help
 
     Examples:
       sessionary fork last                     a copy for this directory
       sessionary fork 019b3f2a --in ~/other    for another one
 
-    The new session names the old one as its parent. `sessionary branch` copies one branch only;
-    sessions of clido have none.
+    The new session names the old one as its parent. `sessionary branch` copies a single branch;
+    sessions of clido have no branches.
     ----
-    Bring a session file of an old version up to date
+    Upgrade a session file of an old version
 
     Usage: sessionary migrate [OPTIONS] <SESSION>
 
     Arguments:
-      <SESSION>  Session id, the beginning of one, a path, or `last`
+      <SESSION>  Session id, the start of one, a path, or `last`
 
     Options:
-          --dry-run  Say what would be written where, and write nothing
+          --dry-run  Show what would be written and where, without writing it
       -h, --help     Print help
 
     Examples:
       sessionary migrate 019b3f2a --dry-run
       sessionary migrate ./old.jsonl
 
-    The first append does the same. A copy of the old file is kept in the user's folder for program
-    data, below sessionary/backups; every byte that need not change stays.
+    The first append does the same. A copy of the old file is kept in sessionary/backups in your data
+    folder; every byte that need not change stays the same.
     ----
-    Write a branch of a session as Markdown, as one HTML page, or as a session file
+    Export a branch of a session as Markdown, an HTML page or a session file
 
     Usage: sessionary export [OPTIONS] <SESSION[:ENTRY]>
 
     Arguments:
-      <SESSION[:ENTRY]>  A session, and the entry where the branch ends; without one the active branch
+      <SESSION[:ENTRY]>  A session; with :ENTRY, the branch that ends at that entry instead of the
+                         active one
 
     Options:
-          --format <FORMAT>  What to write [possible values: markdown, html, jsonl]
+          --format <FORMAT>  The format to write [possible values: markdown, html, jsonl]
           --out <FILE>       Write to FILE instead of standard output
-          --force            Replace FILE if it is there
-          --dry-run          Say what would be written where, and write nothing
+          --force            Replace FILE if it exists
+          --dry-run          Show what would be written and where, without writing it
       -h, --help             Print help
 
     Examples:
@@ -468,32 +472,32 @@ fn help_of_every_command() {
       sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte
       sessionary export last --out talk.html --dry-run      what would be written
 
-    The format is told by the name after --out, else it is Markdown. In a page and in Markdown the HTML,
-    links and images of the session, control characters and marks that turn text around are text, and do
-    nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);
-    JSONL is exact.
+    The extension of --out decides the format; without one it is Markdown. In HTML and Markdown, the
+    session's own HTML, links, images, control characters and marks that reorder text appear as plain
+    text and do nothing. Keys and tokens are redacted in both (see --reveal, and `redact` in the
+    configuration file); JSONL is exact.
     ----
     Move sessions to the system's trash
 
     Usage: sessionary delete [OPTIONS] <SESSION>...
 
     Arguments:
-      <SESSION>...  Session ids, beginnings of them, paths, or `last`
+      <SESSION>...  Session ids, starts of ids, paths, or `last`
 
     Options:
           --yes      Do not ask
-          --force    Also what was changed in the last minute
-          --dry-run  Say what would be moved where, and move nothing
+          --force    Also move what changed in the last minute
+          --dry-run  Show what would be moved and where, without moving it
       -h, --help     Print help
 
     Examples:
-      sessionary delete 019b3f2a --dry-run       what would go, and where to
-      sessionary delete 019b3f2a 01KE6P4Y --yes  two of them, without a question
+      sessionary delete 019b3f2a --dry-run       what would be moved, and where
+      sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking
 
-    A session of agentuse is a folder: its subagents go with it, and are named first. Forks stay.
-    What was changed in the last minute may still be in use, and goes with --force only.
+    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.
+    What changed in the last minute may still be in use, and is moved only with --force.
     ----
-    Ask the catalogue in SQL, read-only
+    Query the catalogue in SQL, read-only
 
     Usage: sessionary sql [OPTIONS] [QUERY]
 
@@ -502,10 +506,10 @@ fn help_of_every_command() {
 
     Options:
           --csv              Print CSV
-          --jsonl            Print an object a row
-          --snapshot <FILE>  Save the whole catalogue as one new, private file, for containers and other
+          --jsonl            Print one line of JSON per row
+          --snapshot <FILE>  Save the whole catalogue to a new, private file, for containers and other
                              users
-          --path             Print where the catalogue lies, for tools that read it themselves
+          --path             Print the path of the catalogue, for tools that read it themselves
       -h, --help             Print help
 
     Examples:
@@ -517,26 +521,25 @@ fn help_of_every_command() {
       sessionary sql --snapshot /srv/share/sessions.sqlite
       sqlite3 "file:$(sessionary sql --path)?mode=ro"
 
-    CSV (RFC 4180): NULL is an empty field, an empty text is "". JSON Lines: an object a row.
-    Rows are printed as they are found; only the table waits for all of them, to line up.
+    CSV (RFC 4180): NULL is an empty field, an empty text is "". JSON Lines: one object per row.
+    Rows are printed as they are found; only a table waits for all rows, to align its columns.
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').
-    preview(entry) is what it says, on one line cut after 200 characters, without keys and tokens.
-    migrations/README.md in the source describes every view and column. Tables whose names begin with _
-    may change at any time.
+    preview(entry) is its text on one line, cut after 200 characters, without keys and tokens.
+    docs/sql.md describes every view and column. Tables whose names start with _ may change at any time.
     ----
     Bring the index up to date, words included
 
     Usage: sessionary sync [OPTIONS]
 
     Options:
-          --purge    Leave nothing in the index's files of text that is gone from the sessions
-          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+          --purge    Also wipe from the index's files what is gone from the sessions
+          --no-wait  Fail at once if another process is writing the index, instead of waiting
       -h, --help     Print help
 
     Examples:
       sessionary sync
       sessionary sync --json
-      sessionary sync --purge   after a secret was taken out of a session
+      sessionary sync --purge   after a secret was removed from a session
       sessionary sync --root pi:~/backup/sessions=laptop
     ----
     Keep the index up to date while sessions are written, until Ctrl-C
@@ -544,8 +547,8 @@ fn help_of_every_command() {
     Usage: sessionary watch [OPTIONS]
 
     Options:
-          --poll       Look at all files again and again instead of being told of changes
-          --no-wait    Refuse at once where another process writes the index, instead of waiting for it
+          --poll       Scan all files again and again instead of waiting for notifications
+          --no-wait    Fail at once if another process is writing the index, instead of waiting
           --install    Have systemd (macOS: launchd) start it now and at every login; shows the file
                        first and asks
           --uninstall  Undo --install
@@ -559,24 +562,24 @@ fn help_of_every_command() {
       sessionary watch --install    from now on, and after every login
       sessionary watch --uninstall
     ----
-    Forget the index and make it anew from the session files
+    Delete the index and rebuild it from the session files
 
     Usage: sessionary rebuild [OPTIONS]
 
     Options:
-          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+          --no-wait  Fail at once if another process is writing the index, instead of waiting
       -h, --help     Print help
 
     Examples:
       sessionary rebuild
       sessionary rebuild --json
     ----
-    List the folders that the index holds, or forget those that are named no more
+    List the folders in the index, or forget those that are no longer named
 
     Usage: sessionary roots [OPTIONS] [COMMAND]
 
     Commands:
-      forget  Forget folders that are named no more, and all that was read in them; never a session file
+      forget  Forget folders that are no longer named and what was read from them; never a session file
       help    Print this message or the help of the given subcommand(s)
 
     Options:
@@ -584,15 +587,15 @@ fn help_of_every_command() {
 
     Examples:
       sessionary roots
-      sessionary roots forget               all that are named no more
-      sessionary roots forget /mnt/old      this one
+      sessionary roots forget               all that are no longer named
+      sessionary roots forget /mnt/old      only this one
     ----
     Show the roots, the stores, and how fresh they are
 
     Usage: sessionary status [OPTIONS]
 
     Options:
-          --roots  Only the places where sessions are looked for, after a look
+          --roots  Only the places where sessions are looked for, after a scan
       -h, --help   Print help
 
     Examples:
@@ -628,26 +631,26 @@ fn help_of_every_command() {
       sessionary config show --json
       sessionary config path
     ----
-    Remove all that sessionary ever wrote; never a session
+    Remove everything that sessionary ever wrote; never a session
 
     Usage: sessionary clean [OPTIONS]
 
     Options:
           --yes      Do not ask
-          --config   The configuration file too
-          --no-wait  Refuse at once where another process writes the index, instead of waiting for it
+          --config   Remove the configuration file too
+          --no-wait  Fail at once if another process is writing the index, instead of waiting
       -h, --help     Print help
 
     Examples:
       sessionary clean
-      sessionary clean --yes --config   without the question, and the configuration file too
+      sessionary clean --yes --config   without asking, and the configuration file too
     ----
     Print completions for a shell
 
     Usage: sessionary completions [OPTIONS] <SHELL>
 
     Arguments:
-      <SHELL>  Which shell [possible values: bash, elvish, fish, powershell, zsh]
+      <SHELL>  The shell [possible values: bash, elvish, fish, powershell, zsh]
 
     Options:
       -h, --help  Print help
@@ -659,21 +662,21 @@ fn help_of_every_command() {
       sessionary completions powershell >> $PROFILE
       sessionary completions elvish >> ~/.config/elvish/rc.elv
     ----
-    Print the manual page, of the whole or of one command
+    Print the manual page of sessionary or of one command
 
     Usage: sessionary man [OPTIONS] [COMMAND]
 
     Arguments:
-      [COMMAND]  Which command
+      [COMMAND]  The command
 
     Options:
-          --to <DIR>  Write the pages of all commands into DIR instead
+          --to <DIR>  Write one page per command into DIR instead
       -h, --help      Print help
 
     Examples:
       sessionary man | man -l -
       sessionary man search | man -l -
-      sessionary man --to ~/.local/share/man/man1   a page for each command
+      sessionary man --to ~/.local/share/man/man1   one page per command
     ----
     "#);
 }

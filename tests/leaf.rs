@@ -295,7 +295,7 @@ fn what_the_agent_does_not_see_is_marked() {
     ──  · L7 ───────────────────────────────────────────────────────────────────────────────────────────
       │ 42
     --- stderr
-    Keys and tokens are left out as [redacted]; --reveal shows them.
+    Keys and tokens are redacted; --reveal shows them.
     "#);
     // Around one entry, what stands between those that are shown.
     for (scope, unreadable) in [

@@ -204,7 +204,9 @@ fn a_link_to_everything_is_told_and_followed_by_nobody() {
         symlink(target, place.path().join("real").join(link)).unwrap();
     }
     let told = |notes: &[String]| {
-        let told = notes.iter().filter(|note| note.contains("a root lies in"));
+        let told = notes
+            .iter()
+            .filter(|note| note.contains("that contain a root"));
         told.count()
     };
     let synced = Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
@@ -243,18 +245,17 @@ fn status_says_what_is_not_followed() {
     )
     .unwrap();
     home.settle();
-    assert_snapshot!(home.run(&["list", "--all"]), @r#"
+    assert_snapshot!(home.run(&["list", "--all"]), @r"
     AGE  SESSION   AGENT  MSGS  PROJECT  TITLE
     2h   019b8d10  pi        1  /w       one
     --- stderr
-    $HOME/.pi/agent/sessions: a link leads out of the roots and is not followed; --follow-links follows it
-    "#);
+    $HOME/.pi/agent/sessions: a link that leads out of the roots is not followed; --follow-links follows it
+    ");
     // Later too, in one line.
     for arguments in [&["list", "--all"][..], &["search", "one"]] {
         let output = home.output(arguments);
         let said = String::from_utf8_lossy(&output.stderr);
-        let line =
-            "1 link out of the places that are read is not followed; --follow-links follows it.";
+        let line = "1 link out of the session folders is not followed; --follow-links follows it.";
         assert_eq!(said.matches(line).count(), 1, "{said}");
         let followed = home.output(&[arguments, &["--follow-links"]].concat());
         let said = String::from_utf8_lossy(&followed.stderr);

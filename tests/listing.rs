@@ -114,29 +114,29 @@ fn every_filter_and_every_order() {
 fn pages_and_what_was_asked_about() {
     let home = three();
     let all = |arguments: &[&str]| home.run(&[&["list", "--all"][..], arguments].concat());
-    assert_snapshot!(all(&["--sort", "cost", "--limit", "2"]), @r#"
+    assert_snapshot!(all(&["--sort", "cost", "--limit", "2"]), @r"
     AGE  SESSION  AGENT  MSGS   COST  PROJECT      TITLE
     4d   aaaa     pi        2  $0.50  ~/code/app   First
     2d   cccc     pi        2  $0.25  ~/code/docs  Third
     --- stderr
-    1 to 2 of 3 sessions; --page 2 goes on.
-    "#);
-    assert_snapshot!(all(&["--limit", "2", "--page", "2", "--errors"]), @r#"
+    1 to 2 of 3 sessions; next: --page 2.
+    ");
+    assert_snapshot!(all(&["--limit", "2", "--page", "2", "--errors"]), @r"
     --- stderr
-    That page is beyond the last: 1 session in all.
+    That page is past the last one: 1 session in all.
     --- exit Some(1)
-    "#);
-    assert_snapshot!(all(&["--since", "tomorrow"]), @r#"
+    ");
+    assert_snapshot!(all(&["--since", "tomorrow"]), @r"
     --- stderr
-    error: --since tomorrow: names no time
+    error: --since tomorrow: not a time
     hint: for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05
     --- exit Some(2)
-    "#);
-    assert_snapshot!(all(&["--cost", "9"]), @r#"
+    ");
+    assert_snapshot!(all(&["--cost", "9"]), @r"
     --- stderr
-    No sessions like that; there are 3.
+    No matching sessions; there are 3 in all.
     --- exit Some(1)
-    "#);
+    ");
     assert_snapshot!(all(&["--sort", "colour"]), @r#"
     --- stderr
     error: invalid value 'colour' for '--sort <KEY>'

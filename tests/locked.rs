@@ -86,7 +86,7 @@ fn another_programs_transaction_keeps_nobody_from_an_answer() {
             assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
             assert!(told.contains(answer), "{arguments:?}: {told}");
             let says = answer.starts_with('"') || arguments[0] == "show";
-            let names = said.contains(" not read yet: ") && said.contains(&holder);
+            let names = said.contains(" not been read yet: ") && said.contains(&holder);
             assert!(says || names, "{arguments:?}: {said}");
         }
         // Who asks for no more than a moment.
@@ -171,7 +171,7 @@ fn a_second_watcher_ends_at_once_though_the_first_is_at_work() {
     let output = second.wait_with_output().expect("its end");
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("up to date already"),
+        said(&output).contains("already keeps the index"),
         "{}",
         said(&output)
     );
@@ -271,7 +271,7 @@ fn without_threads_there_are_answers() {
                 "sync" if answer["complete"] == true => indexed += 1,
                 "sync" => {
                     let why = answer["report"]["notes"].to_string();
-                    assert!(why.contains("no thread can be made"), "{threads}: {why}");
+                    assert!(why.contains("no thread can be started"), "{threads}: {why}");
                     postponed += 1;
                 }
                 _ => assert_eq!(answer["total"], 20, "{threads}: {arguments:?}"),

@@ -478,7 +478,7 @@ fn processes_read_beside_writers() {
                 let said = String::from_utf8_lossy(&output.stderr);
                 let what = format!("{question} {number}: {:?} {said}", output.status);
                 assert!(!said.contains("panicked"), "{what}");
-                let lacks = said.contains("not read yet") || said.contains("has changed");
+                let lacks = said.contains("not been read yet") || said.contains("has changed");
                 let Ok(answer) = serde_json::from_slice(&output.stdout) else {
                     // The session's row is not there while somebody else makes the index.
                     assert!(lacks || output.status.code() == Some(1), "{what}");

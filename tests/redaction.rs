@@ -122,7 +122,7 @@ fn a_pipe_gets_no_secret_unless_it_is_asked_for() {
     ── session_info · 2026-01-05 09:00 · a5 ────────────────────────────────────────────────────────────
     Deploy ghp_[redacted]
     --- stderr
-    Keys and tokens are left out as [redacted]; --reveal shows them.
+    Keys and tokens are redacted; --reveal shows them.
     "#);
 }
 
@@ -538,9 +538,7 @@ fn context_says_how_many_values_it_leaves_out() {
         );
         assert_eq!(said.matches("[redacted]").count(), 4, "{said}");
         assert!(
-            beside.contains(
-                "Left out as [redacted]: 4 values like keys and tokens; --reveal shows them."
-            ),
+            beside.contains("Redacted: 4 values like keys and tokens; --reveal shows them."),
             "{beside}"
         );
     }

@@ -56,24 +56,24 @@ fn the_agent_runs_in_the_sessions_directory() {
     --- exit Some(7)
     "#);
     // Its directory is gone.
-    assert_snapshot!(resume(&home, &["019b87e9"]), @r#"
+    assert_snapshot!(resume(&home, &["019b87e9"]), @r"
     --- stderr
     error: ~/code/docs: the session's directory is gone
-    hint: --in DIR starts it in another directory, for example --in .
+    hint: --in DIR continues it in another directory, for example --in .
     --- exit Some(2)
-    "#);
+    ");
     assert_snapshot!(resume(&home, &["019b87e9", "--in", "nowhere"]), @r#"
     --- stderr
     error: --in nowhere: No such file or directory (os error 2)
     --- exit Some(2)
     "#);
     // What its agent would not list it would not take up.
-    assert_snapshot!(resume(&home, &["torn"]), @r#"
+    assert_snapshot!(resume(&home, &["torn"]), @r"
     --- stderr
-    error: pi does not list this session, so it would not take it up: no session header (torn)
+    error: pi does not list this session, so it would not resume it: no session header (torn)
     hint: `sessionary show torn` reads it back
     --- exit Some(2)
-    "#);
+    ");
     fs::remove_file(home.home.join("bin/pi")).expect("it was there");
     assert_snapshot!(resume(&home, &["019b8d10"]), @r#"
     --- stderr

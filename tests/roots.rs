@@ -87,7 +87,7 @@ fn what_is_named_no_more_stays_until_it_is_forgotten() {
     let refused = home.output(&refused);
     assert_eq!(refused.status.code(), Some(2));
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(said.contains("is named still"), "{said}");
+    assert!(said.contains("is still named"), "{said}");
     assert_eq!(rows(&home, &["one", "two"], BOTH), all);
 
     let seq = "SELECT last_change FROM freshness";
@@ -174,13 +174,13 @@ fn the_command_lists_and_forgets() {
     };
     ask(&home, &["one", "two"], &["sync"]);
     insta::assert_snapshot!(with_roots(&["one"], &["roots"]), @r"
-        AGENT  ROOT   SESSIONS  NAMED
-        pi     ~/one         1  yes
-        pi     ~/two         1  no more
-        ");
+    AGENT  ROOT   SESSIONS  NAMED
+    pi     ~/one         1  yes
+    pi     ~/two         1  no
+    ");
     insta::assert_snapshot!(with_roots(&["one"], &["roots", "forget", "/nowhere"]), @r"
     --- stderr
-    error: /nowhere: the index holds no such folder
+    error: /nowhere: no such folder in the index
     hint: `sessionary roots` lists them
     --- exit Some(2)
     ");
@@ -189,7 +189,7 @@ fn the_command_lists_and_forgets() {
     ");
     insta::assert_snapshot!(with_roots(&["one"], &["roots", "forget"]), @r"
     --- stderr
-    Nothing to forget: every folder of the index is named.
+    Nothing to forget: every folder in the index is still named.
     --- exit Some(1)
     ");
     assert!(Path::new(&home.home).join("two").is_dir());

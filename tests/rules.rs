@@ -102,7 +102,7 @@ fn a_program_brings_nothing_back_that_the_command_excludes() {
     fs::write(place.index_dir().join("v2/catalogue.sqlite"), "damage").unwrap();
     let _ = fs::remove_file(place.index_dir().join("v2/catalogue.sqlite-wal"));
     sync(&config);
-    place.is_left_out("made anew");
+    place.is_left_out("begun again");
     fs::remove_dir_all(place.index_dir().join("v2")).unwrap();
     sync(&config);
     place.is_left_out("made by another version");
@@ -340,7 +340,7 @@ fn a_root_of_an_unknown_format_is_an_error() {
         let error = refused.unwrap_err();
         assert!(matches!(error, Error::UnknownFormat { .. }), "{error:?}");
         let said =
-            "vim: no format is called `vim`; there are pi, indusagi, pindusagi, clido, agentuse";
+            "vim: no format is called `vim`; known are pi, indusagi, pindusagi, clido, agentuse";
         assert!(error.to_string().ends_with(said), "{error}");
     }
     assert!(

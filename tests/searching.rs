@@ -28,7 +28,7 @@ fn home() -> Sandbox {
 #[test]
 fn a_place_its_neighbours_and_the_score() {
     let home = home();
-    assert_snapshot!(home.run(&["search", "apt", "--context", "1"]), @r#"
+    assert_snapshot!(home.run(&["search", "apt", "--context", "1"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       user · 2h · abandoned branch  019b8d5e-7c80-7000-8000-0000000000a1:5e550005
           assistant 5e550004: The linker error names sqlite3: the system library is missing. I can inst…
@@ -39,25 +39,25 @@ fn a_place_its_neighbours_and_the_score() {
         sudo apt-get install -y libsqlite3-dev
           toolResult 5e550007: bash E: Could not open lock file /var/lib/dpkg/lock-frontend
     --- stderr
-    2 matches in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005
-           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
-    "#);
-    assert_snapshot!(home.run(&["search", "linker", "role:user", "--explain"]), @r#"
+    2 matches in 1 session. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550005
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    ");
+    assert_snapshot!(home.run(&["search", "linker", "role:user", "--explain"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
         Why does the build end with a linker error?
         score 2.25 = words 1.50 × standing 1.5 × recency 1.00 × text 1
     --- stderr
-    1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550001
-           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
-    "#);
+    1 match in 1 session. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    ");
 }
 
 #[test]
 fn counts_and_single_hits() {
-    assert_snapshot!(home().run(&["search", "error", "--flat", "--limit", "2", "--facets"]), @r#"
+    assert_snapshot!(home().run(&["search", "error", "--flat", "--limit", "2", "--facets"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
         Linker error in CI
@@ -71,34 +71,34 @@ fn counts_and_single_hits() {
     roles     assistant 1 · session_info 1 · toolResult 1 · user 1
     days      2026-01-05 4
     --- stderr
-    2 of 4 matches, in 1 session; --limit 0 shows all. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
-           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
-    "#);
+    2 of 4 matches, in 1 session; --limit 0 shows all. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    ");
 }
 
 #[test]
 fn text_and_typos() {
     let home = home();
-    assert_snapshot!(home.run(&["search", "/ld: .* -l\\w+/"]), @r#"
+    assert_snapshot!(home.run(&["search", "/ld: .* -l\\w+/"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       toolResult · bash · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550003
         …h `cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
     --- stderr
-    1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003
-           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
-    "#);
-    assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r#"
+    1 match in 1 session. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    ");
+    assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r"
     Set up a release workflow  ~/code/app · clido · 3d
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …kflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
-           sessionary resume f47ac10b-58cc-4372-a567-0e02b2c3d479
-    "#);
-    assert_snapshot!(home.run(&["search", "likner"]), @r#"
+    1 match in 1 session. --here searches this directory only.
+    Next: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+          sessionary resume f47ac10b-58cc-4372-a567-0e02b2c3d479
+    ");
+    assert_snapshot!(home.run(&["search", "likner"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
         Linker error in CI
@@ -111,10 +111,10 @@ fn text_and_typos() {
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …orkflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    4 matches in 2 sessions. Also: linker; --exact leaves them out. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
-           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
-    "#);
+    4 matches in 2 sessions. Also searched: linker; --exact leaves them out. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    ");
     assert_snapshot!(home.run(&["search", "--exact", "likner"]), @r#"
     --- stderr
     Nothing found for likner.
@@ -125,49 +125,49 @@ fn text_and_typos() {
 #[test]
 fn ids() {
     let home = home();
-    assert_snapshot!(home.run(&["search", "019b8d5e"]), @r#"
+    assert_snapshot!(home.run(&["search", "019b8d5e"]), @r"
     019b8d5e-7c80-7000-8000-0000000000a1  session  Linker error in CI  ~/code/app · pi · 2h
     --- stderr
-    019b8d5e is an id; no text holds it.
-    "#);
-    assert_snapshot!(home.run(&["search", "5e550003"]), @r#"
+    019b8d5e is an id; no text contains it.
+    ");
+    assert_snapshot!(home.run(&["search", "5e550003"]), @r"
     019b8d5e-7c80-7000-8000-0000000000a1:5e550003  entry  Linker error in CI  ~/code/app · pi · 2h
     --- stderr
-    5e550003 is an id; no text holds it.
-    "#);
+    5e550003 is an id; no text contains it.
+    ");
 }
 
 #[test]
 fn why_nothing_is_found() {
     let home = home();
-    assert_snapshot!(home.run(&["search", "linker zeppelin"]), @r#"
+    assert_snapshot!(home.run(&["search", "linker zeppelin"]), @r"
     --- stderr
-    Nothing found for linker zeppelin. No passage holds zeppelin. --any: 4 matches.
+    Nothing found for linker zeppelin. No passage contains zeppelin. --any finds 4 matches.
     --- exit Some(1)
-    "#);
-    assert_snapshot!(home.run(&["search", "linker japanese"]), @r#"
+    ");
+    assert_snapshot!(home.run(&["search", "linker japanese"]), @r"
     --- stderr
-    Nothing found for linker japanese. No passage holds all of it; --any: 5 matches.
+    Nothing found for linker japanese. No passage contains all of it; --any finds 5 matches.
     --- exit Some(1)
-    "#);
-    assert_snapshot!(home.run(&["search", "linker role:robot"]), @r#"
+    ");
+    assert_snapshot!(home.run(&["search", "linker role:robot"]), @r"
     --- stderr
-    column 13: no entry has role:robot; there are user, assistant, toolResult
-    Nothing found for linker role:robot. No passage that the filters leave holds linker. Without the filters: 4 matches.
+    column 13: no entry has role:robot; known: user, assistant, toolResult
+    Nothing found for linker role:robot. No passage within the filters contains linker. Without the filters: 4 matches.
     --- exit Some(1)
-    "#);
-    assert_snapshot!(home.run(&["search", "role:robot"]), @r#"
+    ");
+    assert_snapshot!(home.run(&["search", "role:robot"]), @r"
     --- stderr
-    column 6: no entry has role:robot; there are user, assistant, toolResult
+    column 6: no entry has role:robot; known: user, assistant, toolResult
     Nothing found for role:robot.
     --- exit Some(1)
-    "#);
-    assert_snapshot!(home.run(&["search", "rol:user"]), @r#"
+    ");
+    assert_snapshot!(home.run(&["search", "rol:user"]), @r"
     --- stderr
-    column 1: rol: is no field, so rol:user is searched as text; did you mean role:user?
+    column 1: rol: is not a field, so rol:user is searched as text; did you mean role:user?
     Nothing found for rol:user.
     --- exit Some(1)
-    "#);
+    ");
 }
 
 #[test]
@@ -197,11 +197,11 @@ fn queries_that_cannot_be_read() {
     hint: `sessionary search --help` explains queries
     --- exit Some(2)
     "#);
-    assert_snapshot!(home.run(&["search", "foo", "--cursor", "x"]), @r#"
+    assert_snapshot!(home.run(&["search", "foo", "--cursor", "x"]), @r"
     --- stderr
-    error: this is no cursor of a search
+    error: this is not a search cursor
     --- exit Some(2)
-    "#);
+    ");
 }
 
 #[test]
@@ -251,33 +251,33 @@ fn ids_may_hold_colons() {
 #[test]
 fn filters_beside_or_and_what_is_left_out() {
     let home = home();
-    assert_snapshot!(home.run(&["search", "(role:user OR kind:session_info) linker"]), @r#"
+    assert_snapshot!(home.run(&["search", "(role:user OR kind:session_info) linker"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
         Linker error in CI
       user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
         Why does the build end with a linker error?
     --- stderr
-    2 matches in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
-           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
-    "#);
+    2 matches in 1 session. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    ");
     assert_snapshot!(home.run(&["search", "agent:clido sqlite3 OR role:assistant bundled =>"]), @r#"
     Linker error in CI  ~/code/app · pi · 2h
       assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550009
         With `rusqlite = { features = ["bundled"] }` the build passes and nothing needs to be installed.
     --- stderr
     column 47: => has no letters or digits and is left out; *=>* finds it as it is written
-    1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550009
-           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
+    1 match in 1 session. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550009
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     "#);
-    assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r#"
+    assert_snapshot!(home.run(&["search", "(agent:clido OR label:nowhere) sqlite3"]), @r"
     --- stderr
-    column 23: no entry has label:nowhere; there is fixed
-    Nothing found for (agent:clido OR label:nowhere) sqlite3. No passage that the filters leave holds sqlite3. Without the filters: 1 match.
+    column 23: no entry has label:nowhere; known: fixed
+    Nothing found for (agent:clido OR label:nowhere) sqlite3. No passage within the filters contains sqlite3. Without the filters: 1 match.
     --- exit Some(1)
-    "#);
+    ");
 }
 
 #[test]
@@ -454,7 +454,7 @@ fn facets_of_phrases_in_output_are_an_upper_bound_where_there_are_many() {
 #[test]
 fn a_phrase_without_a_hit_names_the_missing_word() {
     let told = home().run(&["search", "\"linkr error\"", "--exact"]);
-    assert!(told.contains("No passage holds linkr."), "{told}");
+    assert!(told.contains("No passage contains linkr."), "{told}");
 }
 
 /// Sessions in which a tool printed texts with two words, of which every fifth holds them as a

@@ -176,7 +176,7 @@ fn what_the_command_refuses_a_program_is_told() {
     assert!(wrong("background = 1\n").contains("config.toml:1: invalid type"));
     assert!(wrong("rots = []\n").ends_with("unknown key `rots`"));
     assert!(wrong("roots = [\"vim:/x\"]\n").contains("no format or agent is called `vim`"));
-    assert!(wrong("exclude = [\"a/b\"]\n").contains("it would leave nothing out"));
+    assert!(wrong("exclude = [\"a/b\"]\n").contains("it would exclude nothing"));
     let nowhere = Surroundings::default();
     assert!(matches!(Config::of(&nowhere), Err(Error::Setting(_))));
 }

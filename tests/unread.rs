@@ -86,7 +86,7 @@ fn damaged_words_are_no_matter_for_an_answer() {
         assert!(
             notes[0]
                 .as_str()
-                .is_some_and(|note| note.starts_with("the words are built anew: ")),
+                .is_some_and(|note| note.starts_with("the words are rebuilt: ")),
             "{kind}: {notes}"
         );
         assert_eq!(
@@ -101,24 +101,24 @@ fn the_state_of_damaged_words_is_told() {
     let home = home();
     let _ = home.run(&["sync"]);
     damage(&home.home.join(WORDS), "term");
-    assert_snapshot!(said(&home, &["search", "again"]), @r#"
+    assert_snapshot!(said(&home, &["search", "again"]), @r"
     The tokenizer again  ~/code/parser · pi · 2h
       user · 2h  0b:a1
         The tokenizer again
     --- stderr
-    the words cannot be read: ID.term damaged. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.
-    1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 0b:a1 · sessionary resume 0b
-    "#);
+    the words cannot be read: ID.term damaged. All text was read instead. The words are rebuilt bit by bit, or at once by `sessionary sync`.
+    1 match in 1 session. --here searches this directory only.
+    Next: sessionary show 0b:a1 · sessionary resume 0b
+    ");
     // Answering has mended them.
-    assert_snapshot!(said(&home, &["search", "again"]), @r#"
+    assert_snapshot!(said(&home, &["search", "again"]), @r"
     The tokenizer again  ~/code/parser · pi · 2h
       user · 2h  0b:a1
         The tokenizer again
     --- stderr
-    1 match in 1 session. --here keeps to this directory.
-    Go on: sessionary show 0b:a1 · sessionary resume 0b
-    "#);
+    1 match in 1 session. --here searches this directory only.
+    Next: sessionary show 0b:a1 · sessionary resume 0b
+    ");
     // What damage a sync does not touch it learns of by the mark.
     fs::write(
         home.home.join(WORDS).join("damaged"),
@@ -127,14 +127,16 @@ fn the_state_of_damaged_words_is_told() {
     .expect("a mark");
     let status = home.run(&["status"]);
     let freshness = status.lines().find(|line| line.starts_with("freshness"));
-    assert_snapshot!(freshness.unwrap_or_default(), @r#"freshness last full scan DATE; the words are damaged: a.term; `sessionary sync` builds them anew"#);
-    assert_snapshot!(said(&home, &["verify"]), @r#"
+    assert_snapshot!(freshness.unwrap_or_default(), @r"
+    freshness last full scan DATE; the words are damaged: a.term; `sessionary sync` rebuilds them
+    ");
+    assert_snapshot!(said(&home, &["verify"]), @r"
     words: the words are damaged: a.term
     2 files, 4 entries, 2 passages, SIZE read: 1 difference.
     --- stderr
-    `sessionary rebuild` makes the index anew; words alone are mended by `sessionary sync`.
+    `sessionary rebuild` rebuilds the index; where only words differ, `sessionary sync` repairs them.
     --- exit Some(1)
-    "#);
+    ");
 }
 
 /// What a command prints, with the random names of files made equal, and sizes, which depend on the
@@ -167,32 +169,34 @@ fn a_name_that_is_not_utf8_is_said() {
         let path = folder.join(std::ffi::OsStr::from_bytes(name));
         fs::write(path, "{}\n").expect("a file of that name");
     }
-    assert_snapshot!(home.run(&["list"]), @r#"
+    assert_snapshot!(home.run(&["list"]), @r"
     AGE  SESSION  AGENT  MSGS  TITLE
     2h   0b       pi        1  The tokenizer again
     2h   0a       pi        1  Fix the tokenizer
     --- stderr
-    $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
-    $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
-    Not everything is in this answer: 2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them.
-    "#);
-    assert_snapshot!(home.run(&["sql", "SELECT what, relative, reason FROM problems"]), @r#"
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; rename it to have it read
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; rename it to have it read
+    This answer is incomplete, as 2 files could not be read: `sessionary sql 'SELECT * FROM problems'` lists them.
+    ");
+    assert_snapshot!(home.run(&["sql", "SELECT what, relative, reason FROM problems"]), @r"
     what    relative                       reason
-    unread  --code-parser--/caf\xE8.jsonl  its name is not UTF-8; renamed, it is read
-    unread  --code-parser--/caf\xE9.jsonl  its name is not UTF-8; renamed, it is read
+    unread  --code-parser--/caf\xE8.jsonl  its name is not UTF-8; rename it to have it read
+    unread  --code-parser--/caf\xE9.jsonl  its name is not UTF-8; rename it to have it read
     file    --code-parser--/caf\xE9.txt    not a session file
     --- stderr
-    $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
-    $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
-    "#);
-    assert_snapshot!(said(&home, &["verify"]), @r#"
-    unread: ~/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; renamed, it is read
-    unread: ~/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; renamed, it is read
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; rename it to have it read
+    $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; rename it to have it read
+    ");
+    assert_snapshot!(said(&home, &["verify"]), @r"
+    unread: ~/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; rename it to have it read
+    unread: ~/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; rename it to have it read
     2 files, 4 entries, 2 passages, SIZE read: both stores equal the files that could be read, 2 could not.
-    "#);
+    ");
     let status = home.run(&["status"]);
     let unread = status.lines().find(|line| line.starts_with("unread"));
-    assert_snapshot!(unread.unwrap_or_default(), @r#"unread    2 files could not be read: `sessionary sql 'SELECT * FROM problems'` names them"#);
+    assert_snapshot!(unread.unwrap_or_default(), @r"
+    unread    2 files could not be read: `sessionary sql 'SELECT * FROM problems'` lists them
+    ");
     // The same where somebody else writes: what cannot be looked at is not there for a reader
     // either.
     let lock = fs::File::options()
@@ -458,7 +462,7 @@ fn what_verify_finds_in_the_words_the_next_sync_mends() {
     let notes = home.json(&["sync", "--json"])["report"]["notes"].clone();
     let note = notes[0].as_str().expect("a note");
     assert!(
-        note.starts_with("the words are built anew: ") && note.ends_with(".store is damaged"),
+        note.starts_with("the words are rebuilt: ") && note.ends_with(".store is damaged"),
         "{notes}"
     );
     assert_eq!(differences(), serde_json::json!([]));

@@ -229,7 +229,7 @@ fn an_old_file_is_migrated_and_a_copy_kept() {
     let path = sandbox.write(".pi/agent/sessions/--w--/old.jsonl", old);
     let tried = sandbox.run(&["migrate", "0ld", "--dry-run"]);
     let folder = "sessionary/backups";
-    assert!(tried.contains("A copy of it as it was would be put into") && tried.contains(folder));
+    assert!(tried.contains("A copy of the old file would be kept in") && tried.contains(folder));
     let done = run(&sandbox, &["migrate", "0ld"]);
     assert_eq!(
         (
@@ -247,7 +247,7 @@ fn an_old_file_is_migrated_and_a_copy_kept() {
     assert_eq!(fs::read_to_string(copies[0]).expect("the copy"), old);
     // Nothing is left to do.
     let said = sandbox.run(&["migrate", "0ld"]);
-    assert!(said.contains("Nothing was to be done"), "{said}");
+    assert!(said.contains("Nothing to do"), "{said}");
     let again = sandbox.json(&["migrate", "0ld", "--json"]);
     assert_eq!(
         (&again["rewritten"], again["lines"].as_array().map(Vec::len)),
@@ -314,12 +314,12 @@ fn a_model_without_a_provider_answers_nothing() {
         ".pi/agent/sessions/--w--/0a.jsonl",
         &(lines.join("\n") + "\n"),
     );
-    assert_snapshot!(sandbox.run(&["append", "0a", "--assistant", "x"]), @r#"
+    assert_snapshot!(sandbox.run(&["append", "0a", "--assistant", "x"]), @r"
     --- stderr
-    error: the model in force, walrus-1, names no provider, so it cannot be said whose message this is
-    hint: name one first: --model PROVIDER/MODEL
+    error: the current model, walrus-1, has no provider, so the answer cannot be attributed
+    hint: set one first: --model PROVIDER/MODEL
     --- exit Some(2)
-    "#);
+    ");
 }
 
 #[test]
@@ -332,27 +332,24 @@ fn what_cannot_be_written_is_said() {
             "entry nosuch not found",
         ),
         (&["append", "last", "--model", "x"], "not PROVIDER/MODEL"),
-        (
-            &["append", "last", "--assistant", "x"],
-            "no model is in force",
-        ),
+        (&["append", "last", "--assistant", "x"], "no current model"),
         (&["append", "last", "--user", " "], "the message is empty"),
         (
             &["append", "last", "--thinking", "bogus"],
-            "known are off, minimal, low, medium, high, xhigh, max",
+            "thinking levels: off, minimal, low, medium, high, xhigh, max",
         ),
         (&["new", ""], "the message is empty"),
         (&["new", "x", "--in", "nowhere"], "--in nowhere: "),
         (
             &["new", "x", "--agent", "indusagi"],
-            "begins with the first answer",
+            "starts with the first answer",
         ),
-        (&["new", "x", "--agent", "agentuse"], "cannot be begun"),
+        (&["new", "x", "--agent", "agentuse"], "cannot be started"),
         (&["fork", "last", "--in", "nowhere"], "--in nowhere: "),
         (&["append", "last:L9", "--user", "x"], "entry L9 not found"),
         (&["label", "last:L1", "x"], "entry L1 not found"),
-        (&["label", "last", ""], "--clear takes a label away"),
-        (&["fork", "last:x"], "a fork copies all of a session"),
+        (&["label", "last", ""], "--clear removes a label"),
+        (&["fork", "last:x"], "a fork copies the whole session"),
         (&["name", "nosuch", "x"], "no session is named"),
     ] {
         let output = sandbox.run(arguments);
@@ -400,15 +397,15 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     Would be moved to ~/.local/share/Trash:
     "#);
     // Nobody is there to ask.
-    assert_snapshot!(normal(sandbox.run(&["delete", id])), @r#"
+    assert_snapshot!(normal(sandbox.run(&["delete", id])), @r"
     --- stderr
     To be moved to ~/.local/share/Trash:
     ~/.pi/agent/sessions/FOLDER/2026-01-05T12-00-00-000Z_ID.jsonl
       pi · hello · 340 B · its fork stays
-    error: nothing was moved
+    error: nothing was moved: there is no terminal to ask on
     hint: --yes moves without asking
     --- exit Some(2)
-    "#);
+    ");
     let used = text(&fork, "session");
     let refused = sandbox.run(&["delete", used, "--yes"]);
     assert!(refused.contains("changed in the last minute"), "{refused}");
@@ -601,14 +598,14 @@ fn a_session_of_clido_is_begun_and_its_context_is_what_clido_would_send() {
     user
     [interrupted — tool execution did not complete]
     --- stderr
-    3 messages · clido names no model
+    3 messages · clido records no model
     "#);
-    assert_snapshot!(sandbox.run(&["context", &format!("{id}:L2")]), @r#"
+    assert_snapshot!(sandbox.run(&["context", &format!("{id}:L2")]), @r"
     user
     Write the notes
     --- stderr
-    1 message · clido names no model
-    "#);
+    1 message · clido records no model
+    ");
     let messages = sandbox.json(&["context", id, "--json"])["messages"].take();
     assert_eq!(messages.as_array().map(Vec::len), Some(3));
     sandbox.write(".local/share/agentuse/project/x/session/01KE6P4YM00000000000000000-a/session.json",
@@ -681,13 +678,13 @@ fn a_session_of_clido_is_gone_on_with_named_and_forked() {
     --- stderr
     Would write to ~/clido/sessions/FOLDER/ID.jsonl
     "#);
-    assert_snapshot!(sandbox.run(&["append", id, "--user", "my key is AKIA1"]).replace(id, "ID").replace(&sandbox.cwd.to_string_lossy().replace('/', "_"), "FOLDER"), @r#"
+    assert_snapshot!(sandbox.run(&["append", id, "--user", "my key is AKIA1"]).replace(id, "ID").replace(&sandbox.cwd.to_string_lossy().replace('/', "_"), "FOLDER"), @r"
     ID:L7
     --- stderr
     Written to ~/clido/sessions/FOLDER/ID.jsonl
-    What looks like a key is left out as [REDACTED], as clido does.
-    A clido that has this session open writes over what others add: end it first.
-    "#);
+    What looks like a key was written as [REDACTED], as clido writes it.
+    If clido has this session open, it overwrites what others add: close it first.
+    ");
 }
 
 #[test]
@@ -716,9 +713,9 @@ fn what_clido_and_agentuse_have_no_notion_of_is_refused_and_said() {
         ),
         (
             &["append", &line, "--user", "x"],
-            "has no branches: a line is added at its end only",
+            "has no branches: lines are added only at its end",
         ),
-        (&["fork", &line], "a fork copies all of a session"),
+        (&["fork", &line], "a fork copies the whole session"),
         (&["append", run_of, "--user", "x"], "is one run of an agent"),
         (&["name", run_of, "x"], "is one run of an agent"),
         (&["label", run_of, "x"], "is one run of an agent"),
@@ -733,12 +730,12 @@ fn what_clido_and_agentuse_have_no_notion_of_is_refused_and_said() {
         );
     }
     for (bad, said) in [
-        ("", "not one JSON value"),
+        ("", "not a JSON value"),
         ("{}", "missing field `type`"),
         (r#"{"type":"later"}"#, "unknown variant `later`"),
         (
             r#"{"type":"meta","session_id":"x","schema_version":1,"start_time":"x","project_path":"/"}"#,
-            "has its `meta` already",
+            "already has its `meta`",
         ),
         (
             r#"{"type":"user_message","role":"assistant","content":[]}"#,
@@ -796,12 +793,12 @@ fn a_line_of_clido_is_named_as_it_stands_in_the_file() {
         &format!("{meta}\n\n\n{}{}not JSON\n", line("one"), line("two")),
     );
     // What stands behind the line that is named is not asked.
-    assert_snapshot!(sandbox.run(&["context", "c1:L4"]), @r#"
+    assert_snapshot!(sandbox.run(&["context", "c1:L4"]), @r"
     user
     one
     --- stderr
-    1 message · clido names no model
-    "#);
+    1 message · clido records no model
+    ");
     for missing in ["c1:L2", "c1:L0", "c1:x", "c1:L9"] {
         let output = sandbox.run(&["context", missing]);
         assert!(output.contains("--- exit Some("), "{missing}: {output}");

@@ -53,7 +53,7 @@ pub enum Error {
         found: i32,
     },
     /// Written by a newer version.
-    #[error("{} was written by a newer sessionary (schema {found}, this one knows {known}): update", .path.display())]
+    #[error("{} was written by a newer sessionary (schema {found}, this one knows {known}): update sessionary", .path.display())]
     Newer {
         /// The database.
         path: PathBuf,
@@ -93,7 +93,7 @@ pub enum Error {
         holders: Vec<String>,
     },
     /// Another process has removed or rebuilt the database. Open it again to get an answer.
-    #[error("{} was made anew by another process meanwhile", .path.display())]
+    #[error("{} was rebuilt by another process in the meantime", .path.display())]
     Replaced {
         /// The database.
         path: PathBuf,

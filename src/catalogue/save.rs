@@ -24,7 +24,7 @@ impl Catalogue {
         let exists = || {
             failed(IoError::new(
                 ErrorKind::AlreadyExists,
-                "there is a file already; name a new one",
+                "the file already exists; name a new one",
             ))
         };
         if to.symlink_metadata().is_ok() {

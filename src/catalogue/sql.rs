@@ -157,7 +157,7 @@ fn prepare<'c>(
             return refused(ONLY_READS, -1);
         }
         // Several statements may have different columns, and an answer has one set of them.
-        Err(MultipleStatement) => return refused("there is more than one statement in it", -1),
+        Err(MultipleStatement) => return refused("it has more than one statement", -1),
         Err(SqlInputError { msg, offset, .. }) => return refused(&msg, offset),
         // SQLite reports some mistakes in a query without the character at which they stand.
         Err(SqliteFailure(code, Some(msg))) if code.extended_code == SQLITE_ERROR => {
@@ -170,7 +170,7 @@ fn prepare<'c>(
         return refused(ONLY_READS, -1);
     }
     if statement.column_count() == 0 {
-        return refused("there is nothing in it that could be answered", -1);
+        return refused("it asks nothing", -1);
     }
     Ok(Ok(statement))
 }

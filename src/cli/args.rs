@@ -12,17 +12,17 @@ use crate::command::{
 
 /// Find and read back every session you ever had with a coding agent
 ///
-/// Without a command: a short overview of what is there.
+/// Without a command it prints a short overview of what is there.
 #[derive(Debug, Parser)]
 #[command(name = "sessionary", version)]
 #[command(after_help = "Examples:\n  \
     sessionary                         what is there, and what to try\n  \
     sessionary list --all              every session, newest first\n  \
     sessionary search tokenizer bug    where was that said?\n  \
-    sessionary show last               read the newest session of this directory back\n  \
-    sessionary resume last             go on with it\n\n\
+    sessionary show last               read back the newest session of this directory\n  \
+    sessionary resume last             continue it with its agent\n\n\
     Only new, append, name, label, branch, fork and migrate write session files; delete moves them to the trash. The index is a cache: delete it and nothing is lost.\n\
-    Exit codes: 0 found or done, 1 nothing found, asked and declined, or `verify` differs, 2 error.")]
+    Exit codes: 0 found or done; 1 nothing found, a question answered with no, or differences that `verify` found; 2 error.")]
 pub struct Cli {
     #[command(flatten)]
     pub global: Global,
@@ -43,30 +43,30 @@ pub fn parse() -> Result<Cli, clap::Error> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options for every command")]
 pub struct Global {
-    /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` of the configuration
+    /// Keep the index in DIR [default: $SESSIONARY_INDEX_DIR, else `index` in the configuration
     /// file, else the user's cache folder]
     #[arg(long, global = true, value_name = "DIR")]
     pub index: Option<PathBuf>,
     /// Also read the sessions in DIR; FORMAT is the name of an agent or a format
     #[arg(long = "root", global = true, value_name = "FORMAT:DIR[=LABEL]")]
     pub roots: Vec<String>,
-    /// Read only what --root names, neither the agents' usual places nor `roots` of the
+    /// Read only what --root names: neither the agents' usual places nor `roots` in the
     /// configuration file
     #[arg(long, global = true)]
     pub no_default_roots: bool,
-    /// Follow symbolic links that lead out of the folders of sessions, this time
+    /// Follow symbolic links that lead out of the session folders, for this command only
     #[arg(long, global = true)]
     pub follow_links: bool,
-    /// Answer from made-up sessions in a temporary folder; nothing of yours is read or written
+    /// Use made-up sessions in a temporary folder; yours are neither read nor written
     #[arg(long, global = true)]
     pub demo: bool,
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
-    /// Show keys and tokens that would be left out; see `redact` in `config --help`
+    /// Show keys and tokens instead of redacting them; see `redact` in `config --help`
     #[arg(long, global = true)]
     pub reveal: bool,
-    /// Use colours; `auto`: on a terminal, unless NO_COLOR is set
+    /// When to use colours; `auto` means on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
     /// Fit the output into N columns, as if printed on a terminal that wide

@@ -169,9 +169,7 @@ fn command_line(global: &Global, config: &Config) -> io::Result<Vec<String>> {
 fn text(value: OsString) -> io::Result<String> {
     let refused = |value: OsString| {
         let value = value.display();
-        io::Error::other(format!(
-            "{value}: not UTF-8, which the system's file must be"
-        ))
+        io::Error::other(format!("{value}: not UTF-8, as the system's file must be"))
     };
     value.into_string().map_err(refused)
 }
@@ -244,10 +242,10 @@ fn unit(words: &[String], variables: &[(String, String)]) -> String {
     }
     let _ = writeln!(text, "ExecStart={}", command.join(" "));
     text.push_str(
-        "# It ends when its program was replaced: then the new one starts.\n\
+        "# It ends when its program is replaced: then the new one starts.\n\
          Restart=always\n\
          RestartSec=10\n\
-         # One that cannot begin waits longer each time, where systemd is 254 or newer.\n\
+         # If it cannot start it waits longer each time (systemd 254 or newer).\n\
          RestartSteps=5\n\
          RestartMaxDelaySec=300\n\
          Nice=5\n\

@@ -87,9 +87,9 @@ impl Demo {
             false => folder.path().canonicalize()?,
         };
         let home = HOME.get_or_init(|| home);
-        write(home).context("the demo cannot be written")?;
+        write(home).context("the demo's sessions cannot be written")?;
         if !global.json {
-            say("Demo: three made-up sessions. Every command takes --demo; each begins afresh.");
+            say("Demo: three made-up sessions. Every command takes --demo and starts afresh.");
         }
         Ok(Self { _folder: folder })
     }

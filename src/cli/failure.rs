@@ -14,12 +14,12 @@ use crate::output::text::{acts, plain_line, plain_lines, terminal_safe_json};
 use crate::redact;
 
 /// What helps where another place for the index does.
-const ELSEWHERE: &str = "name another directory with --index";
+const ELSEWHERE: &str = "choose another directory with --index";
 /// What helps where the index is damaged.
-const ANEW: &str = "`sessionary rebuild` makes the index anew from the session files";
+const ANEW: &str = "`sessionary rebuild` rebuilds the index from the session files";
 /// What helps where it was met too late to begin once more.
 const AGAIN: &str =
-    "do it again: where the index may be written it is built anew from the session files first";
+    "try again: an index that can be written is rebuilt from the session files first";
 /// How a verb that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -223,13 +223,13 @@ impl From<BadSetting> for Failure {
 }
 
 /// What is said of a name that is not found while some files are not read.
-const NOT_READ_YET: &str = "it may be in a file that is not read yet";
+const NOT_READ_YET: &str = "it may be in a file that has not been read yet";
 
 /// How sessions are named.
 fn names() -> impl Iterator<Item = String> {
     let names = [
         "`sessionary list --all` shows every session",
-        "a session is named by id, the beginning of one, a path or `last`",
+        "a session is named by its id, the start of its id, its path or `last`",
     ];
     names.into_iter().map(str::to_owned)
 }
@@ -238,10 +238,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
     match error {
         Error::Busy { .. } => (
             Kind::Busy,
-            vec![
-                "another sessionary is writing the index; list and search work meanwhile"
-                    .to_owned(),
-            ],
+            vec!["another sessionary is writing the index; list and search still work".to_owned()],
         ),
         Error::NotFound { complete, .. } => {
             let unread = (!complete).then(|| NOT_READ_YET.to_owned());
@@ -254,24 +251,24 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         }
         error if error.fault() == Some(StoreFault::Locked) => (
             Kind::Busy,
-            vec!["list and search answer meanwhile as of the last sync".to_owned()],
+            vec!["list and search still answer, as of the last sync".to_owned()],
         ),
         error if error.fault() == Some(StoreFault::Query) => (
             Kind::Usage,
             vec!["`sessionary sql --help` has examples".to_owned()],
         ),
-        Error::Outdated => (Kind::Busy, vec!["ask again".to_owned()]),
+        Error::Outdated => (Kind::Busy, vec!["try again".to_owned()]),
         Error::Changed { .. } => {
-            let elsewhere = "where the index cannot be written, --index names another place for it";
+            let elsewhere = "if the index cannot be written, choose another place with --index";
             (
                 Kind::Busy,
-                vec!["ask again".to_owned(), elsewhere.to_owned()],
+                vec!["try again".to_owned(), elsewhere.to_owned()],
             )
         }
         Error::NoEntries { .. } => (Kind::NotFound, Vec::new()),
         Error::NoIndex => (
             Kind::NotFound,
-            vec!["`sessionary sync` makes one".to_owned()],
+            vec!["`sessionary sync` builds one".to_owned()],
         ),
         Error::NoEntry {
             session, complete, ..
@@ -283,7 +280,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
             (Kind::NotFound, [tree].into_iter().chain(unread).collect())
         }
         error if error.is_damage() => (Kind::Failed, vec![AGAIN.to_owned()]),
-        error if error.is_replaced() => (Kind::Failed, vec!["do it again".to_owned()]),
+        error if error.is_replaced() => (Kind::Failed, vec!["try again".to_owned()]),
         error if error.fault() == Some(StoreFault::Words) && error.cause().is_none() => {
             (Kind::Failed, vec![ANEW.to_owned()])
         }
@@ -300,7 +297,7 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         ),
         Error::Cursor | Error::OtherCursor => (Kind::Usage, Vec::new()),
         Error::TooFewBytes { least } => {
-            (Kind::Usage, vec![format!("--max-bytes {least} would do")])
+            (Kind::Usage, vec![format!("--max-bytes {least} is enough")])
         }
         Error::Ambiguous { candidates, .. } => {
             (Kind::Ambiguous, candidates.iter().map(candidate).collect())
@@ -318,7 +315,7 @@ fn remedy(cause: RefusalCause) -> String {
         RefusalCause::Full => {
             format!("free some space, raise the quota or `ulimit -f`, or {ELSEWHERE}")
         }
-        RefusalCause::Rights => format!("get the rights to write there, or {ELSEWHERE}"),
+        RefusalCause::Rights => format!("get permission to write there, or {ELSEWHERE}"),
         RefusalCause::ReadOnly => format!("the file system there is read-only: {ELSEWHERE}"),
         RefusalCause::OpenFiles => {
             "too many files are open: `ulimit -n 1024` allows more".to_owned()

@@ -20,18 +20,18 @@ use crate::source::discover::relative;
 use crate::words::{Merge, WordsError};
 
 /// What follows when the words cannot be written: no answer depends on it.
-const POSTPONED: &str =
-    "the words are postponed until there is room, and searches read the session files instead";
+const POSTPONED: &str = "indexing the words is postponed until there is room, and searches read the session files instead";
 /// What follows when another program keeps the catalogue locked, or no thread can be started.
-const DELAYED: &str = "the words are postponed, and searches read the session files instead";
+const DELAYED: &str =
+    "indexing the words is postponed, and searches read the session files instead";
 
 /// What follows when it cannot be noted what is proven.
 const UNPROVEN: &str =
-    "files that grew are compared with what was read of them before by a later sync";
+    "a later sync compares the files that grew with what was read of them before";
 
 /// What follows when another process writes the words for a long time.
 const LATER: &str =
-    "what they lack is left to the next sync, and searches read it from the session files";
+    "the next sync indexes what the words lack; until then searches read it from the session files";
 
 /// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside
 /// it; when it is dropped the lock is released, and a running merge is waited for.

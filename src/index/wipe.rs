@@ -8,7 +8,7 @@ use crate::model::Report;
 use crate::words::{self, Merge, WordsError};
 
 /// What follows when what was removed cannot be wiped.
-const UNWIPED: &str = "what was removed is found no more, but can be read from the index's files until a later sync has wiped it";
+const UNWIPED: &str = "what was removed is no longer found, but stays in the index's files until a later sync wipes it";
 
 impl Indexer {
     /// Sync, and leave nothing in the index's files of text that is gone from the session files:

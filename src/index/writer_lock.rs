@@ -485,7 +485,7 @@ mod tests {
                 is_done.store(true, std::sync::atomic::Ordering::Relaxed);
                 assert!(!others.join().unwrap(), "another one had the lock");
                 let notes = report.notes.join("\n");
-                assert!(notes.contains("until a later sync has wiped it"), "{notes}");
+                assert!(notes.contains("until a later sync wipes it"), "{notes}");
             });
         }
         assert!(Indexer::open(&config).unwrap().owes_wipe().unwrap());
@@ -620,7 +620,7 @@ mod tests {
             assert!(!waited.unwrap(), "it hangs");
             let refusal = patience.refusal(&config.index_dir, &generation).to_string();
             let us = std::process::id().to_string();
-            let named = refusal.contains(&us) && refusal.contains("has not got on");
+            let named = refusal.contains(&us) && refusal.contains("has made no progress");
             assert!(named, "{refusal}");
             let waited = lock_within(&generation, &lock, WHILE, &mut || false);
             assert!(!waited.unwrap(), "it was called off");

@@ -57,7 +57,7 @@ pub struct ExpectedPassage {
 pub struct Comparison {
     /// What came of it.
     pub finding: Finding,
-    /// Its number; `None` when it is in the catalogue no more.
+    /// Its number; `None` when it is no longer in the catalogue.
     pub source: Option<i64>,
     /// Bytes read.
     pub bytes_read: u64,
@@ -114,7 +114,7 @@ pub fn compare_source(
     loop {
         looks += 1;
         let Some(state) = catalogue.source_state(root, relative)? else {
-            let gone = Finding::Behind("is in the catalogue no more".into());
+            let gone = Finding::Behind("is no longer in the catalogue".into());
             return Comparison::without_rows(catalogue, None, gone);
         };
         let place = (root, path, relative);
@@ -190,7 +190,7 @@ fn readable_part(
     let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
     let observed = Identity::of(&metadata);
     if stored.revision != format.revision() {
-        return Err(Finding::Behind("is to be read again".into()));
+        return Err(Finding::Behind("has to be read again".into()));
     }
     let is_same = is_same(&observed, &stored.identity);
     let is_whole = is_same || observed.size == stored.identity.size;
@@ -365,7 +365,7 @@ impl SourceComparison<'_> {
                     self.row(&row);
                 }
                 None => self.differ(is_provisional, || {
-                    format!("line {}: there is no row of the entry", entry.line)
+                    format!("line {}: the entry has no row", entry.line)
                 }),
             }
         }
@@ -431,9 +431,8 @@ impl SourceComparison<'_> {
                 .all(|c| crate::format::json::trim(c.encode_utf8(&mut [0; 4])).is_empty())
         });
         if !is_blank {
-            self.unaccounted.get_or_insert_with(|| {
-                format!("bytes {at} to {start} are accounted for by nothing")
-            });
+            self.unaccounted
+                .get_or_insert_with(|| format!("bytes {at} to {start} are not accounted for"));
         }
     }
 
@@ -540,7 +539,7 @@ impl SourceComparison<'_> {
             self.row(&row);
             has_tail |= is_of_tail;
             if is_of_tail {
-                let what = || format!("byte {}: no entry stands where a row says", row.start);
+                let what = || format!("byte {}: a row names an entry that is not there", row.start);
                 self.of_tail.add(what);
             }
         }
@@ -548,7 +547,10 @@ impl SourceComparison<'_> {
             let is_of_tail = row.provisional || row.start >= self.state.known.stored.consumed;
             has_tail |= is_of_tail;
             self.differ(is_of_tail, || {
-                format!("byte {}: no problem stands where a row says", row.start)
+                format!(
+                    "byte {}: a row names a problem that is not there",
+                    row.start
+                )
             });
         }
         let (entries, rows) = (self.entry_count, self.row_count);

@@ -29,7 +29,7 @@ fn refusal(free: u64, raw: u64, words: &Path) -> Option<String> {
     let needed = raw / of * part;
     (free < needed).then(|| {
         format!(
-            "{}: {} MB free, and indexing the words of {} MB may take {} MB: they are postponed until there is room, and searches read the session files instead",
+            "{}: {} MB free, and indexing the words of {} MB may take {} MB: that is postponed until there is room, and searches read the session files instead",
             words.display(),
             free >> 20,
             raw >> 20,

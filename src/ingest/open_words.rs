@@ -43,12 +43,12 @@ fn done_batch(payload: Option<&str>, epoch: &str, last_batch: i64) -> Result<i64
         return Err(WordsMismatch::Other("they belong to another catalogue"));
     }
     if revision != Some(SCHEMA_REVISION.to_string().as_str()) {
-        return Err(WordsMismatch::Other("they were made by other rules"));
+        return Err(WordsMismatch::Other("they were built by other rules"));
     }
     match batch.and_then(|b| b.parse().ok()) {
         Some(batch) if batch <= last_batch => Ok(batch),
         Some(_) => Err(WordsMismatch::Newer),
-        None => Err(WordsMismatch::Other("their mark cannot be read")),
+        None => Err(WordsMismatch::Other("their batch number cannot be read")),
     }
 }
 

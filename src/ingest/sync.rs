@@ -259,16 +259,16 @@ pub(super) fn links_note(spec: &RootSpec, reason: &str, links: usize) -> Option<
     match links {
         0 => None,
         1 if reason == ABOVE_A_ROOT => Some(format!(
-            "{path}: a link leads to a folder that a root lies in and is not followed"
+            "{path}: a link to a folder that contains a root is not followed"
         )),
         _ if reason == ABOVE_A_ROOT => Some(format!(
-            "{path}: {links} links lead to folders that a root lies in and are not followed"
+            "{path}: {links} links to folders that contain a root are not followed"
         )),
         1 => Some(format!(
-            "{path}: a link leads out of the roots and is not followed; --follow-links follows it"
+            "{path}: a link that leads out of the roots is not followed; --follow-links follows it"
         )),
         _ => Some(format!(
-            "{path}: {links} links lead out of the roots and are not followed; --follow-links follows them"
+            "{path}: {links} links that lead out of the roots are not followed; --follow-links follows them"
         )),
     }
 }

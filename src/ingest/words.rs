@@ -128,9 +128,7 @@ pub fn index_words(
     }
     // This is noted only now, because a caller that does not get the lock tries again.
     if !why.is_empty() {
-        report
-            .notes
-            .push(format!("the words are built anew: {why}"));
+        report.notes.push(format!("the words are rebuilt: {why}"));
     }
     catalogue.begin()?;
     catalogue.owe_everything()?;

@@ -109,11 +109,12 @@ impl<'i> Inspection<'i> {
             self.differs("catalogue", None, said);
         }
         if catalogue.owes_wipe()? {
-            let what = "what was removed is not wiped from the disk yet: the next sync does it";
+            let what =
+                "what was removed has not been wiped from the disk yet: the next sync does it";
             self.behind("catalogue", None, what.into());
         }
         if catalogue.excluded_by()? != self.stores.config.left_out_by() {
-            let what = "what is to be left out has changed since the last sync";
+            let what = "the exclusion rules have changed since the last sync";
             // A running writer does this before anything else.
             match self.stores.config.has_writer() {
                 true => self.behind("catalogue", None, what.into()),
@@ -126,7 +127,7 @@ impl<'i> Inspection<'i> {
         let unready = catalogue.ready_rows_that_differ()?;
         if unready > 0 {
             let what =
-                format!("{unready} sessions have another row in the list than in their columns");
+                format!("{unready} sessions have a list row that differs from their columns");
             self.differs("catalogue", None, what);
         }
         for (wrong, what) in [
@@ -136,7 +137,7 @@ impl<'i> Inspection<'i> {
             ),
             (
                 catalogue.wrongly_answered()?,
-                "calls have another answer than the one that follows them",
+                "calls have a different answer from the one that follows them",
             ),
             (
                 catalogue.wrong_sums()?,
@@ -205,7 +206,8 @@ impl<'i> Inspection<'i> {
             Finding::Behind(what) => self.behind("catalogue", Some(path), what),
             Finding::OtherBytes => {
                 self.found.condemned.extend(compared.source);
-                let what = "holds other bytes than were catalogued: the next sync reads it again";
+                let what =
+                    "its bytes are not those that were catalogued: the next sync reads it again";
                 self.behind("catalogue", Some(path), what.into());
             }
             Finding::Differs(what) => self.differs("catalogue", Some(path), what),

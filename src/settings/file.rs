@@ -12,23 +12,20 @@ use super::{BadSetting, Redact};
 /// Keys of the file, each with what it is for.
 pub const KEYS: [(&str, &str); 6] = [
     ("index", "folder of the index"),
-    (
-        "roots",
-        "further folders of sessions, each as --root takes it",
-    ),
+    ("roots", "more session folders, each as --root takes it"),
     (
         "exclude",
-        "globs on working directories and files: nothing of them is stored",
+        "globs for working directories and files that are not stored",
     ),
     (
         "follow_links",
-        "whether symbolic links are followed out of the folders of sessions",
+        "whether symbolic links are followed out of the session folders",
     ),
     (
         "background",
         "whether words are indexed for a moment after an answer",
     ),
-    ("redact", "when keys and tokens are left out"),
+    ("redact", "when keys and tokens are redacted"),
 ];
 
 /// The file.
@@ -88,8 +85,8 @@ fn suggestion(name: &str) -> String {
         .filter(|(similar, _)| *similar > 0.7);
     let known = KEYS.map(|(known, _)| known).join(", ");
     match near {
-        Some((_, near)) => format!("did you mean `{near}`? Known are {known}"),
-        None => format!("known are {known}"),
+        Some((_, near)) => format!("did you mean `{near}`? Known keys: {known}"),
+        None => format!("known keys: {known}"),
     }
 }
 

@@ -29,7 +29,7 @@ impl Settings {
             let home = home.display().to_string();
             let what = format!("HOME is not an absolute path: {home:?}");
             return Err(BadSetting::new(what)
-                .hint("everything below it would be another folder in every directory; set HOME to an absolute path"));
+                .hint("everything below it would be a different folder in each directory; set HOME to an absolute path"));
         }
         let index_dir = surroundings.cwd.join(&self.index.value);
         let roots = each_once(&self.roots(surroundings, flags)?);
@@ -103,7 +103,7 @@ fn exclude(surroundings: &Surroundings, globs: &[String]) -> Result<Exclude, Bad
     };
     if let Some(glob) = globs.iter().find(never) {
         return Err(wrong(format!(
-            "{glob}: no path begins so, it would leave nothing out"
+            "{glob}: no path starts like this, so it would exclude nothing"
         ))
         .hint(format!(
             "~/{glob} is below your home folder, **/{glob} anywhere"
@@ -147,7 +147,7 @@ fn parse_root(
                 return Err(BadSetting::new(format!(
                     "{why} {text}: no format or agent is called `{name}`"
                 ))
-                .hint(format!("known are {}", known_names().join(", "))));
+                .hint(format!("known names: {}", known_names().join(", "))));
             }
         },
     };

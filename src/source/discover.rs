@@ -121,7 +121,7 @@ impl Discovery {
                 }),
                 None => {
                     // Sessions are named by their paths, in SQL and in JSON: paths are text.
-                    self.unread(path, &"its name is not UTF-8; renamed, it is read");
+                    self.unread(path, &"its name is not UTF-8; rename it to have it read");
                     return false;
                 }
             },

@@ -61,7 +61,7 @@ impl Inbox {
     fn event(&self, event: notify::Result<Event>) {
         match event {
             Ok(event) if event.need_rescan() => self.add(|told| {
-                told.everything = Some("the system could not tell of all changes".into());
+                told.everything = Some("the system could not report all changes".into());
             }),
             // Somebody reads, this program first of all.
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
@@ -163,7 +163,7 @@ impl Events {
 
     fn watch_as(&mut self, path: &Path, mode: RecursiveMode) -> Result<bool, Refusal> {
         let Some(watcher) = &mut self.watcher else {
-            return Err(Refusal("the system tells nothing".into()));
+            return Err(Refusal("the system reports no changes".into()));
         };
         match watcher.watch(path, mode) {
             Ok(()) => Ok(true),

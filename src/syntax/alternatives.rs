@@ -163,7 +163,7 @@ fn once(filter: &Filter, negated: bool, before: &[(&Filter, bool)]) -> Result<()
     match before.iter().find(is_same) {
         Some((other, _)) if !negated && filter.takes_names() => {
             let name = &filter.name;
-            let expected = format!("no {name}: beside that of column {}", other.column);
+            let expected = format!("no {name}: beside the one in column {}", other.column);
             let hint = format!("{name}:a,b is either; put both inside or both outside of ( )");
             Err(SyntaxError::new(filter.column, expected, Some(hint)))
         }

@@ -127,7 +127,7 @@ impl Lexer<'_> {
                 _ => text.push(next),
             }
         }
-        Err(SyntaxError::new(column, "a second `\"` for this one", None))
+        Err(SyntaxError::new(column, "a closing `\"`", None))
     }
 
     /// `/…/` and its flags, where both ends stand alone and no blank is beside them: `/usr/bin` is
@@ -210,7 +210,7 @@ impl Lexer<'_> {
                     && let Some(field) = nearest(&lower)
                 {
                     self.notes.push(format!(
-                        "column {}: {name}: is no field, so {name}:{value} is searched as text; did you mean {field}:{value}?",
+                        "column {}: {name}: is not a field, so {name}:{value} is searched as text; did you mean {field}:{value}?",
                         start + 1
                     ));
                 }

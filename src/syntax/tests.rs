@@ -168,15 +168,15 @@ fn a_name_that_is_nearly_a_field_is_text_and_noted() {
     for (text, note) in [
         (
             "rol:user",
-            "column 1: rol: is no field, so rol:user is searched as text; did you mean role:user?",
+            "column 1: rol: is not a field, so rol:user is searched as text; did you mean role:user?",
         ),
         (
             "x projct:y",
-            "column 3: projct: is no field, so projct:y is searched as text; did you mean project:y?",
+            "column 3: projct: is not a field, so projct:y is searched as text; did you mean project:y?",
         ),
         (
             "path:src",
-            "column 1: path: is no field, so path:src is searched as text; did you mean file:src?",
+            "column 1: path: is not a field, so path:src is searched as text; did you mean file:src?",
         ),
     ] {
         assert_eq!(read(text).notes, [note], "{text}");
@@ -315,7 +315,7 @@ fn errors_say_where_and_what() {
     for (text, column, part) in [
         ("", 1, "a word"),
         ("…  ()", 1, "a word"),
-        ("foo \"bar", 5, "a second"),
+        ("foo \"bar", 5, "a closing"),
         ("foo (bar", 5, "a `)`"),
         ("foo OR", 5, "both sides"),
         ("OR foo", 1, "both sides"),
@@ -349,7 +349,7 @@ fn errors_say_where_and_what() {
         (
             "role:user (role:tool a OR b c -role:x)",
             12,
-            "no role: beside that of column 1",
+            "no role: beside the one in column 1",
         ),
         ("(is:error a) -is:error", 14, "either is:error or"),
     ] {

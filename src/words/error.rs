@@ -12,7 +12,7 @@ pub enum WordsError {
     #[error("no word index in {0}")]
     Missing(PathBuf),
     /// The folder holds an index that this build did not make.
-    #[error("the word index is of another make: {0}")]
+    #[error("the word index was built differently: {0}")]
     Foreign(String),
     /// The index is damaged.
     #[error("the words cannot be read: {0}")]
@@ -27,7 +27,7 @@ pub enum WordsError {
     #[error("another process is writing the words")]
     Busy,
     /// The system gives no thread.
-    #[error("word index: no thread can be made: {0}")]
+    #[error("word index: no thread can be started: {0}")]
     NoThread(String),
     /// The file system refused.
     #[error("word index: {0}")]

@@ -176,7 +176,7 @@ fn flipped_bytes_in_the_words_are_noticed_on_touch() {
                 let report = whole.sync(&config);
                 assert_eq!(
                     report.notes,
-                    [format!("the words are built anew: {damage}")],
+                    [format!("the words are rebuilt: {damage}")],
                     "{when}"
                 );
             }

@@ -39,7 +39,7 @@ impl SessionManager {
         match message.role() {
             "branchSummary" | "compactionSummary" => {
                 return Err(Error::Invalid(
-                    "a summary is appended by branch_with_summary or append_compaction".to_owned(),
+                    "append a summary with branch_with_summary or append_compaction".to_owned(),
                 ));
             }
             "system" => self.demand_prompts("system messages")?,
@@ -189,7 +189,7 @@ impl SessionManager {
             }
             Some(_) => {
                 return Err(Error::Invalid(
-                    "content is a text or an array of blocks".to_owned(),
+                    "content must be a text or an array of blocks".to_owned(),
                 ));
             }
         };
@@ -230,12 +230,13 @@ impl SessionManager {
         let invalid = |why: &str| Error::Invalid(why.to_owned());
         let parsed = Entry::parse(entry.as_str().as_bytes())
             .filter(|parsed| !parsed.kind().is_empty())
-            .ok_or_else(|| invalid("an entry is a JSON object with a type"))?;
+            .ok_or_else(|| invalid("an entry must be a JSON object with a type"))?;
         match parsed.kind() {
-            "session" => return Err(invalid("a header is no entry")),
+            "session" => return Err(invalid("a header is not an entry")),
             "message" => {
                 let message = parsed.message();
-                let message = message.ok_or_else(|| invalid("a message entry has a message"))?;
+                let message =
+                    message.ok_or_else(|| invalid("a message entry must have a message"))?;
                 return self.append_message(message);
             }
             "usage" | "context_edit" => self.demand_prompts("this type of entry")?,
@@ -339,7 +340,7 @@ impl SessionManager {
         };
         let line = place.line(kind, |out| members(self, &place, out));
         let Some(entry) = Entry::parse(line.as_bytes()) else {
-            return Err(Error::Invalid("what was given is no JSON".to_owned()));
+            return Err(Error::Invalid("what was given is not JSON".to_owned()));
         };
 
         let begins = self.begun || kind == "message" && self.setup.profile.begins_with(role);

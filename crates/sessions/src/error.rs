@@ -16,7 +16,7 @@ pub enum Error {
         error: std::io::Error,
     },
     /// The file holds something, but its first entry is no session header. It is left alone.
-    #[error("{} is not a valid session file: its first entry is no header", path.display())]
+    #[error("{} is not a valid session file: its first entry is not a header", path.display())]
     NotASession { path: PathBuf },
     /// A document of agentuse's cannot be read.
     #[error(transparent)]

@@ -142,7 +142,7 @@ impl SessionManager {
         let id = match &new.id {
             Some(id) if !is_session_id(id) => {
                 return Err(Error::Invalid(format!(
-                    "{id:?} is no session id: letters, digits, '-', '_' and '.', a letter or digit at both ends"
+                    "{id:?} is not a session id: use letters, digits, '-', '_' and '.', with a letter or digit at both ends"
                 )));
             }
             Some(id) => id.clone(),

@@ -21,12 +21,12 @@ use crate::output::Screen;
     sessionary append 019b3f2a:c1d2e3f4 --user \"Another way\"   below that entry: a new branch\n  \
     sessionary append last --model anthropic/claude-opus-4-5\n  \
     echo '{\"type\":\"custom\",\"customType\":\"todo\",\"data\":[]}' | sessionary append last\n\n\
-    Without an option an entry is read as JSON from standard input. It keeps its type and members; \
-    its id, parent and time are made anew.\n\
+    Without an option, an entry is read as JSON from standard input. It keeps its type and members \
+    and gets a new id, parent and time.\n\
     For a session of clido it is a line as clido writes it:\n\n  \
     echo '{\"type\":\"title\",\"title\":\"Parser\"}' | sessionary append f47ac10b")]
 pub struct Append {
-    /// A session, and the entry to go on from; without one where the session stands
+    /// A session; with :ENTRY, append below that entry instead of at the leaf
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
     #[command(flatten)]
@@ -39,16 +39,16 @@ pub struct Append {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct NewEntry {
-    /// A message of the user
+    /// A user message
     #[arg(long, value_name = "TEXT")]
     user: Option<String>,
-    /// A message of the model in force
+    /// An answer of the current model
     #[arg(long, value_name = "TEXT")]
     assistant: Option<String>,
-    /// A change of the model
+    /// Change the model
     #[arg(long, value_name = "PROVIDER/MODEL")]
     model: Option<String>,
-    /// A change of the thinking level
+    /// Change the thinking level
     #[arg(long, value_name = "LEVEL")]
     thinking: Option<String>,
 }
@@ -79,11 +79,11 @@ fn add(what: &NewEntry, session: &mut SessionManager, now_ms: i64) -> Result<Str
             Some((Some(provider), model)) => (provider, model),
             named => {
                 let lacking = match named {
-                    Some((_, model)) => format!("the model in force, {model}, names no provider"),
-                    None => "no model is in force".to_owned(),
+                    Some((_, model)) => format!("the current model, {model}, has no provider"),
+                    None => "the session has no current model".to_owned(),
                 };
-                let why = format!("{lacking}, so it cannot be said whose message this is");
-                return Err(Failure::usage(why).hint("name one first: --model PROVIDER/MODEL"));
+                let why = format!("{lacking}, so the answer cannot be attributed");
+                return Err(Failure::usage(why).hint("set one first: --model PROVIDER/MODEL"));
             }
         };
         return Ok(session.append_message(AssistantMessage {
@@ -97,8 +97,8 @@ fn add(what: &NewEntry, session: &mut SessionManager, now_ms: i64) -> Result<Str
     if let Some(level) = &what.thinking {
         if !THINKING_LEVELS.contains(&&**level) {
             let known = THINKING_LEVELS.join(", ");
-            let wrong = Failure::usage(format!("--thinking {level}: no thinking level"));
-            return Err(wrong.hint(format!("known are {known}")));
+            let wrong = Failure::usage(format!("--thinking {level}: not a thinking level"));
+            return Err(wrong.hint(format!("thinking levels: {known}")));
         }
         return Ok(session.append_thinking_level_change(level)?);
     }
@@ -108,12 +108,13 @@ fn add(what: &NewEntry, session: &mut SessionManager, now_ms: i64) -> Result<Str
             .ok_or_else(|| Failure::usage(format!("--model {named}: not PROVIDER/MODEL")))?;
         return Ok(session.append_model_change(provider, model)?);
     }
-    let entry = Json::parse(&input()?)
-        .ok_or_else(|| Failure::usage("standard input is not one JSON value: no entry"))?;
+    let entry = Json::parse(&input()?).ok_or_else(|| {
+        Failure::usage("standard input is not a JSON value, so it is not an entry")
+    })?;
     Ok(session.append_entry(&entry)?)
 }
 
-/// The same as a line of clido's.
+/// What is added to a session of clido: one line.
 fn line(what: &NewEntry) -> Result<SessionLine, Failure> {
     if let Some(text) = &what.user {
         return Ok(SessionLine::user(something(text)?));
@@ -123,7 +124,7 @@ fn line(what: &NewEntry) -> Result<SessionLine, Failure> {
     }
     if what.model.is_some() {
         return Err(clido::has_no(
-            "models: clido does not write down which one answers",
+            "models: clido does not record which one answers",
         ));
     }
     if what.thinking.is_some() {

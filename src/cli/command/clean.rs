@@ -15,23 +15,23 @@ use crate::output::Screen;
 use crate::output::time::bytes;
 use crate::places;
 
-/// Remove all that sessionary ever wrote; never a session
+/// Remove everything that sessionary ever wrote; never a session
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The index of every version in the index directory goes, after a question, and what `watch --install` wrote. What is not ours stays, and is \
-    named; so do copies of session files made before they were migrated.\n\n\
+    after_help = "Removes the indexes of all versions in the index directory and what `watch --install` wrote, after asking. Files that \
+    sessionary did not write stay and are listed; so do the copies of session files that `migrate` kept.\n\n\
     Examples:\n  \
     sessionary clean\n  \
-    sessionary clean --yes --config   without the question, and the configuration file too"
+    sessionary clean --yes --config   without asking, and the configuration file too"
 )]
 pub struct Clean {
     /// Do not ask
     #[arg(long)]
     yes: bool,
-    /// The configuration file too
+    /// Remove the configuration file too
     #[arg(long)]
     config: bool,
-    /// Refuse at once where another process writes the index, instead of waiting for it
+    /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
 }
@@ -66,7 +66,7 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
     if found.ours.is_empty() {
         let kept = match found.foreign.len() {
             0 => "",
-            _ => ": what is in it is not ours",
+            _ => ": sessionary did not write what is in it",
         };
         screen.say(&format!(
             "Nothing to remove in {}{kept}.",
@@ -109,7 +109,10 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         ))?;
     }
     for path in &found.foreign {
-        screen.say(&format!("{} is not ours: it stays.", screen.path(path)));
+        screen.say(&format!(
+            "{} was not written by sessionary and stays.",
+            screen.path(path)
+        ));
     }
     say_backups(screen);
     Ok(Outcome::Found)
@@ -122,7 +125,7 @@ fn say_backups(screen: &Screen) {
         .map(|data| data.join("sessionary/backups"));
     if let Some(backups) = backups.filter(|backups| backups.is_dir()) {
         screen.say(&format!(
-            "{} stays: it holds session files as they were before `migrate`.",
+            "{} stays: it holds the session files that `migrate` kept.",
             screen.path(&backups)
         ));
     }

@@ -28,7 +28,7 @@ pub fn append(
 ) -> Result<Outcome, Failure> {
     if entry.is_some() {
         return Err(Failure::usage(
-            "a session of clido has no branches: a line is added at its end only",
+            "a session of clido has no branches: lines are added only at its end",
         )
         .hint("name the session without an entry"));
     }
@@ -58,7 +58,8 @@ pub fn append(
         screen,
     )?;
     if !dry_run {
-        screen.say("A clido that has this session open writes over what others add: end it first.");
+        screen
+            .say("If clido has this session open, it overwrites what others add: close it first.");
     }
     Ok(Outcome::Found)
 }
@@ -104,7 +105,7 @@ pub fn fork(
 pub fn written(what: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
     said(what, screen)?;
     if what.new.contains(REDACTED) {
-        screen.say("What looks like a key is left out as [REDACTED], as clido does.");
+        screen.say("What looks like a key was written as [REDACTED], as clido writes it.");
     }
     Ok(())
 }
@@ -127,21 +128,24 @@ fn is_read_by_clido(path: &Path) -> Result<(), Failure> {
     match lines.find_map(Result::err) {
         None => Ok(()),
         Some(bad) => Err(
-            Failure::usage(format!("clido does not read {}: {bad}", path.display()))
-                .hint("nothing was written: clido would not open it all the same"),
+            Failure::usage(format!("clido cannot read {}: {bad}", path.display()))
+                .hint("nothing was written, as clido would not open it anyway"),
         ),
     }
 }
 
 /// The line that a JSON text is: of a type that clido knows, with the members that it knows.
 pub fn line_of(text: &str) -> Result<SessionLine, Failure> {
-    let wrong =
-        |why: String| Failure::usage(format!("standard input is no line of clido's: {why}"));
-    let json = Json::parse(text).ok_or_else(|| wrong("it is not one JSON value".to_owned()))?;
+    let wrong = |why: String| {
+        Failure::usage(format!(
+            "standard input is not a line that clido writes: {why}"
+        ))
+    };
+    let json = Json::parse(text).ok_or_else(|| wrong("it is not a JSON value".to_owned()))?;
     let line: SessionLine =
         serde_json::from_str(json.as_str()).map_err(|error| wrong(error.to_string()))?;
     if let SessionLine::Meta { .. } = line {
-        return Err(wrong("a session has its `meta` already".to_owned()));
+        return Err(wrong("a session already has its `meta` line".to_owned()));
     }
     if let SessionLine::UserMessage { role, .. } = &line
         && role != "user"
@@ -159,7 +163,7 @@ pub fn line_of(text: &str) -> Result<SessionLine, Failure> {
         .iter()
         .find(|(key, value)| !value.is_null() && !known.contains_key(*key));
     if let Some((key, _)) = unknown {
-        return Err(wrong(format!("clido knows no member `{key}` of it")));
+        return Err(wrong(format!("clido has no member `{key}` in it")));
     }
     clido::resume(std::slice::from_ref(&line)).map_err(|refused| wrong(refused.to_string()))?;
     Ok(line)

@@ -10,7 +10,7 @@ use crate::output::Screen;
 /// Print completions for a shell
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Printed, not installed; new shells read them from the usual places.\n\n\
+    after_help = "They are printed, not installed; new shells read them from the places below.\n\n\
     Examples:\n  \
     sessionary completions bash > ~/.local/share/bash-completion/completions/sessionary\n  \
     sessionary completions zsh > ~/.zfunc/_sessionary\n  \
@@ -19,14 +19,14 @@ use crate::output::Screen;
     sessionary completions elvish >> ~/.config/elvish/rc.elv"
 )]
 pub struct Completions {
-    /// Which shell
+    /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
 pub fn run(args: &Completions, screen: &Screen) -> Result<Outcome, Failure> {
     if screen.json {
-        return Err(Failure::usage("completions are a script, no JSON"));
+        return Err(Failure::usage("completions are a script, not JSON"));
     }
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "sessionary", &mut script);

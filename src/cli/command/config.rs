@@ -19,22 +19,22 @@ use crate::redact;
 #[derive(Debug, Args)]
 #[command(
     name = "config",
-    after_help = "A flag goes before a variable, a variable before the file, the file before the default.\n\
-    The file, all of it, each key as it would be without it:\n\n  \
+    after_help = "A flag overrides a variable, a variable overrides the file, the file overrides the default.\n\
+    The whole file, with each key at its default:\n\n  \
     index = \"~/.cache/sessionary\"  # $SESSIONARY_INDEX_DIR, --index\n  \
     roots = []                     # as --root takes them: [\"pi:~/backup/sessions=laptop\"]\n  \
     exclude = []                   # globs: [\"~/code/secret\", \"**/*.draft.jsonl\", \"private\"]\n  \
     follow_links = false           # --follow-links\n  \
-    background = true              # after an answer index words for a moment, or apart; not with $CI\n  \
+    background = true              # index words after an answer, or in the background; not with $CI\n  \
     redact = \"not-a-terminal\"      # or \"never\", \"always\"; --reveal\n\n\
     A session is left out when its working directory or its file matches one of `exclude`; a glob \
-    without a separator matches a name anywhere, and what matches stands for all below it. What was stored of it is \
-    wiped. This is stored in the index, and holds for every program that opens it.\n\
-    Relative folders in `index` and `roots` start at the file.\n\n\
-    Symbolic links below a folder of sessions are followed to what lies below a folder of the same agent, \
-    with `follow_links` wherever they lead; `status` counts those that are not.\n\n\
-    `redact` says when keys and tokens are left out of what list, search, tree, show and context print: \
-    by default when a program, a file or an agent gets it. `show --raw` and `sql` never leave anything out.\n\n\
+    without a separator matches a name anywhere, and a match covers everything below it. What was stored of it is \
+    wiped. These rules are stored in the index and hold for every program that opens it.\n\
+    Folders in `index` and `roots` may be relative to the file.\n\n\
+    A symbolic link in a session folder is followed if it leads into a session folder of the same agent; \
+    with `follow_links`, wherever it leads. `status` counts the links that are not followed.\n\n\
+    `redact` says when keys and tokens are redacted in what list, search, tree, show and context print: \
+    by default when a program, a file or an agent gets it. `show --raw` and `sql` never redact.\n\n\
     Examples:\n  \
     sessionary config show\n  \
     sessionary config show --json\n  \

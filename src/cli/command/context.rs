@@ -27,10 +27,10 @@ use crate::output::text::plain_lines;
     sessionary context last --llm --json       the messages as they go to the model\n\n\
     Compactions, summaries and edits are taken into account.")]
 pub struct Context {
-    /// A session, and the entry; without one where the session stands
+    /// A session; with :ENTRY, the context at that entry instead of at the leaf
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
-    /// As messages of user, model and tools only
+    /// Only messages of user, model and tools, as they go to the model
     #[arg(long)]
     llm: bool,
 }
@@ -121,7 +121,7 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
             break;
         }
         at = reader.line();
-        lines.push(line.with_context(|| format!("clido does not read {}", row.path.display()))?);
+        lines.push(line.with_context(|| format!("clido cannot read {}", row.path.display()))?);
     }
     // A line that is empty, or behind the last one.
     if last.is_some_and(|last| at != last) {
@@ -145,7 +145,7 @@ fn of_clido(row: &SessionRow, entry: Option<&str>, screen: &Screen) -> Result<Ou
         })?;
     } else {
         let count = crate::output::time::count(messages.len() as u64, "message");
-        screen.say(&format!("{count} · clido names no model"));
+        screen.say(&format!("{count} · clido records no model"));
         let shown = messages.iter().map(|message| {
             let texts: Vec<String> = message.content.iter().map(of_block).collect();
             (message.role.to_owned(), texts.join("\n"))
@@ -171,7 +171,7 @@ fn of_block(block: &Value) -> String {
 
 fn summary(messages: &[Message<'_>], model: Option<&ModelChoice>, thinking: &str) -> String {
     let model = model.map_or_else(
-        || "no model named".to_owned(),
+        || "no model set".to_owned(),
         |model| match &model.provider {
             Some(provider) => format!("{provider}/{}", model.model_id),
             None => model.model_id.clone(),

@@ -22,21 +22,21 @@ use crate::places;
 /// Move sessions to the system's trash
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    sessionary delete 019b3f2a --dry-run       what would go, and where to\n  \
-    sessionary delete 019b3f2a 01KE6P4Y --yes  two of them, without a question\n\n\
-    A session of agentuse is a folder: its subagents go with it, and are named first. Forks stay.\n\
-    What was changed in the last minute may still be in use, and goes with --force only.")]
+    sessionary delete 019b3f2a --dry-run       what would be moved, and where\n  \
+    sessionary delete 019b3f2a 01KE6P4Y --yes  two sessions, without asking\n\n\
+    A session of agentuse is a folder: its subagents go with it and are listed first. Forks stay.\n\
+    What changed in the last minute may still be in use, and is moved only with --force.")]
 pub struct Delete {
-    /// Session ids, beginnings of them, paths, or `last`
+    /// Session ids, starts of ids, paths, or `last`
     #[arg(value_name = "SESSION", required = true)]
     sessions: Vec<String>,
     /// Do not ask
     #[arg(long)]
     yes: bool,
-    /// Also what was changed in the last minute
+    /// Also move what changed in the last minute
     #[arg(long)]
     force: bool,
-    /// Say what would be moved where, and move nothing
+    /// Show what would be moved and where, without moving it
     #[arg(long)]
     dry_run: bool,
 }
@@ -95,26 +95,12 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     doomed.dedup_by(|inner, outer| inner.path.starts_with(&outer.path));
     let dry_run = args.dry_run;
     if !(screen.json && dry_run) {
-        let mut last = String::new();
-        for doomed in &doomed {
-            let trash = screen.with_paths(&trash_of(&doomed.path));
-            if trash != last {
-                let what = if dry_run { "Would be" } else { "To be" };
-                screen.say(&format!("{what} moved to {trash}:"));
-                last = trash;
-            }
-            let shown = doomed.shown(screen);
-            match dry_run {
-                true => screen.print(&shown)?,
-                false => screen.say(shown.trim_end()),
-            }
-        }
-        screen.say_redacted();
+        announce(&doomed, dry_run, screen)?;
     }
     if !dry_run {
         demo::refuse(
-            "the trash is the system's own",
-            "--dry-run says what would be moved",
+            "the trash belongs to the system",
+            "--dry-run shows what would be moved",
         )?;
     }
     if let Some(used) = doomed
@@ -124,10 +110,10 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         && !dry_run
     {
         return Err(Failure::usage(format!(
-            "{} was changed in the last minute: its agent may be at work; nothing was moved",
+            "{} changed in the last minute, so its agent may still be using it; nothing was moved",
             screen.path(&used.path)
         ))
-        .hint("--force moves it all the same"));
+        .hint("--force moves it anyway"));
     }
     if !dry_run && !args.yes {
         let sessions: usize = doomed.iter().map(|one| 1 + one.subagents.len()).sum();
@@ -139,19 +125,10 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             return Ok(ended);
         }
     }
-    let mut failed = None;
-    if !dry_run {
-        for (at, one) in doomed.iter().enumerate() {
-            let moved = trash::delete(&one.path);
-            // Also after a failure: of a folder some may be gone.
-            catalogued(&one.files, config, screen);
-            if let Err(error) = moved {
-                let what = format!("{} was not moved", one.path.display());
-                failed = Some((at, anyhow::Error::new(error).context(what)));
-                break;
-            }
-        }
-    }
+    let failed = match dry_run {
+        true => None,
+        false => move_to_trash(&doomed, config, screen),
+    };
     // Also after a failure: what is gone already is told.
     doomed.truncate(failed.as_ref().map_or(usize::MAX, |(at, _)| *at));
     if screen.json {
@@ -171,6 +148,45 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
 }
 
+/// Says what is to be moved, and where; a dry run prints it.
+fn announce(doomed: &[DeletionTarget], dry_run: bool, screen: &Screen) -> Result<(), Failure> {
+    let mut last = String::new();
+    for doomed in doomed {
+        let trash = screen.with_paths(&trash_of(&doomed.path));
+        if trash != last {
+            let what = if dry_run { "Would be" } else { "To be" };
+            screen.say(&format!("{what} moved to {trash}:"));
+            last = trash;
+        }
+        let shown = doomed.shown(screen);
+        match dry_run {
+            true => screen.print(&shown)?,
+            false => screen.say(shown.trim_end()),
+        }
+    }
+    screen.say_redacted();
+    Ok(())
+}
+
+/// Moves them one after the other. Stops at the first that cannot be moved, and says which that is
+/// and why.
+fn move_to_trash(
+    doomed: &[DeletionTarget],
+    config: &Config,
+    screen: &Screen,
+) -> Option<(usize, anyhow::Error)> {
+    for (at, one) in doomed.iter().enumerate() {
+        let moved = trash::delete(&one.path);
+        // After a failure too: part of a folder may be gone.
+        catalogued(&one.files, config, screen);
+        if let Err(error) = moved {
+            let what = format!("{} was not moved", one.path.display());
+            return Some((at, anyhow::Error::new(error).context(what)));
+        }
+    }
+    None
+}
+
 impl DeletionTarget {
     fn of(row: SessionRow, index: &Index) -> Result<Self, Failure> {
         let is_folder = row.agent == "agentuse";
@@ -180,7 +196,7 @@ impl DeletionTarget {
                 .map(Path::to_path_buf)
                 .ok_or_else(|| {
                     Failure::usage(format!(
-                        "{} has no name of a session's folder: other things may lie in it",
+                        "{} is not named like a session's folder, so it may hold other things",
                         row.path.parent().unwrap_or(&row.path).display()
                     ))
                     .hint("move it to the trash by hand")

@@ -17,31 +17,31 @@ use crate::output::spool::Spool;
 use crate::output::time::{bytes, count};
 use crate::output::{Screen, html, markdown};
 
-/// Write a branch of a session as Markdown, as one HTML page, or as a session file
+/// Export a branch of a session as Markdown, an HTML page or a session file
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary export last > talk.md\n  \
     sessionary export last --out talk.html                a page that loads and runs nothing\n  \
     sessionary export 019b3f2a:c1d2e3f4 --out way.jsonl   its branch, byte for byte\n  \
     sessionary export last --out talk.html --dry-run      what would be written\n\n\
-    The format is told by the name after --out, else it is Markdown. In a page and in Markdown the HTML,\n\
-    links and images of the session, control characters and marks that turn text around are text, and do\n\
-    nothing. Keys and tokens are left out of both (--reveal, and `redact` in the configuration file);\n\
-    JSONL is exact.")]
+    The extension of --out decides the format; without one it is Markdown. In HTML and Markdown, the\n\
+    session's own HTML, links, images, control characters and marks that reorder text appear as plain\n\
+    text and do nothing. Keys and tokens are redacted in both (see --reveal, and `redact` in the\n\
+    configuration file); JSONL is exact.")]
 pub struct Export {
-    /// A session, and the entry where the branch ends; without one the active branch
+    /// A session; with :ENTRY, the branch that ends at that entry instead of the active one
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
-    /// What to write
+    /// The format to write
     #[arg(long, value_name = "FORMAT")]
     format: Option<ExportFormat>,
     /// Write to FILE instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace FILE if it is there
+    /// Replace FILE if it exists
     #[arg(long, requires = "out")]
     force: bool,
-    /// Say what would be written where, and write nothing
+    /// Show what would be written and where, without writing it
     #[arg(long)]
     dry_run: bool,
 }
@@ -77,7 +77,7 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
     let out = args.out.as_deref().map(std::path::absolute).transpose()?;
     if screen.json && out.is_none() && !args.dry_run {
         return Err(Failure::usage(
-            "--json tells what was written, so it needs --out FILE",
+            "--json reports what was written, so it needs --out FILE",
         ));
     }
     if let Some(out) = &out {
@@ -88,10 +88,8 @@ pub fn run(args: &Export, config: &Config, screen: &Screen) -> Result<Outcome, F
         .is_some_and(|out| out.symlink_metadata().is_ok());
     if replaced && !args.force {
         let path = out.as_deref().unwrap_or(Path::new(""));
-        return Err(
-            Failure::usage(format!("{} is there already", path.display()))
-                .hint("--force replaces it"),
-        );
+        return Err(Failure::usage(format!("{} already exists", path.display()))
+            .hint("--force replaces it"));
     }
     let mut index = super::open(config, screen)?;
     let (row, entry) = super::show::named(&args.session, &mut index, config, screen)?;
@@ -147,10 +145,10 @@ impl Export {
             Some("html" | "htm") => Ok(ExportFormat::Html),
             Some("jsonl") => Ok(ExportFormat::Jsonl),
             _ => Err(Failure::usage(format!(
-                "{}: its name does not tell the format",
+                "{}: its extension does not name a format",
                 out.display()
             ))
-            .hint("--format markdown, html or jsonl")),
+            .hint("name one with --format markdown, html or jsonl")),
         }
     }
 }
@@ -166,16 +164,16 @@ fn may_lie_at(out: &Path, config: &Config, screen: &Screen) -> Result<(), Failur
     };
     if let Some(root) = config.roots.iter().find(|root| is_inside(&root.path)) {
         return Err(Failure::usage(format!(
-            "{} lies in {}, where {} keeps its sessions",
+            "{} is in {}, where {} keeps its sessions",
             screen.path(out),
             screen.path(&root.path),
             root.agent
         ))
-        .hint("name a place outside"));
+        .hint("choose a place outside it"));
     }
     let why = match out.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => "is a directory",
-        Ok(metadata) if !metadata.is_file() => "is no file that could be replaced",
+        Ok(metadata) if !metadata.is_file() => "is not a regular file, so it cannot be replaced",
         _ => return Ok(()),
     };
     Err(Failure::usage(format!("{} {why}", screen.path(out))))

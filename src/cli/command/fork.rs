@@ -14,17 +14,17 @@ use super::writing::{self, Copy, DryRun, WriteResult, directory, entry_id, setup
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
-/// Copy a session, all branches, into a new one
+/// Copy a session with all its branches into a new one
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary fork last                     a copy for this directory\n  \
     sessionary fork 019b3f2a --in ~/other    for another one\n\n\
-    The new session names the old one as its parent. `sessionary branch` copies one branch only;\n\
-    sessions of clido have none.")]
+    The new session names the old one as its parent. `sessionary branch` copies a single branch;\n\
+    sessions of clido have no branches.")]
 pub struct Fork {
-    /// Session id, the beginning of one, a path, or `last`
+    /// Session id, the start of one, a path, or `last`
     session: String,
-    /// The directory that the copy is for [default: this one]
+    /// The copy's directory [default: this one]
     #[arg(long = "in", value_name = "DIR")]
     directory: Option<PathBuf>,
     #[command(flatten)]
@@ -34,11 +34,11 @@ pub struct Fork {
 /// Copy one branch of a session into a new one
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    sessionary branch 019b3f2a:c1d2e3f4    from the beginning to that entry\n  \
+    sessionary branch 019b3f2a:c1d2e3f4    from the start to that entry\n  \
     sessionary branch last                 the active branch\n\n\
-    Labels on the way come along. The new session names the old one as its parent.")]
+    Labels on the branch are copied too. The new session names the old one as its parent.")]
 pub struct Branch {
-    /// A session, and the last entry to copy; without one where the session stands
+    /// A session and the last entry to copy; without :ENTRY, the session's leaf
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let cwd = directory.to_string_lossy();
     let (row, entry) = found(&args.session, config, screen)?;
     if entry.is_some() {
-        let whole = Failure::usage("a fork copies all of a session");
+        let whole = Failure::usage("a fork copies the whole session");
         return Err(match row.agent == "clido" {
             true => whole,
             false => whole.hint("`sessionary branch` copies one branch"),
@@ -67,7 +67,7 @@ pub fn run(args: &Fork, config: &Config, screen: &Screen) -> Result<Outcome, Fai
 pub fn run_branch(args: &Branch, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let (row, entry) = found(&args.session, config, screen)?;
     if row.agent == "clido" {
-        return Err(clido::has_no("branches").hint("`sessionary fork` copies all of it"));
+        return Err(clido::has_no("branches").hint("`sessionary fork` copies the whole session"));
     }
     copied(&row, args.dry_run, config, screen, |setup, source| {
         let mut session = SessionManager::open(setup, source)?;
@@ -80,7 +80,7 @@ pub fn run_branch(args: &Branch, config: &Config, screen: &Screen) -> Result<Out
         session.set_session_dir(setup.session_dir(session.cwd()));
         session.create_branched_session(&leaf)?;
         if session.session_file().is_none_or(|path| !path.exists()) {
-            return Err(Failure::usage("nothing was said on that branch yet"));
+            return Err(Failure::usage("nothing has been said on that branch yet"));
         }
         Ok(session)
     })

@@ -12,16 +12,16 @@ use crate::output::Screen;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary label 019b3f2a:c1d2e3f4 \"tests are green\"\n  \
-    sessionary label last \"good\"                 the entry where the session stands\n  \
-    sessionary label 019b3f2a:c1d2e3f4 --clear   take its label away")]
+    sessionary label last \"good\"                 the session's leaf\n  \
+    sessionary label 019b3f2a:c1d2e3f4 --clear   remove its label")]
 pub struct Label {
-    /// A session, and the entry; without one the entry where the session stands
+    /// A session and one of its entries; without :ENTRY, the session's leaf
     #[arg(value_name = "SESSION[:ENTRY]")]
     entry: String,
     /// The label
     #[arg(required_unless_present = "clear")]
     label: Option<String>,
-    /// Take the label away
+    /// Remove the label
     #[arg(long, conflicts_with = "label")]
     clear: bool,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub fn run(args: &Label, config: &Config, screen: &Screen) -> Result<Outcome, Fa
         .as_ref()
         .is_some_and(|label| label.trim().is_empty())
     {
-        return Err(Failure::usage("the label is empty").hint("--clear takes a label away"));
+        return Err(Failure::usage("the label is empty").hint("--clear removes a label"));
     }
     change(
         &args.entry,
@@ -50,6 +50,6 @@ pub fn run(args: &Label, config: &Config, screen: &Screen) -> Result<Outcome, Fa
                 session.append_label_change(&entry, args.label.as_deref())?,
             ))
         },
-        || Err(has_no("labels").hint("`sessionary name` names all of it")),
+        || Err(has_no("labels").hint("`sessionary name` names the whole session")),
     )
 }

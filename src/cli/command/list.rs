@@ -24,27 +24,28 @@ use crate::output::time::count;
 use crate::output::{SafeJson, Screen};
 use crate::worktrees;
 
-/// List the sessions of this directory, or all of them
+/// List the sessions of this directory, or all sessions
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary list                              sessions that were started in this directory\n  \
-    sessionary list --all --limit 20 --page 2    the twenty behind the newest twenty\n  \
+    sessionary list --all --limit 20 --page 2    skip the newest twenty\n  \
     sessionary list --all --since 2w --errors    what went wrong in the last two weeks\n  \
-    sessionary list --all --sort cost --limit 5  the dearest five\n  \
-    sessionary list --project app --named        sessions with a name in folders called like `app`\n  \
+    sessionary list --all --sort cost --limit 5  the five most expensive\n  \
+    sessionary list --project app --named        named sessions in directories like `app`\n  \
     sessionary list --agent clido --json\n  \
-    sessionary list --all --jsonl | head -1      a session a line\n\n\
+    sessionary list --all --jsonl | head -1      one session per line\n\n\
     First come the sessions that the agents themselves would list, in their order; then those they would\n\
-    not list, marked with the reason. --sort puts all of them in one order.\n\
+    not list, marked with the reason. --sort puts all of them in a single order.\n\
     WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026, 2026-10, 2026-10-05 or 2026-10-05T14:30 (UTC).")]
 pub struct List {
-    /// Sessions of every directory
+    /// List the sessions of every directory
     #[arg(long)]
     all: bool,
     /// Only sessions of this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Sessions of every directory whose name holds TEXT; a path stands for itself and all below
+    /// Only sessions of directories whose name contains TEXT; a path means itself and everything
+    /// below it
     #[arg(long, value_name = "TEXT|DIR")]
     project: Option<String>,
     /// Only sessions with a name
@@ -53,38 +54,38 @@ pub struct List {
     /// Only sessions in which something failed
     #[arg(long)]
     errors: bool,
-    /// Only sessions that cost at least so many US dollars
+    /// Only sessions that cost at least this many US dollars
     #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     cost: Option<f64>,
-    /// Only sessions last modified in or after WHEN
+    /// Only sessions last modified at WHEN or later
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only sessions last modified in or before WHEN
+    /// Only sessions last modified at WHEN or earlier
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Sessions of subagents as rows, not as a count on their parent
+    /// List sessions of subagents as rows, not as a count on their parent
     #[arg(long)]
     subagents: bool,
     /// Sort by KEY, largest or newest first
     #[arg(long, value_name = "KEY")]
     sort: Option<Key>,
-    /// The other way round
+    /// Reverse the order
     #[arg(long)]
     reverse: bool,
-    /// At most N sessions; 0 for all of them
+    /// At most N sessions; 0 for all
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// The P-th page of N sessions
+    /// Show page P, with N sessions per page
     #[arg(long, value_name = "P", requires = "limit", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     page: u32,
-    /// Print a JSON object a session
+    /// Print one line of JSON per session
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
-    /// While files are still being read, print what is known so far: a whole list a line, the last
-    /// is the answer
+    /// While files are still being read, print what is known so far: one whole list per line, the
+    /// last of which is the answer
     #[arg(long, requires = "json")]
     provisional: bool,
-    /// With the text of all messages (JSON only)
+    /// Include the text of all messages (JSON only)
     #[arg(long)]
     with_text: bool,
 }
@@ -118,7 +119,7 @@ impl From<Key> for Sort {
 pub fn run(args: &List, config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let scope = scope(args, config, screen)?;
     if args.with_text && !screen.json && !args.jsonl {
-        return Err(Failure::usage("--with-text is for --json and --jsonl"));
+        return Err(Failure::usage("--with-text needs --json or --jsonl"));
     }
     let index = open(args, &scope, config, screen)?;
     let mut index = super::answerable(index)?;
@@ -296,7 +297,7 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
                 .unwrap_or_default()
         })
         .map_err(|_| {
-            Failure::usage(format!("--{which} {when}: names no time"))
+            Failure::usage(format!("--{which} {when}: not a time"))
                 .hint("for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05")
         })
 }
@@ -314,7 +315,7 @@ fn known_agent(agent: &str, config: &Config) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!("no agent is called `{agent}`"))
-        .hint(format!("known are {}", known.join(", "))))
+        .hint(format!("known agents: {}", known.join(", "))))
 }
 
 /// What else there is: further pages, other directories.
@@ -336,7 +337,7 @@ fn say_scope(
             })?;
             match all.total {
                 0 => super::status::say_nothing(index, screen)?,
-                some => screen.say(&format!("No sessions like that; there are {some}.")),
+                some => screen.say(&format!("No matching sessions; there are {some} in all.")),
             }
         }
         return Ok(());
@@ -375,7 +376,10 @@ fn say_scope(
         }
         screen.say(&line);
     } else if list.elsewhere > 0 {
-        screen.say(&format!("{} more elsewhere: --all", list.elsewhere));
+        screen.say(&format!(
+            "{} more elsewhere; --all lists them",
+            list.elsewhere
+        ));
     }
     Ok(())
 }
@@ -384,12 +388,12 @@ fn say_scope(
 fn part(scope: &ListScope, list: &WrittenList) -> String {
     let total = count(list.total, "session");
     if list.sessions == 0 {
-        return format!("That page is beyond the last: {total} in all.");
+        return format!("That page is past the last one: {total} in all.");
     }
     let last = scope.offset + list.sessions;
     let more = match (last as u64) < list.total {
         true => format!(
-            "; --page {} goes on",
+            "; next: --page {}",
             last.div_ceil(scope.limit.unwrap_or(last).max(1)) + 1
         ),
         false => String::new(),

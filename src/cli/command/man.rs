@@ -9,24 +9,24 @@ use crate::args::Cli;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
-/// Print the manual page, of the whole or of one command
+/// Print the manual page of sessionary or of one command
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary man | man -l -\n  \
     sessionary man search | man -l -\n  \
-    sessionary man --to ~/.local/share/man/man1   a page for each command")]
+    sessionary man --to ~/.local/share/man/man1   one page per command")]
 pub struct Man {
-    /// Which command
+    /// The command
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
-    /// Write the pages of all commands into DIR instead
+    /// Write one page per command into DIR instead
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     to: Option<PathBuf>,
 }
 
 pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
     if screen.json {
-        return Err(Failure::usage("a manual page is no JSON"));
+        return Err(Failure::usage("a manual page is not JSON"));
     }
     let mut cli = Cli::command();
     // Names the subcommands `sessionary-list` and gives them the options of every command.
@@ -42,7 +42,7 @@ pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
         None => cli,
         Some(name) => cli.find_subcommand(name).cloned().ok_or_else(|| {
             Failure::usage(format!("no command is called `{name}`"))
-                .hint("`sessionary --help` names them")
+                .hint("`sessionary --help` lists them")
         })?,
     };
     let mut text = Vec::new();

@@ -8,15 +8,15 @@ use super::writing::{DryRun, change};
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
-/// Bring a session file of an old version up to date
+/// Upgrade a session file of an old version
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary migrate 019b3f2a --dry-run\n  \
     sessionary migrate ./old.jsonl\n\n\
-    The first append does the same. A copy of the old file is kept in the user's folder for program \
-    data, below sessionary/backups; every byte that need not change stays.")]
+    The first append does the same. A copy of the old file is kept in sessionary/backups in your data \
+    folder; every byte that need not change stays the same.")]
 pub struct Migrate {
-    /// Session id, the beginning of one, a path, or `last`
+    /// Session id, the start of one, a path, or `last`
     session: String,
     #[command(flatten)]
     dry_run: DryRun,

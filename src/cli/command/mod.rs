@@ -53,7 +53,7 @@ const NOTES: usize = 5;
 const LAST: &str = "last";
 
 /// Where files that could not be read are named.
-const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` names them";
+const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` lists them";
 
 /// Runs what was typed: once more where the catalogue turned out to be damaged, or was made anew by
 /// another process. No verb changes a session before the index has answered all that the verb asks
@@ -153,7 +153,9 @@ fn opened(index: Index, screen: &Screen) -> Index {
     }
     if notes.len() > NOTES {
         let more = notes.len() - NOTES;
-        screen.say(&format!("and {more} more such lines: `sessionary sync`"));
+        screen.say(&format!(
+            "and {more} more: `sessionary sync` prints all of them"
+        ));
     }
     index
 }
@@ -173,7 +175,8 @@ fn session(
     Ok(row)
 }
 
-/// The same, with the index of its own that such a file gets.
+/// The session that `name` means, as [`session`] finds it, and beside it the index of its own that
+/// a file outside the scanned folders gets.
 fn session_beside(
     name: &str,
     index: &Index,
@@ -213,10 +216,10 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64
         return;
     }
     let is_unreadable = index.obstacle().is_none() && !index.is_complete();
-    let are = if is_unreadable {
-        "could not be read"
-    } else {
-        "not read yet"
+    let are = match (is_unreadable, files) {
+        (true, _) => "could not be read",
+        (false, Some(1)) => "has not been read yet",
+        (false, _) => "have not been read yet",
     };
     let why = why_pending(screen, index);
     let files = match files {
@@ -224,7 +227,7 @@ fn say_pending(screen: &Screen, index: &Index, complete: bool, files: Option<u64
         _ => "some files".to_owned(),
     };
     screen.say(&format!(
-        "Not everything is in this answer: {files} {are}: {why}."
+        "This answer is incomplete, as {files} {are}: {why}."
     ));
 }
 
@@ -255,7 +258,7 @@ fn say_links(screen: &Screen, index: &Index) {
     let is_said = notes.iter().any(|note| note.contains("--follow-links"));
     match index.links_not_followed() {
         Ok(links) if links > 0 && !is_said => screen.say(&format!(
-            "{} out of the places that are read {} not followed; --follow-links follows {}.",
+            "{} out of the session folders {} not followed; --follow-links follows {}.",
             count(links, "link"),
             if links == 1 { "is" } else { "are" },
             if links == 1 { "it" } else { "them" },
@@ -269,8 +272,8 @@ fn say_changed(screen: &Screen, files: &[PathBuf]) {
     for file in files.iter().take(NOTES) {
         let file = screen.path(file);
         screen.say(&format!(
-            "{file} has changed since it was read, and could not be read again now: the answer \
-             may lack what it says."
+            "{file} has changed since it was read and cannot be read again now: the answer may \
+             miss what it says."
         ));
     }
 }
@@ -280,12 +283,12 @@ fn why_pending(screen: &Screen, index: &Index) -> String {
     match index.obstacle() {
         None if !index.is_complete() => UNREAD.to_owned(),
         // Another one has emptied the index since it was opened, or holds it.
-        None | Some(Error::Busy { .. }) => "another sessionary is at work".to_owned(),
+        None | Some(Error::Busy { .. }) => "another sessionary is writing the index".to_owned(),
         Some(error) => {
             let why = screen.with_paths(&error.to_string());
             match error.fault() {
                 Some(StoreFault::Locked) => why,
-                _ => format!("{why}. --index names another place for the index"),
+                _ => format!("{why}. --index puts the index in another place"),
             }
         }
     }
@@ -333,7 +336,10 @@ fn declined(
             screen.say(&format!("No: {nothing}."));
             Ok(Some(Outcome::Nothing))
         }
-        Reply::Nobody => Err(Failure::usage(nothing).hint(hint)),
+        Reply::Nobody => {
+            let nobody = format!("{nothing}: there is no terminal to ask on");
+            Err(Failure::usage(nobody).hint(hint))
+        }
     }
 }
 
@@ -353,7 +359,7 @@ fn here() -> Result<PathBuf, Failure> {
     }
     std::env::current_dir().map_err(|error| {
         Failure::from(anyhow::Error::new(error).context("the current directory cannot be found"))
-            .hint("--all needs none")
+            .hint("--all does not need it")
     })
 }
 
@@ -362,7 +368,7 @@ pub fn title(row: &SessionRow) -> (Tone, String) {
     title_within(row, usize::MAX)
 }
 
-/// The same, cut to so many characters.
+/// A session's title, cut to at most `most` characters.
 fn title_within(row: &SessionRow, most: usize) -> (Tone, String) {
     let name = row.name.as_deref().map(|name| plain_beginning(name, most));
     match name.filter(|name| !name.is_empty()) {

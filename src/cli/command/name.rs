@@ -12,14 +12,14 @@ use crate::output::Screen;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary name last \"Refactor the parser\"\n  \
-    sessionary name 019b3f2a \"\"                take the name away\n  \
+    sessionary name 019b3f2a \"\"                remove the name\n  \
     sessionary name last Parser --dry-run\n\n\
     The name is one entry at the end of the session's file; the agent shows it too. In a session of\n\
-    clido it is a title: its list shows the last one, a session that it has resumed the first.")]
+    clido it is a title: clido's list shows the last one, a resumed session the first.")]
 pub struct Name {
-    /// Session id, the beginning of one, a path, or `last`
+    /// Session id, the start of one, a path, or `last`
     session: String,
-    /// The name; an empty one takes it away
+    /// The name; an empty one removes it
     name: String,
     #[command(flatten)]
     dry_run: DryRun,

@@ -15,21 +15,21 @@ use super::writing::{DryRun, StartTime, WriteResult, catalogued, directory, setu
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 
-/// Begin a session with a message of the user
+/// Start a session with a user message
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary new \"Fix the flaky test in tests/clock.rs\"\n  \
     sessionary new \"Look around\" --in ~/code/parser --dry-run\n  \
     sessionary new \"Write the release notes\" --agent clido\n\n\
-    `sessionary resume` then has the agent answer it.")]
+    Then `sessionary resume` has the agent answer it.")]
 pub struct New {
-    /// What the user says
+    /// The user's message
     #[arg(value_name = "TEXT")]
     text: String,
-    /// Whose session: pi or clido. (indusagi's begin with an answer.)
+    /// The agent whose session it is: pi or clido (indusagi's sessions start with an answer)
     #[arg(long, value_name = "NAME", default_value = "pi")]
     agent: String,
-    /// The directory that the session is for [default: this one]
+    /// The session's directory [default: this one]
     #[arg(long = "in", value_name = "DIR")]
     directory: Option<PathBuf>,
     #[command(flatten)]
@@ -50,13 +50,13 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
         "clido" => of_clido,
         "indusagi" => {
             return Err(Failure::usage(
-                "a session of indusagi begins with the first answer: it loses a question that has none",
+                "a session of indusagi starts with the first answer: indusagi loses a question that has none",
             ));
         }
         other => {
             return Err(
-                Failure::usage(format!("sessions of {other} cannot be begun"))
-                    .hint("those of pi and clido can"),
+                Failure::usage(format!("a session of {other} cannot be started"))
+                    .hint("those of pi and clido can be"),
             );
         }
     };
@@ -64,7 +64,10 @@ pub fn run(args: &New, config: &Config, screen: &Screen) -> Result<Outcome, Fail
     let roots = || config.roots.iter().filter(|root| root.agent == args.agent);
     let root = roots().find(|root| !root.flat).or_else(|| roots().next());
     let root = root.ok_or_else(|| {
-        Failure::usage(format!("no folder for sessions of {} is known", args.agent))
+        Failure::usage(format!(
+            "no folder for sessions of {} is known: name one with --root",
+            args.agent
+        ))
     })?;
     let tried = match args.dry_run.dry_run {
         true => Some(tempfile::tempdir()?),

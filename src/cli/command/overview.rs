@@ -75,14 +75,14 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
     );
     if status.outstanding > 0 {
         out.push_str(&format!(
-            "{} ({}) still to be indexed; search finds them all the same.\n",
+            "{} ({}) not indexed yet; searches find them anyway.\n",
             count(status.outstanding, "entry"),
             bytes(status.outstanding_bytes)
         ));
     }
     let missing = status.roots.len() - there.len();
     let number = count(status.roots.len() as u64, "root");
-    out.push_str(&format!("\n{}", strong(&format!("{number} looked at"))));
+    out.push_str(&format!("\n{}", strong(&format!("{number} scanned"))));
     if status.sessions == 0 {
         out.push('\n');
         out.push_str(&super::status::roots(&status.roots, screen));

@@ -7,16 +7,16 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::progress::Progress;
 
-/// Forget the index and make it anew from the session files
+/// Delete the index and rebuild it from the session files
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Session files are not touched. `sessionary verify` tells whether this is needed.\n\n\
+    after_help = "Session files are not touched. `sessionary verify` says whether this is needed.\n\n\
     Examples:\n  \
     sessionary rebuild\n  \
     sessionary rebuild --json"
 )]
 pub struct Rebuild {
-    /// Refuse at once where another process writes the index, instead of waiting for it
+    /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
 }

@@ -16,18 +16,18 @@ use crate::output::Screen;
 use crate::output::quote;
 use crate::output::text::plain_line;
 
-/// Go on with a session: its agent, in its directory
+/// Continue a session with its agent, in its directory
 #[derive(Debug, Args)]
 #[command(
     name = "resume",
     after_help = "Examples:\n  \
-    sessionary resume last              go on with the newest session of this directory\n  \
+    sessionary resume last              continue the newest session of this directory\n  \
     sessionary resume 019b3f2a --print  print the command instead, quoted for the shell\n  \
     sessionary resume 019b3f2a --in .   start it here, not where it was\n\n\
-    Rows of `list --json`, `search --json` and `show --json` carry the same as `resume`."
+    Rows of `list --json`, `search --json` and `show --json` hold the same command in `resume`."
 )]
 pub struct ResumeArgs {
-    /// Session id, the beginning of one, a path, or `last`
+    /// Session id, the start of one, a path, or `last`
     session: String,
     /// Print the command for the shell instead of running it
     #[arg(long)]
@@ -80,10 +80,12 @@ fn not_known(session: &SessionRow) -> Failure {
     let agent = plain_line(&session.agent);
     match &session.reason {
         Some(reason) => Failure::usage(format!(
-            "{agent} does not list this session, so it would not take it up: {}",
+            "{agent} does not list this session, so it would not resume it: {}",
             plain_line(reason)
         )),
-        None => Failure::usage(format!("how {agent} takes up a session is not known")),
+        None => Failure::usage(format!(
+            "sessionary does not know how {agent} resumes a session"
+        )),
     }
     .hint(format!(
         "`sessionary show {}` reads it back",
@@ -128,13 +130,15 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
     command.args(arguments);
     let cwd = match resume.cwd.as_deref() {
         None => {
-            screen.say("The session names no directory: it goes on in this one.");
+            screen.say("The session names no directory, so it continues in this one.");
             None
         }
         Some(cwd) if cwd.is_dir() => Some(cwd),
         Some(cwd) => {
             let shown = screen.path(cwd);
-            match super::ask(&format!("{shown} is gone. Go on in this directory? [y/N] "))? {
+            match super::ask(&format!(
+                "{shown} is gone. Continue in this directory? [y/N] "
+            ))? {
                 Reply::Yes => None,
                 Reply::No => {
                     screen.say("No: nothing was started.");
@@ -143,7 +147,7 @@ fn start(resume: &Resume, screen: &Screen) -> Result<Outcome, Failure> {
                 Reply::Nobody => {
                     let gone = anyhow::anyhow!("{shown}: the session's directory is gone");
                     return Err(Failure::from(gone)
-                        .hint("--in DIR starts it in another directory, for example --in ."));
+                        .hint("--in DIR continues it in another directory, for example --in ."));
                 }
             }
         }

@@ -16,15 +16,15 @@ use crate::output::table::{Column, Table};
 use crate::output::text::plain_line;
 use crate::output::time::count;
 
-/// List the folders that the index holds, or forget those that are named no more
+/// List the folders in the index, or forget those that are no longer named
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A folder that was read once stays in the index until it is forgotten: a script's sync without it empties nothing.\n\
-    No list shows its sessions while it is not named; reports tell them with current = 0.\n\n\
+    after_help = "A folder that was read once stays in the index until it is forgotten, so a script that syncs without it removes nothing.\n\
+    While it is not named no list shows its sessions; in SQL they have current = 0.\n\n\
     Examples:\n  \
     sessionary roots\n  \
-    sessionary roots forget               all that are named no more\n  \
-    sessionary roots forget /mnt/old      this one"
+    sessionary roots forget               all that are no longer named\n  \
+    sessionary roots forget /mnt/old      only this one"
 )]
 pub struct RootsArgs {
     #[command(subcommand)]
@@ -36,15 +36,15 @@ enum RootsCommand {
     Forget(Forget),
 }
 
-/// Forget folders that are named no more, and all that was read in them; never a session file
+/// Forget folders that are no longer named and what was read from them; never a session file
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Whoever names such a folder again has it read again. `sessionary sync --purge` wipes what was stored from the index's files."
+    after_help = "A folder that is named again is read again. `sessionary sync --purge` wipes what was stored from the index's files."
 )]
 struct Forget {
-    /// These folders alone, as `sessionary roots` lists them
+    /// Only these folders, as `sessionary roots` lists them
     paths: Vec<PathBuf>,
-    /// Refuse at once where another process writes the index, instead of waiting for it
+    /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
 }
@@ -69,7 +69,7 @@ pub fn run(args: &RootsArgs, config: &Config, screen: &Screen) -> Result<Outcome
     } else if args.command.is_none() {
         screen.print(&table(&roots, screen))?;
     } else if roots.is_empty() {
-        screen.say("Nothing to forget: every folder of the index is named.");
+        screen.say("Nothing to forget: every folder in the index is still named.");
     } else {
         for root in &roots {
             let sessions = count(root.sessions, "session");
@@ -100,13 +100,13 @@ fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredR
         match of_path.next() {
             None => {
                 return Err(
-                    Failure::usage(format!("{shown}: the index holds no such folder"))
+                    Failure::usage(format!("{shown}: no such folder in the index"))
                         .hint("`sessionary roots` lists them"),
                 );
             }
             Some(root) if root.current && of_path.all(|root| root.current) => {
-                return Err(Failure::usage(format!("{shown} is named still"))
-                    .hint("`sessionary status` says by what; take it out there first"));
+                return Err(Failure::usage(format!("{shown} is still named"))
+                    .hint("`sessionary status` says where; remove it there first"));
             }
             Some(_) => {}
         }
@@ -129,7 +129,7 @@ fn table(roots: &[StoredRoot], screen: &Screen) -> String {
         };
         let (tone, named) = match root.current {
             true => (Tone::Plain, "yes"),
-            false => (Tone::Quiet, "no more"),
+            false => (Tone::Quiet, "no"),
         };
         table.row(vec![
             (tone, plain_line(&agent)),

@@ -1,6 +1,6 @@
 //! Where was it said? Hits grouped by session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sessionary::index::SearchScope;
@@ -18,31 +18,31 @@ use crate::output::{Screen, hits, quote};
 /// Search everything that was said, thought, run and printed
 #[derive(Debug, Args)]
 #[command(after_help = "The language:
-  tokenizer bug          both words in one passage, in any order; AND says the same
+  tokenizer bug          both words in one passage, in any order; AND means the same
   \"off by one\"           next to each other, also in paths and code: \"src/main.rs\"
   fold OR unfold         either; (a OR b) c groups
   -test, NOT test        not in that passage
-  token*                 words that begin so
+  token*                 words that start with it
   tokenzier~             words one letter off
-  *midd*                 any part of the text        these two read all
-  /error\\[E\\d+\\]/        a regular expression; /…/i  text through
-Filters, wherever words stand and each also with a minus: (role:user OR label:todo) webhook
-Values in quotes where they hold blanks, several with commas:
+  *midd*                 any part of the text (reads all text)
+  /error\\[E\\d+\\]/        a regular expression, /…/i ignores case (reads all text)
+Filters stand wherever words do, also negated with a minus: (role:user OR label:todo) webhook
+Quote values that contain spaces; separate several with commas:
   agent: project: cwd: root: session: name: model: provider: status:     which sessions
   role: kind: tool: file: label: is:error has:image                      which entries
   is:branch (not on the active branch)  is:named (sessions with a name)
   since: until: after: before: on:   2w, 3d, yesterday, monday, oct, 2026-10, 2026-10-05T14:30
-A name that is no field is text: http://x, std::io, foo:bar. \\: makes text of any other.
+What is not a field is searched as text: http://x, std::io, foo:bar. \\: does that for any field.
 
 Examples:
   sessionary search '\"off by one\" -test role:user'
   sessionary search --here --newest 'tool:bash is:error since:2w'
   sessionary search 'file:lexer.rs -is:branch'
 
-Quote what the shell would change, and put -- before a word that begins with a hyphen.
-System prompts and tool schemas are found with kind:system only.
-`sessionary show ADDRESS` reads on from a hit, `sessionary resume SESSION` goes on with its session.
-In JSON the highlights of a snippet are offsets in bytes of its UTF-8, from and to.")]
+Quote what the shell would interpret, and put -- before a word that starts with a hyphen.
+System prompts and tool schemas are found only with kind:system.
+`sessionary show ADDRESS` prints a hit in full, `sessionary resume SESSION` continues its session.
+In JSON the highlights of a snippet are byte offsets into its UTF-8 text: start and end.")]
 pub struct Search {
     /// Words, "phrases", filters; see below
     #[arg(required = true, value_name = "QUERY")]
@@ -53,34 +53,34 @@ pub struct Search {
     /// Newest first instead of best first
     #[arg(long)]
     newest: bool,
-    /// At most N hits; 0 for all of them
+    /// At most N hits; 0 for all
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Passages that hold some of the words will do
+    /// Also find passages that contain only some of the words
     #[arg(long)]
     any: bool,
-    /// Only the words themselves: none with a typo or another ending
+    /// Only the words as typed, without typos or other endings
     #[arg(long)]
     exact: bool,
     /// Also show entries that repeat the text of a hit
     #[arg(long)]
     every_copy: bool,
-    /// Best hits first, each by itself, instead of by session
+    /// List hits one by one, best first, instead of grouping them by session
     #[arg(long)]
     flat: bool,
     /// Show N entries before and after each hit, along its branch
     #[arg(long, value_name = "N", default_value_t = 0)]
     context: usize,
-    /// Count what was found by agent, project, role and day
+    /// Count the matches by agent, project, role and day
     #[arg(long)]
     facets: bool,
-    /// Tell of each hit why it stands where it does
+    /// Explain each hit's score
     #[arg(long)]
     explain: bool,
-    /// Print at most N bytes of JSON; `cursor` asks for the rest, `cut` names what was shortened
+    /// Print at most N bytes of JSON; `cursor` fetches the rest, `cut` names what was shortened
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     max_bytes: usize,
-    /// Go on behind the page whose JSON had this `cursor`
+    /// Continue after the page whose JSON had this `cursor`
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
 }
@@ -92,24 +92,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
         None
     };
     let query = args.query.join(" ");
-    let scope = SearchScope {
-        cwd: cwd.clone(),
-        newest_first: args.newest,
-        limit: args.limit,
-        now_ms: screen.now_ms,
-        any: args.any,
-        exact: args.exact,
-        every_copy: args.every_copy,
-        flat: args.flat,
-        context: args.context,
-        facets: args.facets,
-        explain: args.explain,
-        max_bytes: args.max_bytes,
-        cursor: args.cursor.clone(),
-        home: screen.home.clone(),
-        mask: screen.mask(),
-        ..SearchScope::default()
-    };
+    let scope = args.scope(cwd.clone(), screen);
     let mut progress = Progress::new();
     let event = &mut |event| progress.event(event);
     // What is wrong with the query is said before a look at the files, which may take minutes.
@@ -129,7 +112,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     if answer.unverified > 0 {
         screen.say(&format!(
-            "Not everything is in this answer: {} of tool output, each with all the words, would have to be read to tell; --limit 0 reads them.",
+            "This answer is incomplete: {} of tool output with all the words would have to be read to be sure; --limit 0 reads them.",
             count(answer.unverified, "passage")
         ));
     }
@@ -143,7 +126,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     super::say_links(screen, &index);
     if let Some(damage) = &answer.words_damage {
         screen.say(&format!(
-            "{}. All text was read instead; they are built anew by and by, or at once by `sessionary sync`.",
+            "{}. All text was read instead. The words are rebuilt bit by bit, or at once by `sessionary sync`.",
             plain_line(damage)
         ));
     }
@@ -155,7 +138,7 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     if let Some(left) = afterwards(&mut index, screen) {
         screen.say(&format!(
-            "Of {} no words are indexed: every search reads this text anew until `sessionary sync` was run.",
+            "The words of {} of text are not indexed: every search reads that text again until you run `sessionary sync`.",
             bytes(left)
         ));
     }
@@ -165,6 +148,30 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     }
     super::leave(index);
     Ok(Outcome::found(found))
+}
+
+impl Search {
+    /// What was typed, as the library takes it.
+    fn scope(&self, cwd: Option<PathBuf>, screen: &Screen) -> SearchScope {
+        SearchScope {
+            cwd,
+            newest_first: self.newest,
+            limit: self.limit,
+            now_ms: screen.now_ms,
+            any: self.any,
+            exact: self.exact,
+            every_copy: self.every_copy,
+            flat: self.flat,
+            context: self.context,
+            facets: self.facets,
+            explain: self.explain,
+            max_bytes: self.max_bytes,
+            cursor: self.cursor.clone(),
+            home: screen.home.clone(),
+            mask: screen.mask(),
+            ..SearchScope::default()
+        }
+    }
 }
 
 fn printed(answer: &SearchAnswer, screen: &Screen) -> String {
@@ -213,7 +220,7 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     if !answer.also.is_empty() {
         let also: Vec<String> = answer.also.iter().map(|word| plain_line(word)).collect();
         line.push_str(&format!(
-            " Also: {}; --exact leaves them out.",
+            " Also searched: {}; --exact leaves them out.",
             also.join(", ")
         ));
     }
@@ -225,7 +232,7 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         (Some(_), Some(elsewhere)) if elsewhere > 0 => {
             line.push_str(&there(elsewhere, answer));
         }
-        (None, _) => line.push_str(" --here keeps to this directory."),
+        (None, _) => line.push_str(" --here searches this directory only."),
         _ => {}
     }
     line
@@ -234,7 +241,7 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
 /// How much is elsewhere.
 fn there(elsewhere: u64, answer: &SearchAnswer) -> String {
     let most = at_most(answer);
-    format!(" {most}{elsewhere} more elsewhere: without --here.")
+    format!(" {most}{elsewhere} more elsewhere, without --here.")
 }
 
 /// What stands before numbers that are upper bounds.
@@ -257,8 +264,7 @@ fn unknown(one: &UnknownValue) -> String {
     );
     if !one.known.is_empty() {
         let known: Vec<String> = one.known.iter().map(|value| plain_line(value)).collect();
-        let are = if known.len() == 1 { "is" } else { "are" };
-        line.push_str(&format!("; there {are} {}", fit(&known.join(", "), 200)));
+        line.push_str(&format!("; known: {}", fit(&known.join(", "), 200)));
     }
     if let Some(suggestion) = &one.suggestion {
         line.push_str(&format!("; did you mean {}?", plain_line(suggestion)));
@@ -276,13 +282,13 @@ fn onward(answer: &SearchAnswer, screen: &Screen) -> Option<String> {
     };
     let show = format!("sessionary show {}", word(&group.hits.first()?.address));
     if group.session.resume.is_none() {
-        return Some(format!("Go on: {show}"));
+        return Some(format!("Next: {show}"));
     }
     let resume = format!("sessionary resume {}", word(&group.session.id));
-    let line = format!("Go on: {show} · {resume}");
+    let line = format!("Next: {show} · {resume}");
     Some(
         match screen.width.is_some_and(|width| columns(&line) > width) {
-            true => format!("Go on: {show}\n       {resume}"),
+            true => format!("Next: {show}\n      {resume}"),
             false => line,
         },
     )
@@ -293,9 +299,9 @@ fn named(query: &str, answer: &SearchAnswer) -> String {
     let (shown, all) = (answer.named.len() as u64, answer.named_total);
     match shown < all {
         true => {
-            format!("{query} begins {all} ids; {shown} of them are shown, --limit 0 shows all.")
+            format!("{all} ids start with {query}; {shown} are shown, --limit 0 shows all.")
         }
-        false => format!("{query} begins {all} ids."),
+        false => format!("{all} ids start with {query}."),
     }
 }
 
@@ -305,12 +311,12 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let query = fit(&plain_line(query), 60);
     if !answer.named.is_empty() {
         return match answer.named_total {
-            1 => format!("{query} is an id; no text holds it."),
-            _ => format!("{} No text holds it.", named(&query, answer)),
+            1 => format!("{query} is an id; no text contains it."),
+            _ => format!("{} No text contains it.", named(&query, answer)),
         };
     }
     if answer.unverified > 0 {
-        return format!("Nothing found for {query} as far as was read.");
+        return format!("Nothing found for {query} in what was read.");
     }
     if answer.total > 0 {
         return "That was the last page.".to_owned();
@@ -324,21 +330,17 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
     let filtered = answer.without_filters.is_some();
     if says_more || !missing.is_empty() && (filtered || answer.with_any.is_some()) {
-        let left = if filtered {
-            " that the filters leave"
-        } else {
-            ""
-        };
+        let left = if filtered { " within the filters" } else { "" };
         line.push_str(&format!(
-            " No passage{left} holds {}.",
+            " No passage{left} contains {}.",
             missing.join(", nor ")
         ));
     }
     if let Some(some) = answer.with_any.filter(|some| *some > 0) {
         let some = format!("{most}{}", count(some, "match"));
         line.push_str(&match missing.is_empty() {
-            true => format!(" No passage holds all of it; --any: {some}."),
-            false => format!(" --any: {some}."),
+            true => format!(" No passage contains all of it; --any finds {some}."),
+            false => format!(" --any finds {some}."),
         });
     }
     if let Some(without) = answer.without_filters.filter(|without| *without > 0) {

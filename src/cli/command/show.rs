@@ -19,29 +19,29 @@ use crate::output::time::minute;
 /// Lines of a tool's output that a terminal is shown.
 const OUTPUT_LINES: usize = 12;
 
-/// Read a session back, or one entry of it
+/// Read back a session, or one entry of it
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary show last                        the active branch of the newest session here\n  \
     sessionary show 019b3f2a:c1d2e3f4           one entry, as `search` prints its address\n  \
-    sessionary show 019b3f2a:L17 --context 3    line 17 and three entries on either side\n  \
+    sessionary show 019b3f2a:L17 --context 3    line 17, three entries before and three after\n  \
     sessionary show 019b3f2a --raw > copy.jsonl the exact bytes\n\n\
-    On a terminal long tool output is cut; --full, a pipe or naming the entry shows all of it.")]
+    On a terminal long tool output is cut. --full shows all of it, and so does a pipe or naming the entry.")]
 pub struct Show {
-    /// Session id, the beginning of one, a path, or `last`; with `:ENTRY` one entry (an id or
+    /// Session id, the start of one, a path, or `last`; `:ENTRY` names one entry (an id or
     /// L<line>)
     #[arg(value_name = "SESSION[:ENTRY]")]
     session: String,
-    /// With N entries on either side of ENTRY
+    /// Show N entries before and after ENTRY too
     #[arg(long, value_name = "N", default_value_t = 0)]
     context: usize,
-    /// The branch that ends in this entry, instead of the active one
+    /// Show the branch that ends at this entry instead of the active one
     #[arg(long, value_name = "LEAF", conflicts_with = "all")]
     branch: Option<String>,
-    /// All entries in the order of the file, with what is no entry
+    /// Show all entries in file order, and bytes that are not entries
     #[arg(long)]
     all: bool,
-    /// The exact bytes from the file
+    /// Print the exact bytes of the file
     #[arg(long, conflicts_with_all = ["branch", "all"])]
     raw: bool,
     /// Do not cut long tool output
@@ -164,7 +164,9 @@ fn rule(entry: &ShownEntry, focused: bool, screen: &Screen) -> String {
     let style = screen.style;
     let what = plain_line(entry.role.as_deref().unwrap_or(&entry.kind));
     let who = match &entry.problem {
-        Some(problem) if entry.kind == "problem" => format!("no entry: {}", plain_line(problem)),
+        Some(problem) if entry.kind == "problem" => {
+            format!("not an entry: {}", plain_line(problem))
+        }
         Some(problem) => format!("{what}: {}", plain_line(problem)),
         None => what,
     };
@@ -229,7 +231,10 @@ fn paragraph(class: Class, piece: &str, full: bool, screen: &Screen) -> String {
                 ));
             }
             if shown < number {
-                out.push_str(&format!("  … {} more lines: --full\n", number - shown));
+                out.push_str(&format!(
+                    "  … {} more lines; --full shows them\n",
+                    number - shown
+                ));
             }
             out
         }

@@ -19,7 +19,7 @@ use crate::output::table::Table;
 use crate::output::text::plain_line;
 use crate::output::{SafeJson, Screen};
 
-/// Ask the catalogue in SQL, read-only
+/// Query the catalogue in SQL, read-only
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     sessionary sql 'SELECT agent, count(*) FROM sessions GROUP BY agent'\n  \
@@ -29,12 +29,11 @@ use crate::output::{SafeJson, Screen};
     sessionary --json sql 'SELECT * FROM problems'\n  \
     sessionary sql --snapshot /srv/share/sessions.sqlite\n  \
     sqlite3 \"file:$(sessionary sql --path)?mode=ro\"\n\n\
-    CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: an object a row.\n\
-    Rows are printed as they are found; only the table waits for all of them, to line up.\n\
+    CSV (RFC 4180): NULL is an empty field, an empty text is \"\". JSON Lines: one object per row.\n\
+    Rows are printed as they are found; only a table waits for all rows, to align its columns.\n\
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').\n\
-    preview(entry) is what it says, on one line cut after 200 characters, without keys and tokens.\n\
-    migrations/README.md in the source describes every view and column. Tables whose names begin with _\n\
-    may change at any time.")]
+    preview(entry) is its text on one line, cut after 200 characters, without keys and tokens.\n\
+    docs/sql.md describes every view and column. Tables whose names start with _ may change at any time.")]
 pub struct Sql {
     /// One SELECT
     #[arg(value_name = "QUERY", required_unless_present_any = ["snapshot", "path"])]
@@ -42,13 +41,13 @@ pub struct Sql {
     /// Print CSV
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     csv: bool,
-    /// Print an object a row
+    /// Print one line of JSON per row
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
-    /// Save the whole catalogue as one new, private file, for containers and other users
+    /// Save the whole catalogue to a new, private file, for containers and other users
     #[arg(long, value_name = "FILE", conflicts_with_all = ["query", "csv", "jsonl"])]
     snapshot: Option<PathBuf>,
-    /// Print where the catalogue lies, for tools that read it themselves
+    /// Print the path of the catalogue, for tools that read it themselves
     #[arg(long, conflicts_with_all = ["query", "csv", "jsonl", "snapshot"])]
     path: bool,
 }

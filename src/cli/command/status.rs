@@ -16,14 +16,14 @@ use crate::output::time::{bytes, count};
 /// Show the roots, the stores, and how fresh they are
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Shows what was last written to the index, without looking for new sessions first; --roots looks.\n\n\
+    after_help = "Shows the index as it was last written, without looking for new sessions first; --roots looks.\n\n\
     Examples:\n  \
     sessionary status\n  \
     sessionary status --roots     every place where sessions could be, why, and what is there\n  \
     sessionary status --json"
 )]
 pub struct StatusArgs {
-    /// Only the places where sessions are looked for, after a look
+    /// Only the places where sessions are looked for, after a scan
     #[arg(long = "roots")]
     places: bool,
 }
@@ -75,9 +75,9 @@ fn run_roots(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
 fn say_links(roots: &[RootStatus], config: &Config, screen: &Screen) {
     if roots.iter().any(|root| root.links_not_followed > 0) {
         screen.say(if config.rules.follow_links() {
-            "Links to folders that one of these places lies in are not followed."
+            "Links to folders that contain one of these places are not followed."
         } else {
-            "Links that lead out of these places are not followed; with --follow-links, or follow_links = true in the configuration file, they are."
+            "Links that lead out of these places are not followed; --follow-links, or follow_links = true in the configuration file, follows them."
         });
     }
 }
@@ -85,7 +85,7 @@ fn say_links(roots: &[RootStatus], config: &Config, screen: &Screen) {
 /// What helps when no session was found.
 pub const WHAT_TO_DO: &str = "No sessions were found in any of these places. If yours are elsewhere, name the folder:\n\
     once with --root pi:DIR, or for good in the file that `sessionary config path` names: roots = [\"pi:DIR\"]\n\
-    To see what it is like with made-up sessions: sessionary --demo list --all";
+    To try it on made-up sessions: sessionary --demo list --all";
 
 /// Where sessions were looked for in vain, on stderr; nothing where nobody could look.
 pub fn say_nothing(index: &Index, screen: &Screen) -> Result<(), Failure> {
@@ -101,12 +101,12 @@ pub fn say_nothing(index: &Index, screen: &Screen) -> Result<(), Failure> {
 
 fn printed(status: &Status, screen: &Screen) -> String {
     let words = if let Some(damage) = &status.words_damage {
-        format!("{}; `sessionary sync` builds them anew", plain_line(damage))
+        format!("{}; `sessionary sync` rebuilds them", plain_line(damage))
     } else if status.outstanding == 0 {
         "all words indexed".to_owned()
     } else {
         format!(
-            "{} ({}) still to be indexed, found all the same",
+            "{} ({}) not indexed yet; searches find them anyway",
             count(status.outstanding, "entry"),
             bytes(status.outstanding_bytes)
         )

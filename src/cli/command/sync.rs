@@ -15,18 +15,18 @@ use crate::output::time::{bytes, count, duration};
 /// Bring the index up to date, words included
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Reading commands do what they need of this by themselves.\n\n\
+    after_help = "Commands that read the index bring it up to date as far as they need.\n\n\
     Examples:\n  \
     sessionary sync\n  \
     sessionary sync --json\n  \
-    sessionary sync --purge   after a secret was taken out of a session\n  \
+    sessionary sync --purge   after a secret was removed from a session\n  \
     sessionary sync --root pi:~/backup/sessions=laptop"
 )]
 pub struct Sync {
-    /// Leave nothing in the index's files of text that is gone from the sessions
+    /// Also wipe from the index's files what is gone from the sessions
     #[arg(long)]
     purge: bool,
-    /// Refuse at once where another process writes the index, instead of waiting for it
+    /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long)]
     no_wait: bool,
     /// Nobody waits for it: give way to everybody
@@ -92,7 +92,7 @@ fn in_words(report: &Report) -> String {
     }];
     if report.proof_bytes > 0 {
         lines.push(format!(
-            "{} read again to prove that they are unchanged.",
+            "{} read again to prove that nothing else changed.",
             bytes(report.proof_bytes)
         ));
     }
@@ -104,7 +104,7 @@ fn in_words(report: &Report) -> String {
     }
     if report.problems > 0 {
         lines.push(format!(
-            "{}: bytes that are no entry (`sessionary sql 'SELECT * FROM problems'`).",
+            "{}: bytes that are not entries (`sessionary sql 'SELECT * FROM problems'`).",
             count(report.problems, "problem")
         ));
     }
@@ -116,7 +116,7 @@ fn in_words(report: &Report) -> String {
     }
     if report.outstanding > 0 {
         lines.push(format!(
-            "{} ({}) still to be indexed; they are found all the same.",
+            "{} ({}) not indexed yet; searches find them anyway.",
             count(report.outstanding, "entry"),
             bytes(report.outstanding_bytes)
         ));

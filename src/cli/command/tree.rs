@@ -24,10 +24,10 @@ use crate::output::text::{columns, fit, plain_line};
     sessionary tree last\n  \
     sessionary tree 019b3f2a --filter user-only\n  \
     sessionary tree ~/.pi/agent/sessions/--code--/2026-01-05T09-00-00-250Z_019b.jsonl --filter all\n\n\
-    A chain does not indent; only branches do. ● and ◆ lie on the active branch, ◆ is its leaf."
+    Only branches are indented. ● and ◆ are on the active branch; ◆ is its leaf."
 )]
 pub struct TreeArgs {
-    /// Session id, the beginning of one, a path, or `last`
+    /// Session id, the start of one, a path, or `last`
     session: String,
     /// Which entries to show
     #[arg(long, value_name = "WHICH", default_value = "default")]
@@ -40,7 +40,7 @@ pub struct TreeArgs {
 /// pi's tree filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Filter {
-    /// What pi shows at first
+    /// What pi shows by default
     Default,
     /// Without tool results
     NoTools,
@@ -110,7 +110,7 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
     screen.say_redacted();
     super::say_ended(screen, &index, &streamed);
     if shown == 0 {
-        screen.say("No entries to show; --filter all shows every one.");
+        screen.say("No entries to show; --filter all shows every entry.");
     }
     afterwards(&mut index, screen);
     Ok(Outcome::found(shown > 0))
@@ -134,7 +134,7 @@ pub fn heading(row: &SessionRow, screen: &Screen) -> String {
         screen.style.paint(Tone::Quiet, &screen.path(&row.path))
     );
     if !row.listed_by_agent {
-        let reason = plain_line(row.reason.as_deref().unwrap_or("no reason known"));
+        let reason = plain_line(row.reason.as_deref().unwrap_or("unknown reason"));
         let line = format!("not listed by {}: {reason}", plain_line(&row.agent));
         out.push_str(&format!("{}\n", screen.style.paint(Tone::Warn, &line)));
     }

@@ -14,10 +14,10 @@ use crate::output::time::{bytes, count};
 /// Read all session files again and compare both stores with them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One line a file that is not equal, with the verdict and why. Agents may write meanwhile.\n\
-    differs: the index says something else than the bytes it was made of. Exit code 1; `sessionary rebuild` makes it anew.\n\
+    after_help = "Prints one line per file that is not equal, with the verdict and the reason. Agents may write meanwhile.\n\
+    differs: the index differs from the bytes it was made from. Exit code 1; `sessionary rebuild` rebuilds it.\n\
     behind: written since it was indexed, or just now. The next `sessionary sync` reads it.\n\
-    unread: on disk, but it cannot be read; there is nothing to compare.\n\n\
+    unread: the file cannot be read, so there is nothing to compare.\n\n\
     Examples:\n  \
     sessionary verify\n  \
     sessionary verify --json"
@@ -53,13 +53,15 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let is_current = index.obstacle().is_none() || index.is_complete();
     super::say_pending(screen, &index, is_current, None);
     if !verification.behind.is_empty() {
-        screen.say("What is behind was written meanwhile: the next `sessionary sync` reads it.");
+        screen.say(
+            "What is behind was written in the meantime; the next `sessionary sync` reads it.",
+        );
     }
     if verification.differences.is_empty() {
         return Ok(Outcome::Found);
     }
     screen.say(
-        "`sessionary rebuild` makes the index anew; words alone are mended by `sessionary sync`.",
+        "`sessionary rebuild` rebuilds the index; where only words differ, `sessionary sync` repairs them.",
     );
     Ok(Outcome::Nothing)
 }

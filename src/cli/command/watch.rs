@@ -25,10 +25,10 @@ use crate::output::time::count;
 /// Keep the index up to date while sessions are written, until Ctrl-C
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The system tells of changes; each leads to a sync of the file it names, and nothing is read while nothing changes.\n\
-    Where it does not tell (network file systems, its limits) all files are looked at again and again, which is said.\n\
+    after_help = "The system reports changes; each leads to a sync of the file it names, and nothing is read while nothing changes.\n\
+    Where it cannot report them (network file systems, its limits) all files are scanned again and again, and a message says so.\n\
     Changed sessions are printed, with --json as lines of JSON: the rows of the view `changes`. A \
-    reader that does not read holds nothing up: {\"missed\":true} stands for what was not kept for it.\n\n\
+    reader that stops reading holds nothing up: {\"missed\":true} stands for the changes it missed.\n\n\
     Examples:\n  \
     sessionary watch\n  \
     sessionary watch --json | jq -r .path\n  \
@@ -36,10 +36,10 @@ use crate::output::time::count;
     sessionary watch --uninstall"
 )]
 pub struct WatchArgs {
-    /// Look at all files again and again instead of being told of changes
+    /// Scan all files again and again instead of waiting for notifications
     #[arg(long)]
     poll: bool,
-    /// Refuse at once where another process writes the index, instead of waiting for it
+    /// Fail at once if another process is writing the index, instead of waiting
     #[arg(long, conflicts_with_all = ["install", "uninstall"])]
     no_wait: bool,
     /// Have systemd (macOS: launchd) start it now and at every login; shows the file first and asks
@@ -58,7 +58,7 @@ pub struct WatchArgs {
 
 /// What `watch --json` prints where changes are not known any more, or were not read.
 const MISSED: &str = r#"{"missed":true}"#;
-/// The same for people.
+/// What `watch` prints in its place for people.
 const MISSED_LINE: &str = "missed   other changes: `sessionary list` has all sessions";
 
 /// What `watch --install --json` and `watch --uninstall --json` print.
@@ -106,7 +106,11 @@ pub fn run(
     let closed = config.cancel.clone();
     // Whoever reads our output may stop to read, or go; what is indexed waits for neither.
     let changed = Printer::start(missed_line, to_stdout, move || closed.cancel())?;
-    let talk = Printer::start("And more, which nobody read.", to_stderr, || ())?;
+    let talk = Printer::start(
+        "Some messages were dropped: nobody read them.",
+        to_stderr,
+        || (),
+    )?;
     let (mut failed, mut known) = (None, BTreeSet::new());
     let ended = indexer.watch(&options, &mut |watched| match watched {
         WatchEvent::Changed(changes, missed) => {
@@ -142,12 +146,12 @@ pub fn run(
 fn why(ended: &WatchEnd) -> Option<&'static str> {
     Some(match ended {
         WatchEnd::Cancelled => return None,
-        WatchEnd::Replaced => "Another program stands in this one's place: the watching ends.",
-        WatchEnd::Removed => "The index was removed: the watching ends.",
+        WatchEnd::Replaced => "The program was replaced; the watcher ends.",
+        WatchEnd::Removed => "The index was removed; the watcher ends.",
         WatchEnd::Reconfigured => {
-            "`exclude` or `follow_links` is another one now than when the watching began: it ends."
+            "`exclude` or `follow_links` changed after the watcher started; it ends."
         }
-        _ => "Another version of sessionary writes the index now: the watching ends.",
+        _ => "Another version of sessionary writes the index now; the watcher ends.",
     })
 }
 
@@ -170,10 +174,10 @@ fn install(
     screen: &Screen,
 ) -> Result<Outcome, Failure> {
     let Some(file) = Autostart::new(global, config)? else {
-        return Err(
-            Failure::usage("this system is not known to start programs at login")
-                .hint("have it run `sessionary watch`"),
-        );
+        return Err(Failure::usage(
+            "sessionary does not know how this system starts programs at login",
+        )
+        .hint("have it run `sessionary watch` at login"));
     };
     if args.print {
         screen.print(&file.content)?;
@@ -181,7 +185,7 @@ fn install(
     }
     if !args.yes {
         let other = match file.replaces_another() {
-            true => " (there is one that says something else)",
+            true => " (replaces a different one)",
             false => "",
         };
         screen.say(&format!("{}{other}:\n", screen.path(&file.path)));
@@ -195,7 +199,7 @@ fn install(
         }
     }
     if args.yes && file.replaces_another() {
-        screen.say("It takes the place of a file that said something else.");
+        screen.say("It replaces a different file.");
     }
     let started = file.install()?;
     if screen.json {
@@ -210,7 +214,7 @@ fn install(
     if !started {
         let command = autostart::by_hand(&file.path);
         screen.say(&format!(
-            "The watcher was not started; this starts it: {command}"
+            "The watcher was not started; start it with: {command}"
         ));
     }
     Ok(Outcome::Found)
@@ -260,7 +264,7 @@ fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, 
             screen.with_paths(why)
         )),
         WatchEvent::Delayed(error) => talk.line(&format!(
-            "Nothing can be written now, it is tried again: {}",
+            "Nothing can be written now; trying again: {}",
             screen.with_paths(&error.to_string())
         )),
         WatchEvent::Checked(_, report)

@@ -24,12 +24,12 @@ use crate::output::text::plain_lines;
 use crate::places;
 
 /// What helps where an entry is not found.
-const NAMES_ENTRIES: &str = "`sessionary tree SESSION --filter all --json` names every entry";
+const NAMES_ENTRIES: &str = "`sessionary tree SESSION --filter all --json` lists every entry";
 
 /// The option of every verb that writes.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct DryRun {
-    /// Say what would be written where, and write nothing
+    /// Show what would be written and where, without writing it
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -77,7 +77,7 @@ fn unwritable(agent: &str) -> Failure {
         )
         .hint("programs write such sessions with the library: sessionary::session::agentuse"),
         _ => Failure::usage(format!("sessions of {agent} cannot be written"))
-            .hint("those of pi, indusagi and clido can"),
+            .hint("those of pi, indusagi and clido can be"),
     }
 }
 
@@ -195,7 +195,7 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
         Ok(found) if found.is_dir() && !cfg!(windows) => Ok(found),
         Ok(found) if found.is_dir() => Ok(std::path::absolute(named)?),
         Ok(_) => Err(Failure::usage(format!(
-            "--in {}: no directory",
+            "--in {}: not a directory",
             named.display()
         ))),
         Err(error) => Err(Failure::usage(format!("--in {}: {error}", named.display()))),
@@ -262,11 +262,11 @@ pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
     if said.dry_run {
         let what = match (said.new.is_empty(), said.rewritten) {
             (true, _) => "Nothing would be written to",
-            (false, true) => "Would write anew",
+            (false, true) => "Would rewrite",
             (false, false) => "Would write to",
         };
         screen.say(&format!("{what} {path}"));
-        say_backup("would be put into", said, screen);
+        say_backup("would be kept in", said, screen);
         let lines = said.new.lines().map(|line| match screen.masked_json(line) {
             Some(json) => format!("{json}\n"),
             None => format!("{}\n", screen.masked(line.to_owned())),
@@ -276,10 +276,10 @@ pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
         return Ok(());
     }
     match said.new.is_empty() {
-        true => screen.say(&format!("Nothing was to be done: {path} is as it was")),
+        true => screen.say(&format!("Nothing to do: {path} is unchanged")),
         false => screen.say(&format!("Written to {path}")),
     }
-    say_backup("is in", said, screen);
+    say_backup("is kept in", said, screen);
     let address = match said.entry {
         Some(entry) => format!("{}:{entry}\n", said.session),
         None => format!("{}\n", said.session),
@@ -290,7 +290,7 @@ pub fn said(said: &WriteResult<'_>, screen: &Screen) -> Result<(), Failure> {
 fn say_backup(does: &str, said: &WriteResult<'_>, screen: &Screen) {
     if let Some(backups) = backups().filter(|_| said.rewritten) {
         let backups = screen.path(&backups);
-        screen.say(&format!("A copy of it as it was {does} {backups}"));
+        screen.say(&format!("A copy of the old file {does} {backups}"));
     }
 }
 
@@ -327,7 +327,7 @@ impl From<Error> for Failure {
             }
             Error::NoEntry { .. } => Self::from(anyhow::Error::new(error)).hint(NAMES_ENTRIES),
             Error::Replaced { .. } | Error::Gone { .. } => {
-                Self::from(anyhow::Error::new(error)).hint("nothing was written; do it again")
+                Self::from(anyhow::Error::new(error)).hint("nothing was written; try again")
             }
             _ => Self::from(anyhow::Error::new(error)),
         }

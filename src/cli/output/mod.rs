@@ -99,7 +99,7 @@ impl Screen {
         redact::now(self.redact.get()).then_some(redact::redacted as Mask)
     }
 
-    /// The same for what goes to a file.
+    /// What leaves keys and tokens out of what goes to a file: whoever is given it may pass it on.
     pub fn mask_of_files(&self) -> Option<Mask> {
         let leaves_out = self.redact.get() != Redact::Never;
         leaves_out.then_some(redact::redacted as Mask)
@@ -136,7 +136,7 @@ impl Screen {
     /// Says so when something was left out.
     pub fn say_redacted(&self) {
         if redact::left_out() {
-            self.say("Keys and tokens are left out as [redacted]; --reveal shows them.");
+            self.say("Keys and tokens are redacted; --reveal shows them.");
         }
     }
 
@@ -145,7 +145,7 @@ impl Screen {
         if self.left_out() > 0 {
             let values = time::count(self.left_out() as u64, "value");
             self.say(&format!(
-                "Left out as [redacted]: {values} like keys and tokens; --reveal shows them."
+                "Redacted: {values} like keys and tokens; --reveal shows them."
             ));
         }
     }

@@ -58,7 +58,7 @@ impl Column {
     pub fn path(title: &'static str) -> Self {
         Self::new(title, false, Shrinks::Start)
     }
-    /// The same, left out where no row has something in it.
+    /// Leaves the column out where no row has something in it.
     pub fn where_any(self) -> Self {
         Self {
             where_any: true,

@@ -408,19 +408,9 @@ impl NamedValue<'_> {
                 self.blanks(1);
                 return self.quote().map(|_| (self.at, ValueContext::Quoted));
             }
-            // `--password …`, `setenv TOKEN …`, `PASSWORD '…'`
             None if blanks == 1 && !closed => {
                 let sets = before.ends_with(b"setenv ") || before.ends_with(b"ENV ");
-                let from = self.at;
-                if self.quote().is_some_and(|quote| quote != b'`') {
-                    return Some((self.at, ValueContext::Quoted));
-                }
-                self.at = from;
-                let place = match is_option || upper && sets {
-                    true => ValueContext::Passed,
-                    false => ValueContext::Beside,
-                };
-                return Some((self.at, place));
+                return Some(self.value_after_blank(is_option || upper && sets));
             }
             None => return None,
         };
@@ -437,6 +427,20 @@ impl NamedValue<'_> {
             }
             None if self.at > name_ends => Some((self.at, place)),
             None => None,
+        }
+    }
+
+    /// The value behind a single blank: `--password …`, `setenv TOKEN …`, `PASSWORD '…'`.
+    /// `is_passed`: what stands before the name says that a value follows.
+    fn value_after_blank(&mut self, is_passed: bool) -> (usize, ValueContext) {
+        let from = self.at;
+        if self.quote().is_some_and(|quote| quote != b'`') {
+            return (self.at, ValueContext::Quoted);
+        }
+        self.at = from;
+        match is_passed {
+            true => (from, ValueContext::Passed),
+            false => (from, ValueContext::Beside),
         }
     }
 

@@ -254,13 +254,13 @@ impl Watch<'_> {
         let why = match &self.polls {
             Some(why) => Some(why.clone()),
             None if !cfg!(target_os = "linux") => {
-                Some("changes are told late on this system".to_owned())
+                Some("this system reports changes late".to_owned())
             }
-            None if self.full.is_some() => Some("not everything is looked at yet".to_owned()),
+            None if self.full.is_some() => Some("not everything has been scanned yet".to_owned()),
             None if self.unreadable > 0 => Some("some files could not be read".to_owned()),
-            None if untold > 0 => {
-                Some("links, or directories that cannot be read, are below the roots".to_owned())
-            }
+            None if untold > 0 => Some(
+                "there are links, or directories that cannot be read, below the roots".to_owned(),
+            ),
             None => None,
         };
         self.state.watches = self.polls.is_none();

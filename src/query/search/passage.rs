@@ -34,7 +34,7 @@ impl Search<'_> {
     /// words may tell of.
     pub(super) fn entry(&self, hit: &words::Hit) -> Result<Option<StoredEntry>, Error> {
         match self.catalogue.entry(hit.key as i64)? {
-            None if self.has_words() => Err(damage("an entry that there is not")),
+            None if self.has_words() => Err(damage("an entry that does not exist")),
             entry => Ok(entry),
         }
     }
@@ -71,7 +71,7 @@ impl Search<'_> {
         }
         match hit.needs_check || !self.has_words() {
             true => Ok(CandidateCheck::Other),
-            false => Err(damage("an entry that does not say what was asked for")),
+            false => Err(damage("an entry that does not contain what was asked for")),
         }
     }
 
@@ -82,5 +82,5 @@ impl Search<'_> {
 }
 
 fn damage(what: &str) -> Error {
-    WordsError::Unreadable(format!("they told of {what}")).into()
+    WordsError::Unreadable(format!("they name {what}")).into()
 }

@@ -63,7 +63,7 @@ impl<'i> Inspection<'i> {
         if let Some(reason) = &discovery.error {
             self.unread(&spec.path, reason.clone());
         } else if left.files != stored.excluded {
-            let what = "has another number of excluded files".to_owned();
+            let what = "has a different number of excluded files".to_owned();
             match exclude.is_empty() {
                 true => self.differs("catalogue", Some(&spec.path), what),
                 // All files are looked at each time.
@@ -134,7 +134,7 @@ impl<'i> Inspection<'i> {
         self.strays(root, strays);
         let gone = root.gone();
         for relative in &gone {
-            self.mismatch(root, relative, "is in the catalogue, and is not there");
+            self.mismatch(root, relative, "is in the catalogue, but is not there");
         }
         self.folders(root);
         for stray in unread {
@@ -165,7 +165,7 @@ impl<'i> Inspection<'i> {
         for file in &root.discovery.found {
             if known.contains(file.relative.as_str()) {
                 if !root.stored.places.contains(&file.place) {
-                    let what = "is not of the session that its path says";
+                    let what = "does not belong to the session that its path names";
                     self.mismatch(root, &file.relative, what);
                 }
                 continue;
@@ -188,12 +188,17 @@ impl<'i> Inspection<'i> {
             .collect();
         for (relative, stray) in expected {
             if stored.remove(relative.as_str()) != Some(stray) {
-                let what = "is not told as a file that is no source, or for another reason";
+                let what =
+                    "is not listed among the files that are not sources, or for another reason";
                 self.mismatch(root, relative, what);
             }
         }
         for relative in stored.keys() {
-            self.mismatch(root, relative, "is told as no source, and is not there");
+            self.mismatch(
+                root,
+                relative,
+                "is listed among the files that are not sources, but is not there",
+            );
         }
     }
 
@@ -215,11 +220,11 @@ impl<'i> Inspection<'i> {
                 None => !vouches(&folder.relative),
             };
             if !is_as_stored {
-                mismatch(&folder.relative, "is not known as the directory it is");
+                mismatch(&folder.relative, "is a directory that is not known");
             }
         }
         for relative in folders.keys().filter(|relative| vouches(relative)) {
-            mismatch(relative, "is known as a directory, and is not there");
+            mismatch(relative, "is known as a directory, but is not there");
         }
     }
 }

@@ -248,7 +248,7 @@ impl Inspection<'_> {
         // Whoever rebuilds the words has thrown away what was there, and does not owe it yet.
         let is_rebuilt = !suspects.has_words && self.stores.config.has_writer();
         if is_rebuilt && !differences.by_source.is_empty() {
-            self.behind("words", None, "are being made anew".into());
+            self.behind("words", None, "are being rebuilt".into());
             return Ok(());
         }
         for (source, (what, entries)) in differences.by_source {

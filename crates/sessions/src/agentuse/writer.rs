@@ -157,7 +157,7 @@ impl SessionWriter {
     }
 
     fn put(&self, path: &Path, document: &str) -> Result<(), Error> {
-        let invalid = || Error::Invalid("what was given is no JSON".to_owned());
+        let invalid = || Error::Invalid("what was given is not JSON".to_owned());
         let text = json::stringify(document.as_bytes()).ok_or_else(invalid)?;
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder).map_err(Error::io(folder))?;
@@ -191,7 +191,7 @@ fn name(id: &str) -> Result<&str, Error> {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     match !id.is_empty() && id.chars().all(is_name) {
         true => Ok(id),
-        false => Err(Error::Invalid(format!("{id:?} is no id of agentuse's"))),
+        false => Err(Error::Invalid(format!("{id:?} is not an agentuse id"))),
     }
 }
 

@@ -150,6 +150,6 @@ fn changed(path: &Path, hash: &str, mtime: u64) -> io::Result<Option<&'static st
     Ok(match (same, now == u128::from(mtime)) {
         (true, true) => None,
         (true, false) => Some("written again with the same content"),
-        (false, _) => Some("its content is another one"),
+        (false, _) => Some("its content differs"),
     })
 }

@@ -200,7 +200,7 @@ fn marked_title(row: &SessionRow) -> Cell {
     if row.listed_by_agent {
         return (tone, title);
     }
-    let reason = plain_line(row.reason.as_deref().unwrap_or("no reason known"));
+    let reason = plain_line(row.reason.as_deref().unwrap_or("unknown reason"));
     (
         Tone::Warn,
         format!(
