@@ -79,7 +79,7 @@ impl World {
     }
 
     fn catalogue(&self) -> PathBuf {
-        self.folder.path().join("index/v2/catalogue.sqlite")
+        self.folder.path().join("index/v3/catalogue.sqlite")
     }
 
     fn uri(&self, how: &str) -> String {
