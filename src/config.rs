@@ -16,8 +16,8 @@ mod rules;
 pub use self::rules::Rules;
 pub(crate) use self::rules::is_file_of_rules;
 
-/// The path by which a folder is known for good: absolute, without `.` and what ends it. What `..`
-/// is of a link the system knows.
+/// The path by which a folder is stored: absolute, without `.` and without a trailing separator.
+/// `..` is resolved by the system, which knows where links lead.
 pub(crate) fn lasting(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let whole: PathBuf = whole.components().collect();

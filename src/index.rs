@@ -148,7 +148,7 @@ impl Index {
             config.add_project_roots(catalogue)?;
         }
         let (complete, pending_files) = match (freshness, &catalogue) {
-            // Before the first look at all files has ended, anything may be missing.
+            // Before the first full scan has ended, anything may be missing.
             (Freshness::AsCommitted, Some(catalogue)) => (catalogue.was_scanned()?, 0),
             (Freshness::AsCommitted, None) => (false, 0),
             (Freshness::Check, Some(catalogue)) => {

@@ -1,5 +1,5 @@
-//! Which entry answers a call? The first with its id that follows, and how it ended stands with the
-//! call from then on.
+//! Which entry answers a call? The next entry that answers its id. How the call ended is then
+//! stored with the call.
 //!
 //! Call and answer mostly come in one chunk, which puts them together before it is written. What is
 //! done here is for those that do not.

@@ -23,7 +23,8 @@ pub struct BacklogRange {
     pub end: u64,
     pub path: PathBuf,
     pub format: String,
-    /// Of the source as it was read; `None` when other bytes could share it.
+    /// The identity of the source when it was read; `None` when the file may have changed without a
+    /// new identity.
     pub identity: Option<Identity>,
 }
 

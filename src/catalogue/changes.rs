@@ -8,7 +8,7 @@ use crate::model::{Change, ChangeKind};
 /// Changes kept for those who poll.
 const CHANGES_KEPT: i64 = 100_000;
 
-/// Which numbers of the feed there are, and of which filling of the catalogue.
+/// Which numbers the feed has now, and the id of the catalogue that they belong to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedRange {
     /// Another one after a rebuild: its numbers are others.
@@ -64,8 +64,8 @@ impl Catalogue {
             .map(drop)
     }
 
-    /// After a sync of some paths: what [`Catalogue::note_scan`] does but for the time of a full
-    /// scan.
+    /// Do after a sync of some paths what [`Catalogue::note_scan`] does, without noting the time of
+    /// a full scan.
     pub fn note_some(&self) -> Result<(), Error> {
         self.told(self.trim_changes())
     }

@@ -41,8 +41,8 @@ pub(super) enum Change {
     Move,
 }
 
-/// What is to be decided before the transaction ends: what was [`said`], and whether all copies are
-/// compared, or those alone that count.
+/// What has to be decided before the transaction ends: the hashes of usage (see [`said`]), and
+/// whether all copies are compared or only those that count.
 pub(super) type PendingCounts = BTreeMap<i64, bool>;
 
 /// What `_usage.what` says.
@@ -63,7 +63,7 @@ pub struct UsageRow<'e> {
     pub what: i64,
     /// A hash of the usage and its entry, by which copies of one entry are recognized.
     pub said: i64,
-    /// Of the entry, else of the one before it in its file.
+    /// The time of the entry, or else of the entry before it in its file.
     pub time_ms: Option<i64>,
 }
 
@@ -156,7 +156,7 @@ impl Catalogue {
         Ok(())
     }
 
-    /// Decide which of the rows count of which that is to be decided.
+    /// Decide which copies count, for all usage that is pending.
     pub(super) fn settle(&self) -> rusqlite::Result<()> {
         let (all, counting): (PendingCounts, PendingCounts) =
             self.unsettled.take().into_iter().partition(|(_, all)| *all);

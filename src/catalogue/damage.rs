@@ -9,8 +9,8 @@ use super::wal::beside;
 use crate::private;
 use crate::source::identity::file_at;
 
-/// What the name of the mark ends with: a file beside the catalogue that says why it is not to be
-/// read any more.
+/// The end of the name of the mark, a file beside the catalogue that says why the catalogue must
+/// not be read any more.
 const MARK: &str = "-damaged";
 
 impl Error {

@@ -37,7 +37,7 @@ pub struct StoredEntry {
     pub flags: i64,
     pub stop_reason: Option<String>,
     pub taken_ms: Option<i64>,
-    /// The time by which searches know it: see [`SEARCHED`].
+    /// The time that searches use: see [`SEARCHED`].
     pub searched_ms: Option<i64>,
 }
 
@@ -74,7 +74,7 @@ impl<'a> EntryPosition<'a> {
 #[allow(missing_docs)]
 pub struct Ascended<'a> {
     pub key: i64,
-    /// Nothing goes on from an entry that its agent does not see: it has none here.
+    /// `None` for an entry that its agent does not see, because no entry continues from it.
     pub id: Option<&'a [u8]>,
     pub parent: Option<&'a [u8]>,
 }
@@ -84,8 +84,8 @@ pub(super) const ENTRY: &str = concat!(
     searched!()
 );
 
-/// The time by which searches know an entry: its own, else that of the entry before it in its file,
-/// else the start of its session.
+/// The time of an entry that searches use: its own, or else that of the entry before it in its
+/// file, or else the start of its session.
 pub(super) const SEARCHED: &str = searched!();
 
 impl Catalogue {
@@ -122,9 +122,9 @@ impl Catalogue {
         })
     }
 
-    /// The entries of a session with one source from the last to the first, but for those that are
-    /// on no branch, until `take` breaks off. `false`: the session has several sources, and none
-    /// was shown.
+    /// Give `take` the entries of a session with one source from the last to the first, until it
+    /// breaks off. Entries that are on no branch are left out. `false`: the session has several
+    /// sources, and `take` got none.
     pub fn each_upwards(
         &self,
         session: i64,
@@ -156,9 +156,9 @@ impl Catalogue {
         })
     }
 
-    /// The [leaf](crate::model::Leaf) of a session of which some entry has an id. Of a session with
-    /// one source: its entries arrive in file order, because what changes before its end is read
-    /// again from the beginning.
+    /// The [leaf](crate::model::Leaf) of a session of which some entry has an id. It holds for
+    /// sessions with one source: their keys are in file order, because a source that changes before
+    /// its end is read again from the beginning.
     pub fn leaf(&self, session: i64) -> Result<Option<i64>, Error> {
         let (low, high) = key_range(session);
         let sql =

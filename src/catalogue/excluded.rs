@@ -1,4 +1,4 @@
-//! What is known of that of which nothing is to be stored? How to recognise it, and whether it is
+//! What does the catalogue know of excluded files? How to recognise them, and whether their text is
 //! wiped.
 
 use std::collections::{BTreeMap, HashSet};
@@ -73,7 +73,8 @@ impl Catalogue {
         })
     }
 
-    /// Forget files that are no source where `is_out` says so; how many there were.
+    /// Forget the files that are no source and for which `is_out` holds; gives back how many there
+    /// were.
     pub fn forget_strays(&self, is_out: impl Fn(&Path) -> bool) -> Result<u64, Error> {
         self.with(|c| {
             let strays: Vec<(i64, String, String)> = c
@@ -166,7 +167,7 @@ impl Catalogue {
         .map(drop)
     }
 
-    /// What was removed is to be wiped from the disk.
+    /// Note that what was removed still has to be wiped from the disk.
     pub fn owe_wipe(&self) -> Result<(), Error> {
         let owe = "UPDATE _store SET wipe = 1";
         self.execute(owe, []).map(drop)
@@ -178,8 +179,8 @@ impl Catalogue {
         self.one(owes, [], |r| r.get(0))
     }
 
-    /// Leave nothing in the database and its log but what its rows say. `false`: a reader holds on
-    /// to an older state, and it is to be done again.
+    /// Leave nothing in the database and its WAL but what the rows say. `false`: a reader still
+    /// uses an older state, so this has to be done again.
     pub fn wipe(&self) -> Result<bool, Error> {
         // VACUUM writes the whole database into the WAL. If the WAL cannot be emptied first, every
         // attempt would make it longer.

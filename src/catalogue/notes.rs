@@ -1,5 +1,5 @@
-//! What is noted of roots and sources besides their entries: where they are, and how the last look
-//! at them went.
+//! What is stored of roots and sources besides their entries: where they are, and how the last scan
+//! of them went.
 
 use rusqlite::params;
 
@@ -101,8 +101,8 @@ impl Catalogue {
         })
     }
 
-    /// Forget a root and all that was read below it. Within the transaction. Who named it, as a
-    /// watcher that is alive may, has to look at all of it again.
+    /// Forget a root and all that was read below it. Within the transaction. A running watcher that
+    /// has this root configured has to scan all of it again.
     pub fn forget_root(&self, root: i64) -> Result<(), Error> {
         let of_root = "SELECT source FROM _sources WHERE root = ?1";
         let sources: Vec<i64> = self.all(of_root, [root], |r| r.get(0))?;

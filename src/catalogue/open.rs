@@ -167,7 +167,7 @@ fn named(processes: &[String]) -> String {
 /// An open catalogue.
 pub struct Catalogue {
     pub(super) connection: Connection,
-    /// Answers of which is decided before the transaction ends which of their copies counts.
+    /// Usage for which it has to be decided before the transaction ends which copy counts.
     pub(super) unsettled: RefCell<PendingCounts>,
     /// Blocks whose sums are computed again before the transaction ends.
     pub(super) touched: RefCell<DirtyBlocks>,
@@ -337,7 +337,7 @@ impl Catalogue {
         self.told(self.take_zone())
     }
 
-    /// Take every step after the first `taken` ones, all of them or none.
+    /// Apply every migration after the first `taken` ones, all of them or none.
     fn migrate(&self, taken: u32) -> Result<(), Error> {
         let c = &self.connection;
         let run = || -> rusqlite::Result<()> {
@@ -512,7 +512,7 @@ impl Catalogue {
         self.file
     }
 
-    /// Whether another file stands at the path by now, or none.
+    /// Whether the file at the path was replaced or removed.
     pub fn is_replaced(&self) -> bool {
         self.file.is_some() && file_at(&self.path) != self.file
     }

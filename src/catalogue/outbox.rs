@@ -1,4 +1,5 @@
-//! What the words still lack, and the batches by which a crash between the two stores is made good.
+//! What do the words still lack? Batches make sure that a crash between the commits of the two
+//! stores loses nothing.
 
 use rusqlite::params;
 

@@ -1,4 +1,4 @@
-//! Which sources must be read again, or proven, though nothing at their files says so?
+//! Which sources must be read again or proven, though size and times of their files are unchanged?
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,8 @@ impl Catalogue {
         committed
     }
 
-    /// Make the checkpoint of a source void, and have its directory looked into.
+    /// Make the checkpoint of a source void, and its directory fingerprint too, so that the next
+    /// scan finds the file.
     fn void(&self, source: i64) -> Result<(), Error> {
         // Racy as well: no search takes the identity for a proof of the bytes meanwhile.
         let sql = "UPDATE _sources SET revision = ?2, racy = 1 WHERE source = ?1 RETURNING root, relative";

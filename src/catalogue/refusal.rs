@@ -73,7 +73,7 @@ impl Error {
             // What was open has been closed since.
             ErrorCode::CannotOpen => RefusalCause::OpenFiles,
             ErrorCode::PermissionDenied | ErrorCode::ReadOnly => RefusalCause::Rights,
-            // Of a quota and of a limit the first bytes know nothing.
+            // Writing the first bytes does not show a quota or a limit.
             ErrorCode::SystemIoFailure if grows.contains(&failure.extended_code) => {
                 RefusalCause::Full
             }

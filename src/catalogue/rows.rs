@@ -1,5 +1,6 @@
-//! What does `list --json` print of each session? Its row as JSON, made when the session changes,
-//! beside what a list sorts by: a list of thousands is then hardly more than copying.
+//! What does `list --json` print of each session? Its row as JSON, which is built when the session
+//! changes and stored beside the columns that a list sorts by. A list of thousands is then little
+//! more than copying.
 
 use std::borrow::Cow;
 use std::path::PathBuf;

@@ -42,7 +42,7 @@ pub struct SqlEnd {
     /// Files that `raw(entry)` or `preview(entry)` found to hold other bytes than those catalogued,
     /// by their sources.
     pub changed: BTreeMap<i64, PathBuf>,
-    /// Whether all files had been looked at since the catalogue was empty.
+    /// Whether there was a full scan since the catalogue was empty.
     pub was_scanned: bool,
 }
 

@@ -73,7 +73,8 @@ impl Catalogue {
         self.touched.borrow_mut().extend(blocks);
     }
 
-    /// A session began at another time: so did its answers that have none of their own.
+    /// The start of a session changed, and with it the time of those answers that have none of
+    /// their own.
     pub(super) fn touch_undated(&self, session: i64) -> rusqlite::Result<()> {
         let (first, last) = key_range(session);
         let mut undated = self.connection.prepare_cached(

@@ -59,7 +59,7 @@ impl Catalogue {
     }
 }
 
-/// A file that SQLite keeps beside the database.
+/// The path of a file that SQLite keeps beside the database.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -391,8 +391,8 @@ impl Catalogue {
     fn forget(&self, source: i64, session: i64, from: u64) -> rusqlite::Result<()> {
         let c = &self.connection;
         let (low, high) = key_range(session);
-        // Entries of one source arrive in the order of its bytes: those to forget are its last, and
-        // mostly none.
+        // Entries of a source are stored in the order of its bytes, so the ones to remove are its
+        // last ones; mostly there are none.
         let mut of_source = c.prepare_cached(
             "SELECT key, flags & 1, start FROM _entries WHERE key BETWEEN ?1 AND ?2 AND source = ?3 ORDER BY key DESC",
         )?;
@@ -440,9 +440,9 @@ impl Catalogue {
         Ok(())
     }
 
-    /// A source is gone: its rows go, and its session when that was its last source. Whether one
-    /// went, and the sessions that lost it and whose rows are to be made again by
-    /// [`Catalogue::refold_session`].
+    /// Remove the rows of a source that is gone, and its session if that was its last source. Gives
+    /// back whether a session was removed, and the sessions that lost the source, whose rows have
+    /// to be built again by [`Catalogue::refold_session`].
     pub fn remove_source(&self, source: i64) -> Result<(bool, Vec<i64>), Error> {
         self.with(|c| {
             let sessions: Vec<i64> = c

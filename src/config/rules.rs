@@ -68,14 +68,14 @@ struct RulesFile {
 }
 
 impl Rules {
-    /// The rules that stand in the index; where none do, nothing is left out but what links lead to
-    /// out of the roots.
+    /// The rules that are stored in the index. If none are stored, nothing is excluded, and links
+    /// that lead out of the roots are not followed.
     pub fn stored() -> Rules {
         Rules::default()
     }
 
-    /// The rules that stand in the index; where none do, these are stored, unless the catalogue was
-    /// made by others.
+    /// The rules that are stored in the index. If none are stored, these are stored, unless the
+    /// catalogue was made by other rules.
     pub fn at_first(exclude: Exclude, follow_links: bool) -> Rules {
         Rules {
             exclude,
@@ -115,8 +115,8 @@ impl Rules {
         self.said == RuleSource::Set
     }
 
-    /// What is left out; of [`Index::config`](crate::Index::config) as it holds, else as it was
-    /// said.
+    /// What is left out. In [`Index::config`](crate::Index::config) these are the rules that hold;
+    /// in other configurations they are what the program asked for.
     pub fn exclude(&self) -> &Exclude {
         &self.exclude
     }

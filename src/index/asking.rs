@@ -1,5 +1,5 @@
-//! How is a question asked? Of a snapshot of its own, and once more where session files turn out to
-//! hold other bytes than were catalogued.
+//! How is a question asked? Each one gets its own snapshot, and it is asked again when session
+//! files turn out to hold other bytes than were catalogued.
 
 use std::path::PathBuf;
 

@@ -33,8 +33,8 @@ const UNPROVEN: &str =
 const LATER: &str =
     "the next sync indexes what the words lack; until then searches read it from the session files";
 
-/// The writer: holds the index's lock as long as it lives. Segments of the words are merged beside
-/// it; when it is dropped the lock is released, and a running merge is waited for.
+/// The writer: holds the index's lock as long as it lives. Segments of the words are merged on
+/// another thread; when it is dropped the lock is released, and a running merge is waited for.
 pub struct Indexer {
     pub(super) config: Config,
     pub(super) catalogue: Catalogue,
@@ -148,7 +148,7 @@ impl Indexer {
         Ok(report)
     }
 
-    /// What no look at the files does: prove what grew, then the words.
+    /// Do the rest of a sync after the scan: prove the files that grew, then index words.
     fn sync_rest(
         &mut self,
         progress: &mut dyn FnMut(Event),
@@ -225,8 +225,7 @@ impl Indexer {
         Ok(report)
     }
 
-    /// What must be so before anything is looked at: nothing is stored of what is excluded, and all
-    /// roots are known.
+    /// Prepare a scan: remove what is excluded now, and look up all roots.
     pub(super) fn prepare(&mut self, report: &mut Report) -> Result<(), Error> {
         self.apply_exclude(report)?;
         self.config.add_project_roots(&self.catalogue)?;

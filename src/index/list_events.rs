@@ -10,7 +10,7 @@ use crate::index::{Freshness, Index};
 use crate::model::Event;
 use crate::model::Listing;
 
-/// Between two pages: making one costs a look at the catalogue.
+/// The pause between two pages, because each page has to read the catalogue.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What is reported while a list is made.

@@ -1,5 +1,5 @@
-//! How are segments of the words merged while the catalogue goes on? On a thread that holds the
-//! lock of the words alone.
+//! How are segments of the words merged while the catalogue can be written? On a thread that holds
+//! only the lock of the words.
 
 use std::thread::{Builder, JoinHandle};
 

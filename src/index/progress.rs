@@ -24,7 +24,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// To be said in the directory of a generation.
+    /// The progress file in the directory of a generation.
     pub fn new(generation: &Path) -> Self {
         let mut options = File::options();
         #[cfg(unix)]
@@ -46,7 +46,7 @@ impl Progress {
             // As long as any other, so that nothing of that is left.
             file.write_all(format!("{:>10} {commits:>20}\n", process::id()).as_bytes())
         });
-        // What cannot be said must not be said wrongly.
+        // If the state cannot be written, the old one must not stay, because it would be wrong.
         if let Some(Err(_)) = said {
             self.end();
         }
@@ -67,8 +67,8 @@ pub(super) fn writer(generation: &Path) -> Option<String> {
     said.split_whitespace().next()?.parse().ok().map(named)
 }
 
-/// What is another one when the holder of the lock has got on: what it says, or the lengths of what
-/// it writes, of which one commit may take minutes.
+/// A state that changes whenever the holder of the lock makes progress: its report, and the lengths
+/// of the files that it writes, because a single commit may take minutes.
 pub(super) fn state(generation: &Path) -> (Option<String>, u64) {
     let said = fs::read_to_string(generation.join(FILE)).ok();
     let lengths = |folder: &Path| -> io::Result<u64> {

@@ -66,7 +66,7 @@ impl Default for WatchOptions {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WatchEvent<'a> {
-    /// Everything was looked at, and why.
+    /// A full scan was done, for this reason.
     Checked(&'a str, &'a Report),
     /// From now on there are notifications of changes: so many directories are watched.
     Watching(u64),
@@ -128,8 +128,8 @@ impl Indexer {
     /// written.
     ///
     /// # Errors
-    /// [`Error::Watched`] when another process watches for this index, or what a sync fails with,
-    /// but for what passes.
+    /// [`Error::Watched`] when another process watches for this index, or an error of a sync that
+    /// does not go away by itself.
     pub fn watch(
         mut self,
         options: &WatchOptions,
@@ -174,9 +174,9 @@ struct Watch<'a> {
     roots: Vec<WatchedRoot>,
     /// Why there are no notifications, if so.
     polls: Option<String>,
-    /// What is to be looked at.
+    /// Hints that were not followed yet, by root.
     hints: BTreeMap<usize, BTreeSet<String>>,
-    /// Why everything is to be looked at.
+    /// Why a full scan is due, if so.
     full: Option<String>,
     /// Readers that wait until that is done.
     cookies: Vec<PathBuf>,
@@ -191,7 +191,7 @@ struct Watch<'a> {
     cwds: Vec<String>,
     feed: FeedCursor,
     executable: Option<Identity>,
-    /// Which filling of the index was last looked at as a whole; `None` before the first look.
+    /// The id of the catalogue that was last scanned as a whole; `None` before the first scan.
     looked_at: Option<String>,
     /// Whether nothing can be written now, or no words.
     refused: bool,
@@ -200,7 +200,7 @@ struct Watch<'a> {
     damaged: Option<Instant>,
     /// When words are to be indexed, and since when there is a backlog.
     words: Option<(Instant, Instant)>,
-    /// What is to be proven, and when it goes on or it is asked what there is.
+    /// The sources that have to be proven, and when to continue or to look for more of them.
     audits: Audits,
     proofs: Option<Instant>,
     next_full: Instant,
@@ -279,7 +279,7 @@ impl<'a> Watch<'a> {
                 self.poll(refusal.0);
             }
             if let Some(executable) = &self.options.executable {
-                // One that may not be read is looked at when all files are.
+                // A program file that cannot be watched is checked at every full scan.
                 let _ = self.events.watch(executable);
             }
         }
@@ -373,9 +373,9 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// With fewer files to look at, the look takes no longer than asking a watcher.
+/// With fewer files than this, a scan takes no longer than asking a watcher.
 const FEW_FILES: u64 = 1000;
-/// How long a watcher is waited for before all files are looked at.
+/// How long to wait for a watcher's answer before scanning all files.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The index as a live watcher vouches for it; `None`: look for yourself.

@@ -91,8 +91,8 @@ impl WaitPolicy {
     }
 }
 
-/// The file by which the index is locked. Dropped, it is unlocked, not only closed: a process that
-/// is being started holds what we hold until it becomes another program, a lock too.
+/// The file by which the index is locked. When dropped it is unlocked, and not only closed: between
+/// fork and exec a child process holds our files open, and with them the lock.
 pub(super) struct WriterLock {
     file: File,
     /// Not where it was given up, and could not be had again.

@@ -52,9 +52,9 @@ fn is_sampled(hash: u64, step: u64) -> bool {
 /// Whether the conversation is in the backlog, and whether the answers of tools are.
 type BacklogClasses = [bool; 2];
 
-/// Let `scan` read all that the words at batch `done` lack (`None`: there are none) and the scope
-/// admits. Also returns the sources that hold bytes that changed since they were catalogued, or
-/// cannot be read. What is no longer wanted is not read to its end.
+/// Let `scan` read everything that the words at batch `done` lack (`None`: there are no words) and
+/// the scope admits. Also returns the sources whose bytes changed since they were catalogued, or
+/// that cannot be read. Reading stops early when the answer is no longer wanted.
 pub fn scan_owed<'a>(
     catalogue: &Catalogue,
     formats: &[&'static dyn Format],

@@ -34,7 +34,8 @@ impl ByteBudget {
         }
     }
 
-    /// Wait until there is room. What is given back is to be given to [`land`](Self::land).
+    /// Wait until there is room. Gives back the number of bytes to pass to [`land`](Self::land)
+    /// later.
     pub fn depart(&self, bytes: u64) -> u64 {
         let bytes = bytes.max(LEAST);
         let is_full = |left: &mut BudgetState| left.bytes <= 0 && !left.ended;

@@ -71,7 +71,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Of a source whose rows were not looked at.
+    /// The comparison of a source whose rows were not read.
     fn without_rows(
         catalogue: &Catalogue,
         source: Option<i64>,
@@ -212,7 +212,8 @@ fn unreadable(error: &std::io::Error) -> Finding {
     }
 }
 
-/// Whether a file is as it was, but for a change that leaves its bytes and its time as they are.
+/// Whether a file is unchanged. A new ctime alone does not count, because it leaves the bytes and
+/// the modification time as they are.
 fn is_same(now: &Identity, then: &Identity) -> bool {
     Identity {
         ctime_ns: 0,

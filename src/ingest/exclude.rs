@@ -17,9 +17,9 @@ use crate::source::exclude::{Exclude, ExcludedFiles};
 use crate::source::fingerprints::DirectoryFingerprint;
 use crate::source::root::RootSpec;
 
-/// Of lines only the beginning of a file is looked at for its header.
+/// In a file of lines, the header is searched only in the first so many bytes.
 const MOST_HEADER: u64 = 64 << 10;
-/// A document is looked at whole, up to this length.
+/// A document is read as a whole, up to this length.
 const MOST_DOCUMENT: u64 = 16 << 20;
 
 /// What was left out of a look.

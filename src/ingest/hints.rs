@@ -31,7 +31,7 @@ pub struct HintedPaths<'a> {
 /// What a sync of hints leaves to be done.
 #[derive(Debug, Default)]
 pub struct RemainingHints {
-    /// By the place of their root in the list: roots that must be looked at as a whole.
+    /// Roots that must be scanned as a whole, by their position in the list.
     pub whole: Vec<usize>,
     /// Files read so soon after a change that only a further notification would tell of another
     /// one.
@@ -61,7 +61,8 @@ pub fn sync_hints(
     hinted: &[HintedPaths<'_>],
     report: &mut Report,
 ) -> Result<RemainingHints, Error> {
-    // Reads in the same transaction as writes: each by itself would take and give back locks.
+    // Reads are in the same transaction as writes, because each read by itself would take and
+    // release locks.
     catalogue.transaction(|| {
         let started = Instant::now();
         let mut left = RemainingHints::default();

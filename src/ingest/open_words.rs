@@ -8,7 +8,7 @@ use crate::catalogue::{self, Catalogue};
 use crate::source::identity::{Identity, now_ns};
 use crate::words::{SCHEMA_REVISION, Words, WordsError, condemned};
 
-/// The commit payload: which catalogue, up to which batch, by which rules of segmentation.
+/// The commit payload: the epoch of the catalogue, the last batch, and the revision of the schema.
 pub(super) fn payload(epoch: &str, batch: i64) -> String {
     format!("{epoch}:{batch}:{SCHEMA_REVISION}")
 }
@@ -98,7 +98,7 @@ pub struct WordsState {
 pub enum Agreement {
     /// They are, or there are none to trust.
     Agree(WordsState),
-    /// They have gone on since.
+    /// The words have newer commits by now.
     Newer,
     /// They are another catalogue's, older, or made by other rules.
     Other,

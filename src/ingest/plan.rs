@@ -8,7 +8,7 @@ use crate::model::SourcePart;
 use crate::source::checkpoint::{Decision, decide};
 use crate::source::discover::{Discovery, FoundSource};
 
-/// One source to be looked into.
+/// One source that has to be read or compared.
 pub struct SourcePlan<'a> {
     /// Number of the root.
     pub root: i64,
@@ -40,7 +40,7 @@ pub struct SourcePlan<'a> {
 /// The work of one root: sources to read, and sources that are gone.
 #[derive(Default)]
 pub struct RootPlan<'a> {
-    /// To be looked into.
+    /// Sources that have to be read or compared.
     pub plans: Vec<SourcePlan<'a>>,
     /// Known and no longer there.
     pub gone: Vec<&'a StoredSource>,

@@ -21,7 +21,7 @@ pub struct Audits {
 struct ProofCheck {
     source: i64,
     path: PathBuf,
-    /// Of the state that the proof is of.
+    /// The identity of the file in the state that the proof describes.
     identity: Identity,
     consumed: u64,
     proof: Proof,
@@ -29,7 +29,7 @@ struct ProofCheck {
     next: usize,
 }
 
-/// What an audit says so far.
+/// The result of an audit so far.
 enum ProofResult {
     /// There are more blocks.
     Unfinished,
@@ -37,7 +37,7 @@ enum ProofResult {
     Holds,
     /// A block is another one.
     Differs,
-    /// All blocks are as they were, but the file is not: it is looked at, and proven, again.
+    /// All blocks are unchanged, but the file is not, so it is read and proven again.
     Moved,
 }
 

@@ -65,7 +65,7 @@ pub fn read_source<E: Entries>(
         match read_once(plan, is_again, buffer, cost, emit) {
             Ok(ReadOutcome::Changed) => {}
             Ok(ReadOutcome::Done(outcome)) => return Ok(outcome),
-            // The chunks of before are not what it said at the end.
+            // The chunks emitted before are not what the file said at the end.
             Err(error) if is_again && error.kind() == ErrorKind::NotFound => break,
             Err(error) => return Err(error),
         }
@@ -409,8 +409,8 @@ impl Reader<'_> {
         *buffer = lines.into_buffer();
         let since = self.since_lines(file, at, end)?;
         chunk.note(since);
-        // The file grew since it was looked at: its size then does not tell that something is
-        // behind the last whole line.
+        // The file grew since the scan, so the size in its identity does not show that something
+        // follows the last whole line.
         chunk.racy |= shown.is_some() && at >= self.identity.size;
         self.close(&mut chunk, at, shown, true);
         emit(chunk);
@@ -433,8 +433,8 @@ impl Reader<'_> {
         }
         file.read_to_end(&mut bytes)?;
         cost.bytes_read += bytes.len() as u64;
-        // Of a source never seen there is nothing to forget; to look would cost all rows of its
-        // session.
+        // A source that was never seen has nothing to remove, and looking for it would cost reading
+        // all rows of its session.
         let is_seen = self.plan.known.is_some() || self.is_again;
         let mut chunk = self.chunk::<E>(is_seen.then_some(0));
         let mut taking = LineParser {
@@ -507,8 +507,8 @@ impl<E: Entries> LineParser<'_, '_, E> {
                     let mut facts = format.facts_at(&self.plan.path, bytes);
                     let mut flags = flags;
                     if fused {
-                        // Agents parse a line as a whole: with anything beside the value, they drop
-                        // all of it.
+                        // Agents parse a line as a whole. If there is anything besides the value,
+                        // they drop the whole line.
                         facts.agent_sees = false;
                         flags |= flag::FUSED;
                     }

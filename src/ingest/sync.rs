@@ -68,7 +68,7 @@ pub fn sync_catalogue(
     Ok(())
 }
 
-/// A root that was looked at.
+/// A root after its scan.
 struct ScannedRoot<'a> {
     spec: &'a RootSpec,
     format: &'a dyn Format,
@@ -215,7 +215,7 @@ fn write(
     catalogue.note_scan(now_ns() / 1_000_000, has_changed)
 }
 
-/// What was found of a root beside its sources.
+/// Store what was found of a root besides its sources.
 fn note_root(
     catalogue: &Catalogue,
     ScannedRoot {
@@ -245,8 +245,8 @@ fn note_root(
     Ok(())
 }
 
-/// How much of a root could not be looked at: files, folders, or the root itself. A place that is
-/// gone holds nothing; one that is there may.
+/// How many files and folders of a root could not be read; the root itself counts, too, if it is
+/// there. A root that is gone hides nothing.
 fn unreadable(spec: &RootSpec, discovery: &Discovery) -> u64 {
     let root = discovery.error.is_some() && !matches!(spec.path.try_exists(), Ok(false));
     discovery.unreadable.len() as u64 + u64::from(root)
@@ -273,7 +273,8 @@ pub(super) fn links_note(spec: &RootSpec, reason: &str, links: usize) -> Option<
     }
 }
 
-/// How many files a sync would look into. Reads the catalogue and the directories, writes nothing.
+/// How many files a sync would read. This reads the catalogue and the directories and writes
+/// nothing.
 pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
     let mut pending = 0;
     for spec in &config.roots {

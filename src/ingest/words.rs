@@ -76,7 +76,7 @@ impl From<WordsStage> for crate::error::Error {
 /// How much is done at once.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BatchLimits {
-    /// How long it may take, but for the first batch; `None`: to the end.
+    /// How long it may take; the first batch is always added. `None`: until nothing is left.
     pub budget: Option<Duration>,
     /// Bytes of a batch; `None`: [`words_batch`].
     pub batch: Option<u64>,

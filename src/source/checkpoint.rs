@@ -1,5 +1,5 @@
-//! What to do with a file whose earlier state is known: stored × observed → decision. Pure but for
-//! the proof itself, which is given a reader.
+//! What to do with a file whose earlier state is known: stored × observed → decision. These are
+//! pure functions, except for the proof itself, which gets a reader.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;

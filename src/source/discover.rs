@@ -170,8 +170,8 @@ pub fn discover(path: &Path, flat: bool, format: &dyn Format, links: &Links) -> 
     discover_changes(path, flat, format, links, &Folders::default())
 }
 
-/// Walk the root at `path`, and look at the files in directories that are not as they were when
-/// they were `known`.
+/// Walk the root at `path`, and look at the files in directories that changed since they were
+/// `known`.
 pub fn discover_changes(
     path: &Path,
     flat: bool,
@@ -521,7 +521,8 @@ impl Walk<'_> {
                 Ok(metadata) if metadata.is_dir() => {
                     deeper.push(directory.with(PathBuf::from(below), Identity::of(&metadata)));
                 }
-                // Gone since its parent was looked at; the next look will find that one changed.
+                // It vanished after its parent was read; the next scan finds that the parent
+                // changed.
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {

@@ -19,11 +19,11 @@ use super::filesystem;
 use super::identity::Identity;
 use super::links::Links;
 
-/// Paths that are kept until they are asked for; beyond that everything is looked at.
+/// How many paths are kept until they are asked for; with more of them a full scan is due.
 const MOST_PATHS: usize = 20_000;
 
-/// Links that are followed below one directory; what lies behind others is looked at by the full
-/// scan alone.
+/// How many links are followed below one directory; what lies behind further links is found only by
+/// the full scan.
 const MOST_LINKS: usize = 10_000;
 
 /// Whether the system watches whole trees. Elsewhere each directory is watched for itself.
@@ -34,7 +34,7 @@ const WATCHES_TREES: bool = cfg!(any(windows, target_os = "macos"));
 pub struct Notifications {
     /// Where something may have changed.
     pub paths: BTreeSet<PathBuf>,
-    /// Why everything must be looked at.
+    /// Why a full scan is due, if so.
     pub everything: Option<String>,
     woken: bool,
 }

@@ -1,12 +1,13 @@
 //! Which directories are known so well that nothing in them needs to be compared with what is
 //! stored?
 //!
-//! Each directory has a *seal*: a hash of what must be the same for all that is known of the files
-//! in it to hold. Mostly that is every name in it with the identity of what it stands for, so each
-//! file is looked at, and only the seal is stored and read. Where an agent replaces files by rename
-//! only, a directory's times change whenever a file in it is replaced, added or removed: there the
-//! directory's own identity is enough, and the files in it are not looked at. A directory whose
-//! seal is that of its last reading is *kept*.
+//! Each directory has a *seal*, its directory fingerprint: while it is unchanged, everything that
+//! is known of the files in it still holds. In most stores it is a hash of every name in the
+//! directory with the identity of that file. So each file's identity is looked up, but only the
+//! seal is stored and compared. Where an agent replaces files by rename only, a directory's times
+//! change whenever a file in it is replaced, added or removed: there the directory's own identity
+//! is enough, and nothing in it is looked up. A directory whose seal is that of its last reading is
+//! *kept*.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -27,7 +28,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// A directory of which nothing is certain.
+    /// A directory without a seal, which the next scan reads again.
     pub fn unsettled(relative: &str) -> Folder {
         Folder {
             relative: relative.to_owned(),

@@ -15,7 +15,7 @@ pub(super) struct Count {
     pub positions: u32,
 }
 
-/// A text from a place where no word goes on, cut where none does.
+/// A text that begins and ends at places where no word is cut in two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TextChunk {
     pub end: usize,
@@ -54,7 +54,7 @@ pub(super) fn chunk(text: &[u8], start: usize) -> TextChunk {
     }
 }
 
-/// Whether no word, number, escape or CJK run goes on across this byte.
+/// Whether no word, number, escape or CJK run can continue across this byte.
 fn is_cut(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'.' | b'\\')
 }

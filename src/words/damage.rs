@@ -13,7 +13,8 @@ use tantivy::index::{SegmentComponent, SegmentMeta};
 use super::{Words, WordsError};
 use crate::private;
 
-/// The mark: a file beside those of the index that says why it is not to be read any more.
+/// The name of the mark, a file in the folder of the index that says why the index must not be read
+/// any more.
 pub(super) const MARK: &str = "damaged";
 
 thread_local! {

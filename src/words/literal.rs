@@ -1,6 +1,6 @@
 //! Where do bytes hold this ASCII text, in whatever case?
 
-/// How many bytes are looked at before asking whether any of them was a candidate.
+/// How many bytes are compared before checking whether any of them was a candidate.
 const BLOCK: usize = 64;
 /// Letters and digits, the rarest in source code and English first. In JSON signs are more frequent
 /// than any of them.

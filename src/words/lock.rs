@@ -17,7 +17,8 @@ use crate::failpoint::reach;
 use crate::private;
 use crate::source::identity::{Identity, file_at};
 
-/// How long who cannot go on without the lock waits for it. A merge takes some seconds.
+/// How long a process waits for the lock if it can do nothing without it. A merge takes some
+/// seconds.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// After how long a lock that is held is tried again.

@@ -26,7 +26,7 @@ pub fn highlights(expr: &Expr, class: Class, text: &str) -> Vec<Range<usize>> {
 pub struct Matcher {
     root: Node,
     patterns: Vec<TermPattern>,
-    /// Patterns that need a text scan, and whether they must match or must not.
+    /// Patterns that need a text scan, and whether they are wanted in a hit or excluded from it.
     scanned: Vec<(TextScanPattern, bool)>,
     pub(super) terms: Terms,
 }
@@ -240,7 +240,7 @@ fn runs(parts: &[(u32, usize)], found: &[Vec<TermPosition>]) -> Vec<Range<usize>
     found[*head].iter().filter_map(run).collect()
 }
 
-/// The one token of a word or identifier; `None` of a text that is several, or none.
+/// The token of a word or identifier; `None` if the text is several tokens or none.
 pub fn single_token(text: &str) -> Option<String> {
     Pattern::new(text, false).into_word()
 }

@@ -100,7 +100,7 @@ impl Size {
     }
 }
 
-/// The next segments that are merged into one; none when all is well.
+/// The next segments to be merged into one; empty when no merge is due.
 pub(super) fn next(segments: &[Size], which: Merge) -> Vec<SegmentId> {
     if which == Merge::Deleted {
         let holds = segments.iter().find(|segment| segment.has_deletions());
@@ -114,7 +114,7 @@ pub(super) fn next(segments: &[Size], which: Merge) -> Vec<SegmentId> {
         return vec![segment.id];
     }
     let mut sizes: Vec<&Size> = segments.iter().filter(|s| s.bytes <= most / 2).collect();
-    // Of one size those come first that hold what is deleted.
+    // Within a size class, segments with deleted passages come first.
     sizes.sort_unstable_by_key(|size| (size.level(), size.deleted == 0, size.bytes));
     let of_one_size = |a: &&Size, b: &&Size| a.level() == b.level();
     let levels: Vec<&[&Size]> = sizes.chunk_by(of_one_size).collect();
@@ -205,7 +205,8 @@ impl Commit {
 }
 
 /// Merge what there is to merge in the words in `dir`, one merge after the other, while `goes_on`
-/// says so. Takes the lock of the words, and needs no other. What is committed stays the same.
+/// says so. Takes the lock of the words, and needs no other. The commit's payload and passages stay
+/// as they are.
 ///
 /// # Errors
 /// [`WordsError::Busy`] when another process writes them for a long time.

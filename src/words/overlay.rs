@@ -6,9 +6,9 @@
 //!
 //! The statistics of BM25 are those of all passages, also of those that the raw bytes rule out. So
 //! a sample of the entries is read whatever it says, and stands for the others: the number of
-//! passages in proportion to the entries, the number of tokens in proportion to the bytes. How
-//! many passages hold a term is as many as were seen, or more if the sample says so. Where the
-//! sample is everything, as it is while little is owed, all of this is exact.
+//! passages in proportion to the entries, the number of tokens in proportion to the bytes. How many
+//! passages hold a term is as many as were seen, or more if the sample says so. If the sample is
+//! everything, as it is for a small backlog, all of this is exact.
 
 use tantivy::Term;
 use tantivy::fieldnorm::FieldNormReader;

@@ -10,7 +10,7 @@ pub(super) struct Pattern {
     pub parts: Vec<(u32, String)>,
     /// The token of the whole, when the text is one identifier or dotted number.
     pub whole: Option<String>,
-    /// The last part, and the whole, may go on.
+    /// The last part, and the whole word, may continue in a match.
     pub prefix: bool,
 }
 

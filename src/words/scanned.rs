@@ -1,4 +1,5 @@
-//! What is asked for that only the text itself can tell: a part of it, or a regular expression.
+//! Which patterns can only be found by reading the text itself? Parts of words, and regular
+//! expressions.
 //!
 //! Bytes that hold none of the ASCII text which every match must hold need not be decoded;
 //! [`RequiredLiteral`] says which that is.

@@ -1,4 +1,4 @@
-//! Which passages are asked at all, and which entries have none of these?
+//! Which passages does a search consider at all, and which entries have none of them?
 
 use crate::model::Class;
 
@@ -16,7 +16,7 @@ pub struct ValueFilter<'a> {
 pub struct Scope<'a> {
     /// Asked with the key of each match; its session is `key >> ARRIVAL_BITS`.
     pub allow: Option<&'a dyn Fn(u64) -> bool>,
-    /// Asked with a session before its entries are looked at: `false` is certain for all of them.
+    /// Called with a session before its entries are read; `false` rules out all of them.
     pub sessions: Option<&'a dyn Fn(i64) -> bool>,
     /// Key ranges, both ends included, ascending and disjoint, that are outdated on disk.
     /// Passages of the overlay, and whatever on disk has the key of one, are not concerned.
@@ -71,7 +71,8 @@ impl Scope<'_> {
         self.wanted.is_none_or(|wanted| wanted())
     }
 
-    /// Whether an entry is asked at all. [`Scope::allow`] and [`Scope::dead`] are not looked at.
+    /// Whether an entry is considered at all. [`Scope::allow`] and [`Scope::dead`] are ignored
+    /// here.
     pub fn admits(&self, entry: &Facts<'_>) -> bool {
         self.kinds.admits(&[entry.kind])
             && self.roles.admits(entry.role.as_slice())

@@ -156,7 +156,7 @@ pub struct SearchSource<'a> {
     /// Whatever [reads text](Expr::reads_text) needs a check of every passage on disk, and scores
     /// nothing: ask such an `expr` of an overlay of everything.
     pub disk: Option<&'a Words>,
-    /// Of the same `expr`, and of entries that the scope [admits](Scope::admits).
+    /// The overlay of this `expr`, with entries that the scope [admits](Scope::admits).
     pub overlay: Option<&'a Overlay<'a>>,
     /// `None` when only the scope decides.
     pub expr: Option<&'a Expr>,

@@ -17,8 +17,8 @@ const PIECE: usize = 128 << 10;
 /// More bytes than these are asked for at once to see whether a file is as it was written.
 const LARGE: usize = 1 << 20;
 
-/// A file of which a piece is held. It is open only while a piece is read: a merge has many of
-/// them.
+/// A file of which one piece is in memory. It is open only while a piece is read, because a merge
+/// uses many files.
 pub(super) struct StreamedFile {
     path: PathBuf,
     held: Mutex<HeldPiece>,

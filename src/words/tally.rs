@@ -28,7 +28,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Of a token that may go on, or may not.
+    /// [`Kind::Prefix`] if the token may be the beginning of a longer one, else [`Kind::Whole`].
     pub fn of(prefix: bool) -> Self {
         if prefix { Self::Prefix } else { Self::Whole }
     }

@@ -31,7 +31,7 @@ const STALE: Duration = Duration::from_secs(60);
 
 const LOCK: &str = "lock";
 const STATE: &str = "state.json";
-/// What is to become the state.
+/// The state is written under this name first, and then renamed.
 const NEW_STATE: &str = "state.new";
 
 /// Whether a file of this name was made by a watcher or by a reader that asks one.
@@ -64,14 +64,14 @@ pub struct WatcherState {
     pub why: Option<String>,
     /// Directories that are watched.
     pub directories: u64,
-    /// Files at the last look at all of them.
+    /// Number of files at the last full scan.
     pub files: u64,
     /// Hashes of the roots with all that decides how they are read.
     roots: BTreeSet<u64>,
 }
 
 impl WatcherState {
-    /// Of a watcher that has seen nothing yet.
+    /// The state of a watcher that has scanned nothing yet.
     pub fn new(since_ms: i64) -> WatcherState {
         WatcherState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -175,8 +175,8 @@ impl WatcherFence {
         path.parent() == Some(&*self.directory) && name.is_some_and(|name| name.starts_with(COOKIE))
     }
 
-    /// Say what is watched, if that is something else than before. `false`: it cannot be said now;
-    /// then nothing is said, and readers look for themselves.
+    /// Publish what is watched, if that has changed. `false`: it cannot be written now. Then
+    /// nothing is published, and readers scan for themselves.
     pub fn say(&mut self, state: &WatcherState) -> bool {
         if self.said.as_ref() == Some(state) {
             return true;

@@ -245,8 +245,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Say what is watched, and whether that is all there is.
-    /// `false`: that cannot be said now.
+    /// Publish what is watched, and whether that is everything. `false`: it cannot be written now.
     pub(super) fn say(&mut self) -> bool {
         let shares = |root: &WatchedRoot| self.roots.iter().any(|other| root.shares(other));
         let untold = |root: &WatchedRoot| root.met.untold + u64::from(shares(root));

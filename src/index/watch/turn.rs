@@ -69,7 +69,7 @@ impl Watch<'_> {
         }
         let is_full = self.full.is_some() && Instant::now() >= self.not_before;
         if self.refused && !is_full {
-            // What could not be written is looked at as a whole later.
+            // Hints that could not be followed lead to a full scan later.
             self.hints.clear();
         }
         let asked = !self.cookies.is_empty() && !self.doubted.is_empty();

@@ -1,5 +1,4 @@
-//! What lies at some paths below a root? No more of the root is looked at than these and what is
-//! below them.
+//! What lies at some paths below a root? Only these paths and what is below them are read.
 
 use std::collections::BTreeSet;
 use std::fs;
