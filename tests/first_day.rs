@@ -229,8 +229,8 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
     let done = home.run(&["clean", "--yes"]);
     assert!(
         done.starts_with("Removed ")
-            && done.contains("v7 is not ours")
-            && done.contains("a.jsonl is not ours"),
+            && done.contains("v7 was not written by sessionary")
+            && done.contains("a.jsonl was not written by sessionary"),
         "{done}"
     );
     let mut left: Vec<String> = walkdir::WalkDir::new(&index)

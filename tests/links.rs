@@ -270,7 +270,7 @@ fn status_says_what_is_not_followed() {
     clido     ~/clido/sessions                        0      0          $CLIDO_DATA_DIR, not there
     agentuse  ~/.local/share/agentuse/project         0      0          default, not there
     --- stderr
-    Links that lead out of these places are not followed; with --follow-links, or follow_links = true in the configuration file, they are.
+    Links that lead out of these places are not followed; --follow-links, or follow_links = true in the configuration file, follows them.
     ");
     assert_snapshot!(home.run(&["status", "--roots", "--follow-links"]), @r"
     AGENT     ROOT                             SESSIONS  FILES  NEWEST  WHY
@@ -284,11 +284,11 @@ fn status_says_what_is_not_followed() {
     assert_snapshot!(home.run(&["config", "show"]), @r#"
     KEY           VALUE                SOURCE   WHAT FOR
     index         ~/.cache/sessionary  default  folder of the index
-    roots         (none)               default  further folders of sessions, each as --root takes it
-    exclude       (none)               default  globs on working directories and files: nothing of them…
-    follow_links  true                 config   whether symbolic links are followed out of the folders…
+    roots         (none)               default  more session folders, each as --root takes it
+    exclude       (none)               default  globs for working directories and files that are not st…
+    follow_links  true                 config   whether symbolic links are followed out of the session…
     background    true                 default  whether words are indexed for a moment after an answer
-    redact        not-a-terminal       default  when keys and tokens are left out
+    redact        not-a-terminal       default  when keys and tokens are redacted
     "#);
     assert_snapshot!(home.run(&["list", "--all"]), @r#"
     AGE  SESSION                               AGENT  MSGS  PROJECT  TITLE
