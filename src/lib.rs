@@ -41,11 +41,10 @@
 //! [`Snapshot`](index::Snapshot), a state of both stores that stays as it is while it is asked.
 //! Beside them [`session`] opens one session file, follows it and adds to it.
 //!
-//! Rooms: [`model`] plain data · [`mod@format`] how each agent's files are read · `source` which
-//! files there are and whether they changed · `catalogue` all SQL · `words` all full text ·
-//! `ingest` brings both up to the files · `query` answers · [`session`] one session, read and
-//! written as its agent does · [`traces`] what lies in an index directory · [`locations`] where
-//! agents keep their sessions · [`settings`] what the user has set.
+//! Also public: [`model`], the plain data of answers; [`mod@format`], how each agent's files are
+//! read; [`syntax`], the query language; [`index_files`], what lies in an index directory;
+//! [`locations`], where agents keep their sessions; [`settings`], what the user has set.
+//! `docs/architecture.md` draws the rooms and the main paths.
 //!
 //! The library prints nothing, reads no environment (but the current directory, where [`session`]
 //! or a [root](RootSpec) is given a relative path), starts no process, and opens session files

@@ -28,7 +28,7 @@ pub(super) struct Term {
 }
 
 impl Term {
-    /// What it takes in [`Postings::terms`].
+    /// What it takes in the table of terms.
     pub const BYTES: usize = 24;
 
     /// One that stands nowhere yet, and where its text is.

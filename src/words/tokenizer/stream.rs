@@ -4,7 +4,7 @@ use tantivy::tokenizer as api;
 
 use super::Segmenter;
 
-/// [`segment`] as tantivy calls it.
+/// `segment` as tantivy calls it.
 #[derive(Debug, Clone, Default)]
 pub struct WordTokenizer {
     segmenter: Segmenter,
