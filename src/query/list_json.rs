@@ -71,10 +71,12 @@ impl Snapshot<'_> {
         page: &ListPage,
         write: &mut dyn FnMut(&[&str]) -> std::io::Result<()>,
     ) -> Result<WrittenList, Error> {
-        let mut sessions = 0;
+        let (mut sessions, mut text) = (0, String::new());
         page.each(self.catalogue, |row| {
             sessions += 1;
-            let written = if page.scope.with_text || row.is_masked {
+            let mask = page.scope.mask;
+            let mut is_masked = || mask.is_some_and(|mask| row.is_masked(mask, &mut text));
+            let written = if page.scope.with_text || is_masked() {
                 let row = self.session_row(&page.scope, &row)?;
                 let json = serde_json::to_string(&row);
                 json.map_err(Into::into).and_then(|json| write(&[&json]))

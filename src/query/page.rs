@@ -10,7 +10,7 @@ use super::list::{ListRanking, ListScope, Rank, ResolvedDirs, canonical};
 use crate::catalogue::Catalogue;
 use crate::catalogue::rows::{RowSelection, head, said};
 use crate::error::Error;
-use crate::model::Sort;
+use crate::model::{Mask, Sort};
 use crate::query::Snapshot;
 
 /// What a list consists of: which sessions, in which order.
@@ -56,8 +56,18 @@ pub(super) struct Row<'a> {
     pub head: Cow<'a, str>,
     /// The rest of its JSON.
     pub json: &'a str,
-    /// Whether something in it must be made unreadable.
-    pub is_masked: bool,
+}
+
+impl Row<'_> {
+    /// Whether `mask` finds something in it. All that it looks through goes into `text`, at once.
+    pub fn is_masked(&self, mask: Mask, text: &mut String) -> bool {
+        text.clear();
+        for part in said(self.json) {
+            text.push_str(&part);
+            text.push('\n');
+        }
+        mask(text).is_some()
+    }
 }
 
 impl ListPage {
@@ -133,24 +143,16 @@ impl ListPage {
         if self.rows.is_empty() || catalogue.changes_kept()?.index_id != self.index_id {
             return Ok(());
         }
-        let mask = self.scope.mask;
-        for placed in &self.rows {
-            let Some(json) = catalogue.ready_json(placed.session)? else {
-                continue;
-            };
-            let is_masked = mask.is_some_and(|mask| {
-                let mut said = said(&json).into_iter().filter(|said| !said.is_empty());
-                said.any(|said| mask(&said).is_some())
-            });
+        let sessions = self.rows.iter().map(|row| row.session);
+        catalogue.each_ready_row(sessions, |at, json| {
+            let placed = &self.rows[at];
             tell(Row {
                 session: placed.session,
                 format: &self.root(placed).format,
                 head: self.head(placed)?,
-                json: &json,
-                is_masked,
-            })?;
-        }
-        Ok(())
+                json,
+            })
+        })
     }
 
     fn root(&self, row: &PositionedRow) -> &Root {
