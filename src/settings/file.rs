@@ -107,11 +107,11 @@ mod tests {
         };
         assert_eq!(
             wrong("\nrot = []\n"),
-            "1: unknown key `rot`; Some(\"did you mean `roots`? Known are index, roots, exclude, follow_links, background, redact\")"
+            "1: unknown key `rot`; Some(\"did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact\")"
         );
         assert_eq!(
             wrong("zzz = 1"),
-            "0: unknown key `zzz`; Some(\"known are index, roots, exclude, follow_links, background, redact\")"
+            "0: unknown key `zzz`; Some(\"known keys: index, roots, exclude, follow_links, background, redact\")"
         );
         assert_eq!(
             wrong("background = 1"),
