@@ -9,7 +9,7 @@ use crate::source::checkpoint::{Proof, hash, prove_blocks, tail_holds};
 /// by what was read of another one: nothing panics, and what is proven is the same in both.
 ///
 /// # Panics
-/// When it is not.
+/// When one of these does not hold.
 pub fn checkpoint(bytes: &[u8]) {
     let cut = bytes
         .first()

@@ -25,8 +25,8 @@ const FILES: [&str; 5] = [
 /// What lies in an index directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexFiles {
-    /// Everything of ours: files, and directories that hold nothing else. What is in a directory
-    /// comes before it.
+    /// Everything of ours: files, and directories that hold nothing else. The contents come before
+    /// their directory, so that they can be removed in order.
     pub ours: Vec<PathBuf>,
     /// Length of all these files in bytes.
     pub bytes: u64,

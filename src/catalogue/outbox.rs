@@ -6,8 +6,8 @@ use rusqlite::params;
 use super::open::{Catalogue, Error, step};
 use super::write::flag;
 
-/// Entries of one source that the words lack: of those from `first` to `last` the ones in which a
-/// tool answers (`answers` output), or all others (prose). So each entry is read once.
+/// Entries of one source that the words lack. Of the keys `first..=last` these are the tool results
+/// (`answers`), or all the others (prose). So each entry is read once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct OutboxItem {
@@ -96,9 +96,8 @@ impl Catalogue {
         ))
     }
 
-    /// The next work of one answers, about `bytes` of it and at least one item: prose before
-    /// output, newest sessions first. What would be left is taken as well if it is less than a
-    /// quarter of that.
+    /// The next items of one class, prose before output, newest sessions first: about `bytes` in
+    /// total, at least one item. If less than a quarter of that would be left, it is included.
     pub fn next_work(
         &self,
         bytes: u64,

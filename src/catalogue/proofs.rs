@@ -38,7 +38,7 @@ impl Catalogue {
     /// The sources of these roots that were read on by their tails since all their blocks were
     /// proven: all of them, or those that have not changed since then.
     pub fn unproven(&self, roots: &[i64], unchanged_since: Option<i64>) -> Result<Vec<i64>, Error> {
-        // Of no root SQLite makes a statement that needs no index.
+        // For an empty list SQLite plans without the index, and INDEXED BY would be an error.
         if roots.is_empty() {
             return Ok(Vec::new());
         }

@@ -180,10 +180,11 @@ struct Watch<'a> {
     full: Option<String>,
     /// Readers that wait until that is done.
     cookies: Vec<PathBuf>,
-    /// Files read within a tick of the clock after a change: those without a notification since,
-    /// and those with one.
+    /// Files read within a tick of the clock after a change.
     racy: BTreeSet<HintPath>,
+    /// Racy files that had no notification for a while since.
     rested: BTreeSet<HintPath>,
+    /// Files with a further notification that look as they did when they were read.
     doubted: BTreeSet<HintPath>,
     /// Files and folders that could not be read. No notification comes when they become readable.
     unreadable: u64,

@@ -139,8 +139,8 @@ impl WordsCache {
     }
 }
 
-/// Their last commit. Taken before opening: a commit meanwhile makes what is kept look older than
-/// it is.
+/// Identity of the last commit. Taken before opening, so that after a concurrent commit the words
+/// are opened once too often, never too rarely.
 fn stamp(directory: &Path) -> std::io::Result<Identity> {
     let commit = std::fs::metadata(directory.join("meta.json"))?;
     Ok(Identity::of(&commit))

@@ -16,7 +16,7 @@ use crate::source::place::bytes_at;
 
 /// Bytes of a source that go into the catalogue at once, about: bounds what a crash costs.
 pub const CHUNK_BYTES: u64 = 4 << 20;
-/// Bytes of rows that do: bounds memory, for where lines are short their rows are longer than they.
+/// The limit for the rows built from them: rows of short lines take more memory than the lines.
 const CHUNK_ROWS: usize = 4 << 20;
 
 /// What reading a file cost.

@@ -45,10 +45,11 @@ const WAITING_JOBS: usize = 8;
 /// Threads that add passages, at most.
 const MOST_ADDERS: usize = 4;
 
-/// Bytes of entries in one batch when there is no hurry and so many are owed, each counted as prose
-/// and as output: what a sync killed in the words stage has read in vain; a quarter more where
-/// nothing is left behind that. Each batch leaves a segment a thread (of many small passages some),
-/// and what segments share (the common words) is written in each; so of more there are larger ones.
+/// Bytes of entries in one batch when there is no hurry and the backlog has so many, each counted as
+/// prose and as output. That much is read in vain when a sync is killed in the words stage, and up
+/// to a quarter more if the batch finishes the backlog. Each batch creates one segment per thread
+/// (several, for many small passages), and common terms are repeated in each; so a large backlog
+/// gets larger batches.
 fn words_batch(owed: u64) -> u64 {
     let (least, most) = WORDS_BATCH;
     (owed / PART_OF_ALL).clamp(least, most)

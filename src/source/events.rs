@@ -63,7 +63,7 @@ impl Inbox {
             Ok(event) if event.need_rescan() => self.add(|told| {
                 told.everything = Some("the system could not report all changes".into());
             }),
-            // Somebody reads, this program first of all.
+            // Reads, most of them ours, change nothing.
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
             Ok(event) => self.add(|told| told.paths.extend(event.paths)),
             Err(error) => self.add(|told| told.everything = Some(error.to_string())),

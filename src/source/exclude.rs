@@ -105,7 +105,7 @@ impl Exclude {
 
     /// A fingerprint of the globs; `None` when there are none.
     pub(crate) fn fingerprint(&self) -> Option<i64> {
-        // What was left out by working directories and globs as they are written is other.
+        // The prefix makes it differ from those of versions that matched paths as written.
         let text = format!("links everywhere\n{}", self.globs.join("\n"));
         (!self.is_empty()).then(|| hash(text.as_bytes()).cast_signed())
     }

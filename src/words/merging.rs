@@ -140,7 +140,7 @@ fn most_bytes(segments: &[Size]) -> u64 {
     MOST_BYTES.max(all / PART_OF_ALL)
 }
 
-/// The first of these with no more bytes than these in all, but two of them at least.
+/// The longest prefix of `segments` of at most `most` bytes in total, but never fewer than two.
 fn up_to(most: u64, segments: &[&Size]) -> Vec<SegmentId> {
     let mut bytes = 0;
     let few = segments.iter().enumerate().take_while(|(at, segment)| {

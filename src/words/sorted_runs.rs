@@ -104,7 +104,7 @@ impl SortedRuns {
     }
 }
 
-/// Bytes of a file that others read at other places.
+/// A range of a file that several readers share.
 struct FileRange<'a> {
     file: &'a File,
     start: u64,
@@ -199,7 +199,7 @@ impl<'a, 'f> Terms<'a, 'f> {
         self.field.new_term(term, 1, true)
     }
 
-    /// Write the documents of a list of the term, which come after those before them.
+    /// Append a posting list of the current term. Its document numbers follow those already written.
     pub fn list(&mut self, list: &[u8]) {
         let mut numbers = Numbers(list);
         let Some(first) = numbers.next() else {

@@ -39,7 +39,7 @@ enum Done {
     Synced(Report),
     Indexed(Report),
     Proven(Report),
-    /// It is not for this watcher to do any more.
+    /// This watcher has to stop.
     Ended(WatchEnd),
 }
 

@@ -24,7 +24,8 @@ pub(super) struct LeafPath {
     /// Id of the next entry of the branch; `None`: that is the leaf.
     next: Option<Vec<u8>>,
     compacted: CompactionState,
-    /// On the branch between its last compaction and what that kept, as far as is known.
+    /// Entries of the branch between its last compaction and the first entry that it kept, while it
+    /// is not known whether that entry comes.
     pending: Vec<i64>,
     places: HashMap<i64, BranchPlace>,
     /// Hashes of the ids that were met. Two that collide cost an outline, never a wrong answer.
