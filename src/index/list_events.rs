@@ -35,12 +35,12 @@ impl Index {
     ///
     /// ```no_run
     /// use std::ops::ControlFlow;
-    /// use sessionary::{Config, Index, Listed, index::ListScope};
+    /// use sessionary::{Config, Index, ListEvent, index::ListScope};
     /// # fn main() -> Result<(), sessionary::Error> {
     /// # let config = Config::new("/tmp/index", vec![]);
     /// let scope = ListScope::default();
     /// let index = Index::open_listing(&config, &scope, &mut |listed| {
-    ///     if let Listed::Loaded { loaded, total } = listed {
+    ///     if let ListEvent::Loaded { loaded, total } = listed {
     ///         eprintln!("{loaded} of {total}");
     ///     }
     ///     ControlFlow::Continue(())
