@@ -146,7 +146,7 @@ CREATE TABLE _entries (
     taken_ms INTEGER                 -- time of the last entry before it in its source that has one; NULL where it has its own
 ) STRICT;
 
--- `_entries_id`, an index on ids, is made when the first full scan has ended: see `Catalogue::note_scan`.
+-- `_entries_id`, an index on ids, is made before the first words are indexed: see `Catalogue::index_ids`.
 
 -- What an entry calls, or answers. A call has what its answer says once that is there.
 CREATE TABLE _calls (

@@ -292,9 +292,9 @@ impl Index {
         Ok(answer)
     }
 
-    /// Run one SQL statement that only reads, on the public views, and give `each` its rows as SQLite
-    /// finds them; `preview(entry)` is masked by `mask`. An error of `each` ends it. A snapshot is
-    /// held until `each` has returned from the last row, so `each` should not block.
+    /// Run one SQL statement that only reads, on the public views, and give `each` its rows as
+    /// SQLite finds them; `preview(entry)` is masked by `mask`. An error of `each` ends it. A
+    /// snapshot is held until `each` has returned from the last row, so `each` should not block.
     pub fn sql_each(
         &self,
         query: &str,

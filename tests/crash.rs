@@ -5,7 +5,8 @@
 //! for the words. So the bytes of the two stages are counted apart, and for each of them
 //!
 //! ```text
-//! bytes read by all processes of a round ≤ 1.3 × what the stage reads undisturbed + kills in that stage × one batch
+//! bytes read by all processes of a round
+//!   ≤ 1.3 × what the stage reads undisturbed + kills in that stage × one batch
 //! ```
 //!
 //! where one batch is what is promised: [`catalogue_batch`], [`words_batch`] or, in every other
@@ -46,7 +47,7 @@ const SMALL_WORDS_BATCH: u64 = 1 << 20;
 /// it sent when there was hardly room.
 fn catalogue_batch() -> u64 {
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    (16 << 20) + (24 << 20) + 2 * threads * (4 << 20)
+    (64 << 20) + (24 << 20) + 2 * threads * (4 << 20)
 }
 
 /// Bytes of entries in one batch of the words when there is no hurry and so many are owed.

@@ -8,7 +8,8 @@
 //! has had:
 //!
 //! ```sh
-//! SESSIONARY_SEED=$(date +%s) SESSIONARY_HISTORIES=3000 cargo test --release a_history -- --nocapture
+//! SESSIONARY_SEED=$(date +%s) SESSIONARY_HISTORIES=3000 \
+//!   cargo test --release a_history -- --nocapture
 //! ```
 
 #[path = "histories/bytes.rs"]

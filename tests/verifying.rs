@@ -4,7 +4,8 @@
 //! 200 of them by default; more, and with other moments:
 //!
 //! ```sh
-//! SESSIONARY_VERIFIES=5000 SESSIONARY_SEED=$(date +%s) cargo test --release verify_beside_writers -- --nocapture
+//! SESSIONARY_VERIFIES=5000 SESSIONARY_SEED=$(date +%s) \
+//!   cargo test --release verify_beside_writers -- --nocapture
 //! ```
 
 use std::collections::BTreeSet;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 
 /// A row of such a list.
 #[derive(Debug)]

@@ -6,7 +6,8 @@
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::write::key_range;
 
 /// How many entries are searched for the answer to a call, because the search has to end somewhere.

@@ -7,7 +7,8 @@ use rusqlite::params;
 
 use super::entries::in_file;
 use super::entries::{ENTRY, SEARCHED, StoredEntry, stored_entry};
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::write::{ARRIVAL_BITS, flag, key_range};
 use crate::source::identity::Identity;
 

@@ -2,7 +2,8 @@
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use crate::model::{Change, ChangeKind};
 
 /// Changes kept for those who poll.

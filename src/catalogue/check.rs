@@ -1,6 +1,7 @@
 //! Does every row belong to something?
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 
 impl Catalogue {
     /// Rows that belong to nothing.

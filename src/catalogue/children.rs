@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::counted::UsageRow;
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::write::EntryRow;
 use crate::model::{Call, Compaction, FileTouch, Label, Run, Usage};
 

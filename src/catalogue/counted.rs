@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::write::{EntryRow, key_range};
 use crate::model::{Facts, Usage};
 use crate::source::checkpoint::hash;

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::open::{Catalogue, Error, MIGRATIONS};
+use super::error::Error;
+use super::open::{Catalogue, MIGRATIONS};
 use super::wal::beside;
 use crate::private;
 use crate::source::identity::file_at;

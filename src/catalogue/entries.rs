@@ -6,7 +6,8 @@ use std::vec::IntoIter;
 
 use rusqlite::{Row, params};
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::write::key_range;
 
 /// Kinds of entries that are on no branch.

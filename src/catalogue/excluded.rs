@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error, step};
+use super::error::Error;
+use super::open::{Catalogue, step};
 use crate::source::fingerprints::DirectoryFingerprint;
 use crate::source::identity::Identity;
 

@@ -5,7 +5,8 @@ use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
 use super::entries::BESIDE;
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::read::{SESSION, StoredSession, numbers, stored_session};
 use super::write::key_range;
 

@@ -10,6 +10,7 @@ pub mod children;
 mod counted;
 mod damage;
 pub mod entries;
+mod error;
 pub mod excluded;
 pub mod filter_columns;
 mod folders;
@@ -34,7 +35,8 @@ mod wal;
 pub mod write;
 
 pub use damage::files;
-pub use open::{APPLICATION_ID, CONTRACT_VERSION, Catalogue, Error, GENERATION, PATIENCE};
+pub use error::Error;
+pub use open::{APPLICATION_ID, CONTRACT_VERSION, Catalogue, GENERATION, PATIENCE};
 pub use raw::Preview;
 pub use refusal::RefusalCause;
 pub use sql::{Rows, SqlPart};

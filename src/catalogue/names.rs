@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use rusqlite::{Row, params};
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::read::{SESSION, StoredSession, numbers, stored_session};
 
 impl Catalogue {

@@ -3,7 +3,8 @@
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use crate::model::StoredRoot;
 use crate::source::discover::ForeignFile;
 use crate::source::identity::{FileId, Identity};
@@ -172,16 +173,8 @@ impl Catalogue {
     ///
     /// A scan that changed nothing moves the time by whole hours only: a look must not cost a
     /// write, for which a disk is waited.
-    ///
-    /// The first one makes the index by which entries are found by their ids. Kept up while an empty
-    /// catalogue is filled, it would cost six times as much, a quarter of the time until the first
-    /// list.
     pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
-        let was_scanned = self.was_scanned()?;
         self.with(|c| {
-            if !was_scanned {
-                c.execute_batch(INDEX_IDS)?;
-            }
             c.execute(
                 "UPDATE _store SET last_scan_ms = ?1 WHERE ?2 OR last_scan_ms IS NULL OR last_scan_ms < ?1 - ?3",
                 params![now_ms, changed, SCAN_NOTED_MS],
@@ -191,6 +184,14 @@ impl Catalogue {
                 false => Ok(()),
             }
         })
+    }
+
+    /// Make the index by which entries are found by their ids, unless it is there. Until then they
+    /// are looked for among all entries, which takes some 20 ms at 300,000. Nobody who waits for a
+    /// first list waits for this; kept up while an empty catalogue is filled, it would cost six
+    /// times as much.
+    pub fn index_ids(&self) -> Result<(), Error> {
+        self.execute(INDEX_IDS, []).map(drop)
     }
 
     /// Only the identity of an unchanged source moved (touched, or racy before).

@@ -3,7 +3,8 @@
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error, step};
+use super::error::Error;
+use super::open::{Catalogue, step};
 use super::write::flag;
 
 /// Entries of one source that the words lack. Of the keys `first..=last` these are the tool results

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::read::{KNOWN, known, numbers};
 use crate::source::checkpoint::{NO_REVISION, ReadState};
 use crate::source::identity::Identity;
@@ -67,8 +68,8 @@ impl Catalogue {
     }
 
     /// Note in one transaction that all blocks of these sources are as they were when they were
-    /// read. A source is left out if its identity is no longer the given one: then it was read again
-    /// since.
+    /// read. A source is left out if its identity is no longer the given one: then it was read
+    /// again since.
     pub fn note_all_proven(&self, proven: &[(i64, Identity)]) -> Result<(), Error> {
         self.begin()?;
         let note = |(source, identity): &(i64, Identity)| match self.stored(*source)? {

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rusqlite::functions::{Context, FunctionFlags};
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use crate::source::checkpoint::hash;
 use crate::source::place::bytes_at;
 

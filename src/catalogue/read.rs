@@ -6,7 +6,8 @@ use std::vec::IntoIter;
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::entries::in_file;
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use crate::format::resume;
 use crate::model::SessionRow;
 use crate::source::checkpoint::{Proof, ReadState};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{ErrorCode, ffi};
 
-use super::open::Error;
+use super::error::Error;
 
 /// Why the system refuses to read or write the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use memchr::memmem::Finder;
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::read::{SESSION, stored_session};
 use crate::model::{SessionRow, Sort};
 use crate::source::checkpoint::hash;

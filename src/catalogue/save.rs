@@ -4,7 +4,8 @@
 use std::io::{Error as IoError, ErrorKind};
 use std::path::Path;
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 
 impl Catalogue {
     /// Write all of it as of now into a new file `to`, without WAL and free pages, readable by its

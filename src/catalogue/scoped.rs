@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rusqlite::params;
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::read::{KNOWN, StoredSource, known};
 use crate::source::discover::ForeignFile;
 use crate::source::fingerprints::parent;

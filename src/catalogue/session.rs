@@ -7,7 +7,8 @@ use std::path::Path;
 use rusqlite::{OptionalExtension, ToSql, params};
 
 use super::counted::Change;
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::write::{flag, key_range};
 use crate::format::json::Collation;
 use crate::format::{Format, ListOrder, Shape, SourceFacts};

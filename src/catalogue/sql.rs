@@ -12,7 +12,8 @@ use rusqlite::{Connection, Statement};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 use super::raw::{Preview, SharedEntryReader};
 
 /// What the refusal of a statement says.

@@ -8,14 +8,31 @@
 
 use std::collections::BTreeSet;
 
-use super::open::{Catalogue, Error};
-use super::write::{key_range, runs};
+use super::error::Error;
+use super::open::Catalogue;
+use super::write::{ARRIVAL_BITS, key_range};
 
 /// Entries of a block: `1 << BLOCK_BITS`. The views know it too.
 const BLOCK_BITS: i64 = 8;
 
 /// Blocks whose sums are out of date.
 pub(super) type DirtyBlocks = BTreeSet<i64>;
+
+/// Ranges that hold these blocks, and where one session follows another what is between them: the
+/// sums of a hundred new sessions are made by one statement, not by a hundred. To make more sums
+/// than have to be made is never wrong.
+fn ranges(blocks: &DirtyBlocks) -> Vec<(i64, i64)> {
+    const SESSION_BITS: i64 = ARRIVAL_BITS as i64 - BLOCK_BITS;
+    let next_session = |block: i64| ((block >> SESSION_BITS) + 1) << SESSION_BITS;
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
+    for &block in blocks {
+        match ranges.last_mut() {
+            Some((_, last)) if block == *last + 1 || block == next_session(*last) => *last = block,
+            _ => ranges.push((block, block)),
+        }
+    }
+    ranges
+}
 
 /// What `_usage_sums` holds of some entries. Sums are kept per quarter of an hour, because in every
 /// time zone days begin at a full quarter. A file may claim any number, and SQLite fails when a sum
@@ -92,7 +109,7 @@ impl Catalogue {
     pub(super) fn sum_up(&self) -> rusqlite::Result<()> {
         let c = &self.connection;
         let mut days = 0;
-        for (first, last) in runs(self.touched.take().into_iter()) {
+        for (first, last) in ranges(&self.touched.take()) {
             let keys = [first << BLOCK_BITS, ((last + 1) << BLOCK_BITS) - 1];
             for (table, sums) in [("_usage_sums", USAGE), ("_call_sums", CALLS)] {
                 c.prepare_cached(&format!(

@@ -1,7 +1,8 @@
 //! Which values do entries have that filters name? Told from all rows: for answers that found
 //! nothing.
 
-use super::open::{Catalogue, Error};
+use super::error::Error;
+use super::open::Catalogue;
 
 /// What entries have one of, or several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

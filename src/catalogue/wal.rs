@@ -9,8 +9,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::error::Error;
 use super::locks;
-use super::open::{Catalogue, Error};
+use super::open::Catalogue;
 
 /// Bytes of WAL that are always allowed.
 pub const WAL_BYTES: u64 = 64 << 20;

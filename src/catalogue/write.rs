@@ -4,8 +4,9 @@ use rusqlite::{OptionalExtension, params};
 
 use super::counted::{self, Change};
 use super::entries::in_file;
+use super::error::Error;
 pub use super::insert::EntryRows;
-use super::open::{Catalogue, Error};
+use super::open::Catalogue;
 use crate::format::{Format, Shape};
 pub(crate) use crate::model::ARRIVAL_BITS;
 use crate::model::{Facts, Fold, SourcePart};

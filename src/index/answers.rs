@@ -167,8 +167,8 @@ impl Index {
         self.ask(|snapshot| snapshot.show(session, scope))
     }
 
-    /// Give `each` a session's transcript piece by piece. An error of `each` ends it. The snapshot is
-    /// held until `each` has returned from the last piece, so `each` should not block.
+    /// Give `each` a session's transcript piece by piece. An error of `each` ends it. The snapshot
+    /// is held until `each` has returned from the last piece, so `each` should not block.
     ///
     /// # Errors
     /// As [`Index::show`], before the first piece.
@@ -233,8 +233,8 @@ impl Index {
         self.ask(|snapshot| snapshot.tree(session, scope))
     }
 
-    /// Give `each` a session's tree piece by piece. An error of `each` ends it. The snapshot is held
-    /// until `each` has returned from the last piece, so `each` should not block.
+    /// Give `each` a session's tree piece by piece. An error of `each` ends it. The snapshot is
+    /// held until `each` has returned from the last piece, so `each` should not block.
     ///
     /// # Errors
     /// As [`Index::tree`], before the first piece.

@@ -1,6 +1,6 @@
 //! What if the bytes of a session file have changed, but its size and times have not? A reader that
-//! comes upon such bytes condemns the source, and it is read again from its first byte. Changes that
-//! no reader comes upon are found by comparing every block with its proof.
+//! comes upon such bytes condemns the source, and it is read again from its first byte. Changes
+//! that no reader comes upon are found by comparing every block with its proof.
 
 use std::time::{Duration, Instant};
 

@@ -118,8 +118,8 @@ impl Indexer {
     }
 
     /// Open an index that exists already; `None` if there is none. It waits only a moment for a
-    /// watcher's turn to end. This is meant for programs that have just written a session: a running
-    /// watcher is notified of that anyway.
+    /// watcher's turn to end. This is meant for programs that have just written a session: a
+    /// running watcher is notified of that anyway.
     pub fn open_existing(config: &Config) -> Result<Option<Indexer>, Error> {
         match config.catalogue_path().exists() {
             true => Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {}).map(Some),

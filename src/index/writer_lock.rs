@@ -62,7 +62,8 @@ pub(crate) const WHILE: WaitPolicy = WaitPolicy {
     statements: catalogue::PATIENCE,
 };
 /// How long the watcher waits: as long as any writer for the lock, but only briefly for a catalogue
-/// that another program keeps locked. It tries again later and keeps nobody from the index meanwhile.
+/// that another program keeps locked. It tries again later and keeps nobody from the index
+/// meanwhile.
 pub(crate) const WATCHING: WaitPolicy = WaitPolicy {
     statements: BRIEFLY,
     ..WHILE

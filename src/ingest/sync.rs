@@ -31,7 +31,7 @@ const ENTRIES_A_TRANSACTION: u64 = 20_000;
 /// newest sessions.
 const ENTRIES_FIRST: u64 = 500;
 /// Bytes of sources in one transaction, about: bounds what a crash costs.
-const BYTES_A_TRANSACTION: u64 = 16 << 20;
+const BYTES_A_TRANSACTION: u64 = 64 << 20;
 /// Bytes of sources, or of their rows where those are more, that are on their way to the writer:
 /// enough to read on while it waits for the disk, and enough for it while a large file is read.
 const BYTES_IN_FLIGHT: u64 = 6 * CHUNK_BYTES;
@@ -562,6 +562,6 @@ mod tests {
     #[test]
     fn a_killed_sync_has_read_no_more_in_vain_than_is_promised() {
         let sizes = [BYTES_A_TRANSACTION, BYTES_IN_FLIGHT, CHUNK_BYTES];
-        assert_eq!(sizes, [16 << 20, 24 << 20, 4 << 20]);
+        assert_eq!(sizes, [64 << 20, 24 << 20, 4 << 20]);
     }
 }

@@ -45,11 +45,11 @@ const WAITING_JOBS: usize = 8;
 /// Threads that add passages, at most.
 const MOST_ADDERS: usize = 4;
 
-/// Bytes of entries in one batch when there is no hurry and the backlog has so many, each counted as
-/// prose and as output. That much is read in vain when a sync is killed in the words stage, and up
-/// to a quarter more if the batch finishes the backlog. Each batch creates one segment per thread
-/// (several, for many small passages), and common terms are repeated in each; so a large backlog
-/// gets larger batches.
+/// Bytes of entries in one batch when there is no hurry and the backlog has so many, each counted
+/// as prose and as output. That much is read in vain when a sync is killed in the words stage, and
+/// up to a quarter more if the batch finishes the backlog. Each batch creates one segment per
+/// thread (several, for many small passages), and common terms are repeated in each; so a large
+/// backlog gets larger batches.
 fn words_batch(owed: u64) -> u64 {
     let (least, most) = WORDS_BATCH;
     (owed / PART_OF_ALL).clamp(least, most)
@@ -108,6 +108,7 @@ pub fn index_words(
     if pace.budget.is_none() {
         catalogue.keep_more_pages()?;
     }
+    catalogue.index_ids()?;
     let mut add = |done, report: &mut Report| {
         add_owed(catalogue, directory, formats, pace, done, progress, report)
     };

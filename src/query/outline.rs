@@ -49,8 +49,8 @@ impl Snapshot<'_> {
     /// The outline of a session.
     ///
     /// Ids resolve to the last entry with that id. Entries form one line where none that the agent
-    /// sees has an id (v1, clido), where the format is linear, and where
-    /// [ids do not count](crate::format::Format::is_one_line). In a line too nothing goes on from what the
+    /// sees has an id (v1, clido), where the format is linear, and where [ids do not
+    /// count](crate::format::Format::is_one_line). In a line too nothing goes on from what the
     /// agent does not see.
     pub(super) fn outline(
         &self,

@@ -35,8 +35,8 @@ pub struct WordsLock {
 }
 
 impl WordsLock {
-    /// Take the lock; the folder is created when missing. If another process holds the lock, wait for
-    /// it no longer than `patience`.
+    /// Take the lock; the folder is created when missing. If another process holds the lock, wait
+    /// for it no longer than `patience`.
     ///
     /// # Errors
     /// [`WordsError::Busy`] after that time.

@@ -15,8 +15,9 @@ use super::tokenizer::Segmenter;
 const BLOCK: usize = 256;
 /// Bytes of a slot of the table.
 const SLOT: usize = 8;
-/// Bytes of room that a table has from the beginning, for the sake of memory: allocators map as much as that apart and give
-/// it back as a whole (glibc from 32 MB on, whatever it has seen), and what is never written takes none.
+/// Bytes of room that a table has from the beginning, for the sake of memory: allocators map as
+/// much as that apart and give it back as a whole (glibc from 32 MB on, whatever it has seen), and
+/// what is never written takes none.
 const ROOM: usize = 40 << 20;
 /// Where more bytes than these are cleared, their memory is given back.
 const KEPT: usize = 64 << 20;

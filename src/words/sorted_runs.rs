@@ -199,7 +199,8 @@ impl<'a, 'f> Terms<'a, 'f> {
         self.field.new_term(term, 1, true)
     }
 
-    /// Append a posting list of the current term. Its document numbers follow those already written.
+    /// Append a posting list of the current term. Its document numbers follow those already
+    /// written.
     pub fn list(&mut self, list: &[u8]) {
         let mut numbers = Numbers(list);
         let Some(first) = numbers.next() else {

@@ -6,7 +6,8 @@
 //! `SESSIONARY_SEED=N` replays what writers did, not when the signal came; a long run:
 //!
 //! ```sh
-//! SESSIONARY_SEED=$(date +%s) SESSIONARY_KILLED=400 cargo test --release killed_histories -- --nocapture
+//! SESSIONARY_SEED=$(date +%s) SESSIONARY_KILLED=400 \
+//!   cargo test --release killed_histories -- --nocapture
 //! ```
 
 use std::cell::RefCell;

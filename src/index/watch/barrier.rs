@@ -276,8 +276,8 @@ impl ReaderFence {
         }
     }
 
-    /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`. Whether
-    /// that is reached, and the watcher still vouches for all roots of `config`.
+    /// Wait until all that is on disk now is in the catalogue, but no longer than `patience`.
+    /// Whether that is reached, and the watcher still vouches for all roots of `config`.
     pub fn vouches(&self, config: &Config, patience: Duration) -> bool {
         self.state.covers(config)
             && self.ask(patience).is_some()
