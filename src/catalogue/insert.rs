@@ -14,10 +14,6 @@ use super::counted::UsageRow;
 use super::write::{Entries, EntryRow, flag};
 use crate::model::Call;
 
-/// Rows that one statement inserts, where there are so many: finding the end of the table and
-/// starting a statement cost as much as a row.
-const ROWS_A_STATEMENT: usize = 16;
-
 /// Bytes of entries that one outbox row stands for, about: batches are made of whole rows.
 const OUTBOX_BYTES: i64 = 2 << 20;
 
@@ -326,40 +322,28 @@ impl Table {
         self.values[place + 1..place + 9].copy_from_slice(&number.to_le_bytes());
     }
 
+    /// Row by row: a statement of many rows may have to be undone by itself, so SQLite copies each
+    /// page before it changes, which takes as long as starting a statement for each row.
     fn run(&self, to: &Connection, first: i64, source: i64) -> rusqlite::Result<()> {
         let mut values = Values {
             rest: &self.values,
             first,
             source,
         };
-        let (mut many, mut one) = (None, None);
-        let mut left = self.rows;
-        while left > 0 {
-            let (statement, rows) = if left >= ROWS_A_STATEMENT {
-                (&mut many, ROWS_A_STATEMENT)
-            } else {
-                (&mut one, 1)
-            };
-            let statement = match statement {
-                Some(open) => open,
-                None => statement.insert(to.prepare_cached(&self.sql(rows))?),
-            };
-            for parameter in 1..=rows * self.columns {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let marks = vec!["?"; self.columns].join(",");
+        let insert = format!("INSERT INTO {} VALUES ({marks})", self.name);
+        let mut statement = to.prepare_cached(&insert)?;
+        for _ in 0..self.rows {
+            for parameter in 1..=self.columns {
                 let value = values.next().unwrap_or(ValueRef::Null);
                 statement.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))?;
             }
             statement.raw_execute()?;
-            left -= rows;
         }
         Ok(())
-    }
-
-    /// `OR FAIL`: what a failed statement has inserted need not be undone by itself, because the
-    /// whole transaction is; so SQLite keeps no journal of each statement.
-    fn sql(&self, rows: usize) -> String {
-        let row = format!("({})", vec!["?"; self.columns].join(","));
-        let rows = vec![row; rows].join(",");
-        format!("INSERT OR FAIL INTO {} VALUES {rows}", self.name)
     }
 }
 
