@@ -1,9 +1,11 @@
 //! Is what somebody has in mind found first, with nothing indexed and with everything?
 
-use sessionary::{Config, RootSpec};
+use sessionary::{Config, Freshness, Index, Indexer, RootSpec};
 
 #[path = "../benches/relevance.rs"]
 mod judged;
+#[path = "../benches/remembered.rs"]
+mod remembered;
 
 /// What the queries reached when this was written, less a little for what is a matter of taste.
 const NDCG: f64 = 0.90;
@@ -42,4 +44,36 @@ fn judged_queries_find_their_target() {
     let agreement = judged::agreement(&nothing, &all).unwrap();
     eprintln!("agreement: {agreement}");
     assert!(agreement >= AGREEMENT, "{agreement}");
+}
+
+/// What the ranking reached when this was written: MRR.
+const REMEMBERED: [(remembered::Kind, f64); 4] = [
+    (remembered::Kind::Whole, 0.47),
+    (remembered::Kind::Three, 0.48),
+    (remembered::Kind::Word, 1.0),
+    (remembered::Kind::Artefact, 1.0),
+];
+
+#[test]
+fn a_few_remembered_words_find_the_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = folder.path().join("sessions");
+    let queries = remembered::write(&sessions).unwrap();
+    assert!(queries.len() >= 150);
+    let root = RootSpec {
+        agent: "pi".to_owned(),
+        format: "pi".to_owned(),
+        path: sessions,
+        label: None,
+        flat: false,
+        why: "a test".to_owned(),
+    };
+    let config = Config::new(folder.path().join("index"), vec![root]);
+    Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
+    let index = Index::open(&config, Freshness::AsCommitted).unwrap();
+    let figures = remembered::measure(&index, &queries).unwrap();
+    eprintln!("{figures:#?}");
+    for (kind, mrr) in REMEMBERED {
+        assert!(figures[&kind].mrr >= mrr, "{kind:?}: {:?}", figures[&kind]);
+    }
 }
