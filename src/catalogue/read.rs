@@ -1,5 +1,6 @@
 //! Every SELECT that answers a question.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::vec::IntoIter;
 
@@ -138,6 +139,15 @@ impl ProblemsOfSource<'_> {
 }
 
 impl Catalogue {
+    /// How many messages each session has.
+    pub fn message_counts(&self) -> Result<HashMap<u64, u32>, Error> {
+        let sql = "SELECT session, messages FROM _sessions WHERE path <> ''";
+        let counts: Vec<(u64, u32)> = self.all(sql, [], |r| {
+            Ok((r.get::<_, i64>(0)?.cast_unsigned(), r.get(1)?))
+        })?;
+        Ok(counts.into_iter().collect())
+    }
+
     /// Take one snapshot for all that follows, until [`Catalogue::end_snapshot`]. For
     /// [`Index::snapshot`](crate::Index::snapshot), which is how questions are asked.
     pub fn snapshot(&self) -> Result<(), Error> {

@@ -184,6 +184,8 @@ struct Search<'a> {
     query: &'a syntax::Query,
     scope: &'a SearchScope,
     shown: &'a SeenHits,
+    /// Whether sessions are ranked as wholes, by any of the words.
+    ranks_sessions: bool,
     /// The words, once they were asked for.
     found: OnceCell<Rc<WordsState>>,
     progress: RefCell<&'a mut dyn FnMut(Event)>,
@@ -204,6 +206,7 @@ impl<'a> Search<'a> {
             query,
             scope,
             shown,
+            ranks_sessions: ranks_sessions(query, scope),
             found: found.map_or_else(OnceCell::new, |found| OnceCell::from(Rc::new(found))),
             progress: RefCell::new(progress),
         }
@@ -335,7 +338,7 @@ impl<'a> Search<'a> {
             let mut counted = self.counted(asked, &asked.here, &found)?;
             let mut page = Page::new(self, asked, &counted, order, limit);
             loop {
-                let all = found.hits.len() >= found.total;
+                let all = found.hits.len() < want || found.hits.len() >= found.total;
                 let full = page.take(&found.hits, all)?;
                 if full || all {
                     break;
@@ -380,12 +383,25 @@ impl<'a> Search<'a> {
     }
 }
 
+/// Whether a query is a few plain words, by which sessions are ranked as wholes.
+fn ranks_sessions(query: &syntax::Query, scope: &SearchScope) -> bool {
+    let [only] = query.alternatives.as_slice() else {
+        return false;
+    };
+    let is_word = |expr: &Expr| matches!(expr, Expr::Word(_) | Expr::Prefix(_));
+    let are_words = match &only.expr {
+        Some(Expr::And(words)) => words.iter().all(is_word),
+        _ => false,
+    };
+    are_words && !scope.flat && !scope.newest_first
+}
+
 /// What passages must say for each alternative of a query.
 fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
     let alternatives = query.alternatives.iter();
     alternatives
         .map(|one| match &one.expr {
-            Some(expr) if scope.any => Some(relax::any(expr)),
+            Some(expr) if scope.any || ranks_sessions(query, scope) => Some(relax::any(expr)),
             expr => expr.clone(),
         })
         .collect()

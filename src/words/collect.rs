@@ -34,7 +34,7 @@ pub(super) struct MatchLimits<'a> {
 }
 
 impl MatchLimits<'_> {
-    fn is_gone(&self, key: u64, class: Class) -> bool {
+    pub(super) fn is_gone(&self, key: u64, class: Class) -> bool {
         is_within(self.dead, key) || is_within(self.covered[class as usize], key)
     }
 }

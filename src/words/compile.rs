@@ -284,6 +284,21 @@ impl Compiled {
         self.node_score(&self.root, times, norm, weights)
     }
 
+    /// The scores of the members of an `Or`, as [`Compiled::score`] gives them.
+    pub fn member_scores(
+        &self,
+        times: &[u32],
+        norm: u8,
+        weights: &[Option<Bm25Weight>],
+    ) -> Vec<Option<Score>> {
+        let members = match &self.root {
+            Node::Any(members) => members.as_slice(),
+            root => std::slice::from_ref(root),
+        };
+        let score = |node| self.node_score(node, times, norm, weights);
+        members.iter().map(score).collect()
+    }
+
     fn leaf_score(
         &self,
         number: usize,
@@ -393,7 +408,7 @@ fn any_of(mut members: Vec<Node>) -> Node {
 }
 
 /// All passages of one class.
-fn all_of(class: Class, fields: &Fields) -> Box<dyn Query> {
+pub(super) fn all_of(class: Class, fields: &Fields) -> Box<dyn Query> {
     unscored(term_query(
         Term::from_field_u64(fields.class, class as u64),
         IndexRecordOption::Basic,

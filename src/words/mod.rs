@@ -28,6 +28,7 @@ mod schema;
 mod scope;
 mod search;
 mod segment;
+mod sessions;
 mod sorted_runs;
 mod statistics;
 mod streamed_file;
@@ -54,6 +55,7 @@ pub use scope::{Facts, Scope, TimeRange, ValueFilter};
 #[cfg(test)]
 pub use search::search;
 pub use search::{Answer, Hit, Order, SearchSource, Words, search_any};
+pub use sessions::{HITS_A_SESSION, SessionLengths, search_sessions};
 pub use write::{Adder, AdderReport, WordsWriter};
 
 #[cfg(test)]

@@ -66,6 +66,13 @@ impl ValueFilter<'_> {
 }
 
 impl Scope<'_> {
+    /// Whether anything is asked that is a term of the index, besides words.
+    pub(super) fn has_terms(&self) -> bool {
+        let picks = [self.kinds, self.roles, self.tools];
+        let asks = |pick: &ValueFilter<'_>| !pick.any.is_empty() || !pick.none.is_empty();
+        picks.iter().any(asks) || self.error.is_some()
+    }
+
     /// Whether the answer is still wanted.
     pub fn is_wanted(&self) -> bool {
         self.wanted.is_none_or(|wanted| wanted())

@@ -282,7 +282,7 @@ fn search_side(
 }
 
 /// Add the parts of the scope that are terms of the index.
-fn restrict(
+pub(super) fn restrict(
     query: Box<dyn Query>,
     scope: &Scope<'_>,
     fields: &Fields,

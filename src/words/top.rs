@@ -61,7 +61,7 @@ impl StandingCursor {
 /// between segments.
 const STEP: f32 = 1.0 / 1024.0;
 
-fn rounded(score: f32) -> f32 {
+pub(super) fn rounded(score: f32) -> f32 {
     (score / STEP).round() * STEP
 }
 

@@ -1,7 +1,7 @@
 //! What is searched, and where? Each alternative of a query is asked of the words on disk and of
 //! all the text that they lack.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Search;
 use super::counted::MatchCounts;
@@ -13,8 +13,8 @@ use crate::model::Expr;
 use crate::query::filter::FilteredEntries;
 use crate::syntax::{Filters, Names};
 use crate::words::{
-    self, Facts, Matcher, Order, Overlay, Scan, Scope, SearchSource, TimeRange, ValueFilter,
-    search_any,
+    self, Facts, Matcher, Order, Overlay, Scan, Scope, SearchSource, SessionLengths, TimeRange,
+    ValueFilter, search_any, search_sessions,
 };
 
 /// The entries that filters leave.
@@ -50,6 +50,10 @@ pub(super) struct CompiledSearch<'a> {
     /// Of all directories.
     pub everywhere: Vec<SearchSource<'a>>,
     matchers: Vec<Option<Matcher>>,
+    /// The words by which sessions are ranked as wholes, where they are.
+    words: Option<&'a [Expr]>,
+    /// Messages of each session.
+    lengths: HashMap<u64, u32>,
     /// Finds what any of them looks for; `None` where one takes all text.
     marks: Option<Matcher>,
     /// Sources that could not be read, or hold other bytes by now.
@@ -59,7 +63,16 @@ pub(super) struct CompiledSearch<'a> {
 impl CompiledSearch<'_> {
     /// The passages that match, or may match.
     pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
-        Ok(search_any(&self.here, order, most)?)
+        let (Some(words), [side], Order::Ranked) = (self.words, self.here.as_slice(), order) else {
+            return Ok(search_any(&self.here, order, most)?);
+        };
+        let messages: u64 = self.lengths.values().map(|count| u64::from(*count)).sum();
+        let lengths = SessionLengths {
+            sessions: self.lengths.len() as u64,
+            of: &|session| self.lengths.get(&session).copied().unwrap_or(0),
+            mean: messages as f32 / self.lengths.len().max(1) as f32,
+        };
+        Ok(search_sessions(side, words, &lengths, most)?)
     }
 
     /// What to highlight.
@@ -168,7 +181,17 @@ impl<'a> Search<'a> {
             },
             ..*source
         });
+        let words = match questions {
+            [only] if self.ranks_sessions => only.expr.and_then(words_of),
+            _ => None,
+        };
+        let lengths = match words {
+            Some(_) => self.catalogue.message_counts()?,
+            None => HashMap::new(),
+        };
         then(&CompiledSearch {
+            words,
+            lengths,
             everywhere: everywhere.collect(),
             matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
             marks: marks_of_several(questions),
@@ -295,5 +318,13 @@ fn pick(names: &Names) -> ValueFilter<'_> {
     ValueFilter {
         any: &names.any,
         none: &names.none,
+    }
+}
+
+/// The words of which a session may hold any.
+fn words_of(expr: &Expr) -> Option<&[Expr]> {
+    match expr {
+        Expr::Or(words) => Some(words),
+        _ => None,
     }
 }
