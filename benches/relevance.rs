@@ -236,7 +236,7 @@ fn ask(index: &Index, query: &str, limit: usize) -> Result<SearchAnswer, session
     let scope = SearchScope {
         limit,
         now_ms: NOW,
-        flat: true,
+        passages: std::env::var_os("PASSAGES").is_some(),
         ..SearchScope::default()
     };
     index.search(query, &scope)

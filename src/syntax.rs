@@ -1,7 +1,8 @@
 //! What does the user's query say? Text in, expression and filters out.
 //!
 //! ```text
-//! foo bar, foo AND bar   both, in one passage          "foo bar"    next to each other
+//! foo bar                sessions that hold them       +foo bar      not without the first
+//! foo AND bar            both, in one passage          "foo bar"    next to each other
 //! foo OR bar             either; binds less than AND   -foo, NOT foo   not in that passage
 //! (a OR b) c             groups                        foo*         words that begin so
 //! foo~                   words one edit away           *foo*        any part of the text
@@ -38,10 +39,22 @@ use word::word;
 pub struct Query {
     /// At least one. There are several only where filters stand beside an OR.
     pub alternatives: Vec<Alternative>,
+    /// The words, where it is nothing but two or more plain ones and filters: somebody remembers a
+    /// session by them.
+    pub words: Vec<RememberedWord>,
     /// The values of filters, as they were typed.
     pub typed: Vec<FilterValue>,
     /// What may have been meant otherwise.
     pub notes: Vec<String>,
+}
+
+/// One of several plain words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RememberedWord {
+    /// What it asks for.
+    pub expr: Expr,
+    /// Whether a session must hold it, because a `+` stands before it.
+    pub is_demanded: bool,
 }
 
 /// A value of a filter.
@@ -257,9 +270,35 @@ pub fn parse(text: &str, now: Now) -> Result<Query, SyntaxError> {
     };
     Ok(Query {
         alternatives: alternatives(&tree, now)?,
+        words: plain_words(&lexemes).unwrap_or_default(),
         typed: parser.typed,
         notes: parser.notes,
     })
+}
+
+/// The words of a query that is nothing but two or more of them and filters.
+fn plain_words(lexemes: &[Lexeme]) -> Option<Vec<RememberedWord>> {
+    let mut words: Vec<RememberedWord> = Vec::new();
+    for lexeme in lexemes {
+        match &lexeme.piece {
+            TokenKind::Filter { .. } => {}
+            TokenKind::Word(text) if !lexeme.negated => {
+                let Some(expr) = word(text) else { continue };
+                if expr.reads_text() {
+                    return None;
+                }
+                match words.iter_mut().find(|known| known.expr == expr) {
+                    Some(known) => known.is_demanded |= lexeme.demanded,
+                    None => words.push(RememberedWord {
+                        expr,
+                        is_demanded: lexeme.demanded,
+                    }),
+                }
+            }
+            _ => return None,
+        }
+    }
+    (words.len() > 1).then_some(words)
 }
 
 struct Parser<'a> {

@@ -88,6 +88,7 @@ impl Place {
             limit: 100_000,
             exact: true,
             every_copy: true,
+            passages: true,
             ..SearchScope::default()
         };
         let answer = index

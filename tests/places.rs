@@ -153,7 +153,7 @@ fn expected(path: &Path) -> HashMap<String, BranchPlace> {
 fn told(index: &Index) -> HashMap<String, BranchPlace> {
     let scope = SearchScope {
         limit: 0,
-        flat: true,
+        passages: true,
         every_copy: true,
         ..SearchScope::default()
     };

@@ -197,6 +197,21 @@ pub struct Explanation {
     /// What its text tells: 0.2 put there by a program, or a search of this program; 0.5 pasted;
     /// else 1.
     pub text: f32,
+    /// Where sessions are ranked as wholes: the parts of its session's score, which counts instead
+    /// of the first three.
+    pub session: Option<SessionExplanation>,
+}
+
+/// The parts of a session's score: `(whole + passage) × held`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SessionExplanation {
+    /// What all of its conversation says of the words: how rare they are, how often they stand
+    /// there, in how long a session. From 0 to 1.
+    pub whole: f32,
+    /// Its best passage, as a part of the best passage of all sessions.
+    pub passage: f32,
+    /// How many of the words it holds, by how rare they are; what only tools printed counts half.
+    pub held: f32,
 }
 
 /// A session or entry whose id was asked for.
@@ -296,7 +311,8 @@ pub struct SearchAnswer {
     pub notes: Vec<String>,
     /// Words, one letter off, that hits were found by because the words asked for are rare.
     pub also: Vec<String>,
-    /// When nothing is found: the parts of the query that nothing holds, each by itself.
+    /// Remembered words that no session holds; and when nothing is found, the parts of the query
+    /// that nothing holds, each by itself.
     pub missing: Vec<String>,
     /// When nothing is found: the values of filters that nothing in the index has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -11,8 +11,8 @@ mod terminal_controls;
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, Explanation, Facets, FileState,
     FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Report, RootStatus, SCHEMA_VERSION,
-    SearchAnswer, SessionRow, ShownEntry, StageMs, Status, StoredRoot, Transcript, Tree, TreeRow,
-    UnknownValue, UnreadablePath, Verification, WatcherStatus,
+    SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status, StoredRoot,
+    Transcript, Tree, TreeRow, UnknownValue, UnreadablePath, Verification, WatcherStatus,
 };
 pub use cancel::Cancel;
 pub use event::Event;

@@ -15,7 +15,7 @@ use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
 use crate::query::Snapshot;
 use crate::source::identity::now_ns;
 use crate::syntax::{self, Now};
-use crate::words::{self, Order, Words, search_any};
+use crate::words::{self, Order, Words};
 
 mod ascent;
 mod authorship;
@@ -50,14 +50,13 @@ pub struct SearchScope {
     /// The moment that `since:2w` and ages count from, in ms. 0: `since:2w` counts from the moment
     /// when it is asked, and no age lowers a score.
     pub now_ms: i64,
-    /// Find passages that have only some of the words, too.
-    pub any: bool,
     /// Do not look for words that are rarely found with a typo or another ending.
     pub exact: bool,
     /// Show text that several entries repeat once for each of them.
     pub every_copy: bool,
-    /// Each hit by itself, instead of all hits of a session together.
-    pub flat: bool,
+    /// Each passage by itself, instead of sessions: several plain words must stand in one passage
+    /// then.
+    pub passages: bool,
     /// Entries shown before and after each hit, along its branch.
     pub context: usize,
     /// Count what was found by agent, project, role and day.
@@ -89,10 +88,9 @@ impl Default for SearchScope {
             newest_first: false,
             limit: 20,
             now_ms: 0,
-            any: false,
             exact: false,
             every_copy: false,
-            flat: false,
+            passages: false,
             context: 0,
             facets: false,
             explain: false,
@@ -175,6 +173,13 @@ impl Snapshot<'_> {
         answer.changed_files = self.changed_files();
         Ok(answer)
     }
+}
+
+/// A page that was filled.
+struct Filled {
+    hits_on_page: Vec<PageHit>,
+    /// Words that no session holds, where sessions are ranked as wholes.
+    absent: Vec<usize>,
 }
 
 /// One search on one snapshot of the catalogue.
@@ -266,20 +271,27 @@ impl<'a> Search<'a> {
         let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
         let sieves: Vec<EntryFilter<'_>> = sieves.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
-        let mut hits_on_page = self.fill(&questions(&exprs, &sieves), answer)?;
+        let mut filled = self.fill(&questions(&exprs, &sieves), answer)?;
         if !self.scope.exact
-            && answer.total < FEW
-            && let Some(near) = relax::each(&exprs, relax::near)
+            && let Some(near) = self.nearly(&exprs, answer.total, &filled.absent)
         {
             let mut wider = answer.clone();
-            let wider_hits = self.fill(&questions(&near, &sieves), &mut wider)?;
+            let wider_page = self.fill(&questions(&near, &sieves), &mut wider)?;
             if wider.total > answer.total {
-                (*answer, hits_on_page) = (wider, wider_hits);
+                (*answer, filled) = (wider, wider_page);
                 answer.also = relax::also(&exprs, &answer.sessions);
             }
         }
+        let Filled {
+            hits_on_page,
+            absent,
+        } = filled;
         if answer.total == 0 && exprs.iter().any(Option::is_some) {
             self.explain_nothing(&questions(&exprs, &sieves), answer)?;
+        }
+        if answer.total > 0 {
+            let absent = absent.iter().filter_map(|at| self.query.words.get(*at));
+            answer.missing = absent.map(|word| relax::typed(&word.expr)).collect();
         }
         if answer.total == 0 {
             answer.unknown = self.unknown()?;
@@ -310,12 +322,29 @@ impl<'a> Search<'a> {
         Ok(pending)
     }
 
-    /// The page, the total and whatever else was asked for. Returns what is on the page.
+    /// What to ask with typos and other endings, where too little was found: of a few remembered
+    /// words those that no session holds.
+    fn nearly(
+        &self,
+        exprs: &[Option<Expr>],
+        found: u64,
+        absent: &[usize],
+    ) -> Option<Vec<Option<Expr>>> {
+        match (exprs, absent) {
+            ([Some(Expr::Or(words))], [_, ..]) if self.ranks_sessions => {
+                relax::some(words, absent).map(|words| vec![Some(Expr::Or(words))])
+            }
+            _ if found < FEW => relax::each(exprs, relax::near),
+            _ => None,
+        }
+    }
+
+    /// The page, the total and whatever else was asked for.
     fn fill(
         &self,
         questions: &[PassageQuery<'_>],
         answer: &mut SearchAnswer,
-    ) -> Result<Vec<PageHit>, Error> {
+    ) -> Result<Filled, Error> {
         self.ask(questions, |asked| {
             let stores = self.snapshot.stores;
             answer.complete = stores.complete && asked.failed.is_empty();
@@ -361,13 +390,16 @@ impl<'a> Search<'a> {
                 answer.facets = Some(self.facets(asked, &counted)?);
             }
             if self.scope.cwd.is_some() {
-                let found = search_any(&asked.everywhere, Order::Newest, 1)?;
+                let found = asked.hits_of(&asked.everywhere, Order::Newest, 1)?;
                 let all = self.counted(asked, &asked.everywhere, &found)?;
                 let (elsewhere, is_exact) = all.beyond(&counted);
                 answer.elsewhere = Some(elsewhere);
                 answer.counts_exact &= is_exact;
             }
-            Ok(hits_on_page)
+            Ok(Filled {
+                hits_on_page,
+                absent: found.absent,
+            })
         })
     }
 
@@ -383,17 +415,9 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether a query is a few plain words, by which sessions are ranked as wholes.
+/// Whether sessions are ranked as wholes: the query is a few plain words.
 fn ranks_sessions(query: &syntax::Query, scope: &SearchScope) -> bool {
-    let [only] = query.alternatives.as_slice() else {
-        return false;
-    };
-    let is_word = |expr: &Expr| matches!(expr, Expr::Word(_) | Expr::Prefix(_));
-    let are_words = match &only.expr {
-        Some(Expr::And(words)) => words.iter().all(is_word),
-        _ => false,
-    };
-    are_words && !scope.flat && !scope.newest_first
+    !query.words.is_empty() && !scope.passages && !scope.newest_first
 }
 
 /// What passages must say for each alternative of a query.
@@ -401,7 +425,10 @@ fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
     let alternatives = query.alternatives.iter();
     alternatives
         .map(|one| match &one.expr {
-            Some(expr) if scope.any || ranks_sessions(query, scope) => Some(relax::any(expr)),
+            Some(_) if ranks_sessions(query, scope) => {
+                let words = query.words.iter().map(|word| word.expr.clone());
+                Some(Expr::Or(words.collect()))
+            }
             expr => expr.clone(),
         })
         .collect()

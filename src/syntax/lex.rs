@@ -10,6 +10,8 @@ pub(super) struct Lexeme {
     pub column: usize,
     /// A `-` stands before it.
     pub negated: bool,
+    /// A `+` stands before it.
+    pub demanded: bool,
     pub piece: TokenKind,
 }
 
@@ -80,7 +82,11 @@ impl Lexer<'_> {
             && self
                 .peek(1)
                 .is_some_and(|next| !next.is_whitespace() && next != '-');
-        if negated {
+        let demanded = self.peek(0) == Some('+')
+            && self
+                .peek(1)
+                .is_some_and(|next| next.is_alphanumeric() || next == '_');
+        if negated || demanded {
             self.at += 1;
         }
         let Some(first) = self.peek(0) else {
@@ -107,6 +113,7 @@ impl Lexer<'_> {
         Ok(Some(Lexeme {
             column,
             negated,
+            demanded,
             piece,
         }))
     }

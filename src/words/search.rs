@@ -131,8 +131,24 @@ pub struct Hit {
     pub standing: Standing,
     /// The entry's time.
     pub time_ms: Option<i64>,
+    /// Where sessions are ranked as wholes: the score of its session, and its parts.
+    pub session: Option<SessionScore>,
     /// The index could not tell for certain: ask [`super::Matcher`] with the passage's text.
     pub needs_check: bool,
+}
+
+/// Why a session stands where it does: `score = (whole + passage) × held`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SessionScore {
+    /// To the nearest 1/1024.
+    pub score: f32,
+    /// What all of its conversation says of the words: how rare they are, how often they stand
+    /// there, in how long a session. From 0 to 1.
+    pub whole: f32,
+    /// Its best passage, as a part of the best passage of all sessions.
+    pub passage: f32,
+    /// How many of the words it holds, by how rare they are; what only tools printed counts half.
+    pub held: f32,
 }
 
 /// The first hits, and how many there are.
@@ -147,6 +163,8 @@ pub struct Answer {
     /// How many of `total` need a check. Unless there are none it is an upper bound, and so is
     /// `sessions`.
     pub undecided: usize,
+    /// Where sessions are ranked as wholes: words that none holds, by their place in the query.
+    pub absent: Vec<usize>,
 }
 
 /// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the

@@ -3,7 +3,7 @@
 //! The words need not stand together: a session is ranked by what all of its conversation says, by
 //! its best passage, and by how many of the words it holds at all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rustc_hash::FxBuildHasher;
 use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query, Scorer, Weight};
@@ -15,43 +15,72 @@ use super::compile::{Compiled, all_of};
 use super::damage::reading;
 use super::rank;
 use super::schema::{NO_TIME, schema};
-use super::search::{Answer, Hit, SearchSource, restrict};
+use super::search::{Answer, Hit, SearchSource, SessionScore, restrict};
 use super::statistics::CombinedStatistics;
 use super::top::{StandingCursor, rounded};
 use crate::model::{ARRIVAL_BITS, Class, Expr, Standing};
 
-/// Passages of a session that are hits.
-pub const HITS_A_SESSION: usize = 3;
+/// Passages of a session that are hits: its best ones.
+const HITS: usize = 3;
 
-/// What is known of the sessions that are searched.
-pub struct SessionLengths<'a> {
-    /// How many there are.
+/// A few remembered words, and what is known of the sessions that are searched for them.
+pub struct SessionQuery<'a> {
+    /// At least two.
+    pub words: &'a [Expr],
+    /// Which of them a session must hold.
+    pub demanded: &'a [bool],
+    /// How many sessions there are.
     pub sessions: u64,
     /// How many messages a session has.
-    pub of: &'a dyn Fn(u64) -> u32,
+    pub messages: &'a dyn Fn(u64) -> u32,
     /// How many they have on average.
-    pub mean: f32,
+    pub mean_messages: f32,
 }
 
-/// The sessions of `side` that hold any of the words of its expression.
+/// The sessions of `side` that hold any of the words, and all that are demanded: the best of them,
+/// until `limit` passages of them are hits. The expression of `side` asks for any of the words.
 ///
 /// # Errors
 /// [`WordsError::Unreadable`] when the disk turns out to be damaged.
 pub fn search_sessions(
     side: &SearchSource<'_>,
-    words: &[Expr],
-    lengths: &SessionLengths<'_>,
+    query: &SessionQuery<'_>,
     limit: usize,
 ) -> Result<Answer, WordsError> {
-    let search = || {
-        let mut evidence = Evidence::new(words.len(), side.scope.now_ms);
-        from_disk(side, words, &mut evidence)?;
+    let most = match limit {
+        usize::MAX => usize::MAX,
+        _ => HITS,
+    };
+    Ok(evidence(side, query, most)?.into_answer(query, limit))
+}
+
+/// The sessions of `side` that hold all words that are demanded.
+///
+/// # Errors
+/// As [`search_sessions`].
+pub fn sessions_with_demanded(
+    side: &SearchSource<'_>,
+    query: &SessionQuery<'_>,
+) -> Result<HashSet<u64>, WordsError> {
+    let mut evidence = evidence(side, query, 0)?;
+    evidence.demand(query.demanded);
+    Ok(evidence.sessions.into_keys().collect())
+}
+
+fn evidence(
+    side: &SearchSource<'_>,
+    query: &SessionQuery<'_>,
+    most: usize,
+) -> Result<Evidence, WordsError> {
+    let collect = || {
+        let mut evidence = Evidence::new(query.words.len(), most, side.scope.now_ms);
+        from_disk(side, query.words, &mut evidence)?;
         from_overlay(side, &mut evidence)?;
-        Ok(evidence.into_answer(lengths, limit))
+        Ok(evidence)
     };
     match side.disk.is_some() {
-        true => reading(search),
-        false => search(),
+        true => reading(collect),
+        false => collect(),
     }
 }
 
@@ -85,7 +114,10 @@ fn from_disk(
             true => Some(filter.weight(EnableScoring::disabled_from_searcher(&disk.searcher))?),
             false => None,
         };
-        let covered = |class| side.overlay.map_or(&[][..], |overlay| overlay.covered(class));
+        let covered = |class| {
+            side.overlay
+                .map_or(&[][..], |overlay| overlay.covered(class))
+        };
         let within = MatchLimits {
             dead: scope.dead,
             covered: [Class::Prose, Class::Output].map(covered),
@@ -241,153 +273,210 @@ struct Passage<'a> {
 
 /// What was found of one session.
 struct SessionEvidence {
-    /// How much of its conversation holds each word.
-    held: Vec<f32>,
-    /// Which of the words its output holds.
-    printed: u64,
+    /// How much of its conversation holds each word: passages, by what they are.
+    said: Vec<f32>,
+    /// Whether tools printed each word.
+    printed: Vec<bool>,
+    passages: usize,
+    undecided: usize,
     /// Its best passages, the best first.
     best: Vec<Hit>,
+}
+
+impl SessionEvidence {
+    fn new(words: usize) -> SessionEvidence {
+        SessionEvidence {
+            said: vec![0.0; words],
+            printed: vec![false; words],
+            passages: 0,
+            undecided: 0,
+            best: Vec::new(),
+        }
+    }
+
+    fn holds(&self, word: usize) -> bool {
+        self.said[word] > 0.0 || self.printed[word]
+    }
+
+    /// How often it holds a word; what tools print counts for less, and once.
+    fn times(&self, word: usize) -> f32 {
+        self.said[word] + PRINTED * f32::from(u8::from(self.printed[word]))
+    }
+
+    fn keep(&mut self, hit: Hit, most: usize) {
+        let worst = self.best.last().map_or(f32::MAX, |worst| worst.score);
+        if self.best.len() >= most && worst >= hit.score {
+            return;
+        }
+        let at = self.best.partition_point(|known| known.score >= hit.score);
+        self.best.insert(at, hit);
+        self.best.truncate(most);
+    }
 }
 
 /// What was found of all sessions.
 struct Evidence {
     words: usize,
+    /// Hits of a session at most.
+    most: usize,
     now_ms: i64,
     sessions: HashMap<u64, SessionEvidence, FxBuildHasher>,
-    total: usize,
-    undecided: usize,
 }
 
 impl Evidence {
-    fn new(words: usize, now_ms: i64) -> Evidence {
+    fn new(words: usize, most: usize, now_ms: i64) -> Evidence {
         Evidence {
             words,
+            most,
             now_ms,
             sessions: HashMap::default(),
-            total: 0,
-            undecided: 0,
         }
     }
 
     fn take(&mut self, passage: Passage<'_>) {
-        self.total += 1;
-        self.undecided += usize::from(passage.needs_check);
         let session = passage.key >> ARRIVAL_BITS;
-        let of_session = self.sessions.entry(session).or_insert_with(|| SessionEvidence {
-            held: vec![0.0; self.words],
-            printed: 0,
-            best: Vec::with_capacity(HITS_A_SESSION + 1),
-        });
-        let (mut bm25, mut words) = (0.0, 0);
-        for (at, score) in passage.scores.iter().enumerate() {
+        let session = self.sessions.entry(session);
+        let session = session.or_insert_with(|| SessionEvidence::new(self.words));
+        session.passages += 1;
+        session.undecided += usize::from(passage.needs_check);
+        let (mut bm25, mut held) = (0.0, 0.0);
+        for (word, score) in passage.scores.iter().enumerate() {
             let Some(score) = score else { continue };
             bm25 += score;
-            words += 1;
+            held += 1.0;
             match passage.class {
-                Class::Prose => of_session.held[at] += passage.standing.weight(),
-                Class::Output => of_session.printed |= 1 << at.min(63),
+                Class::Prose => session.said[word] += passage.standing.weight(),
+                Class::Output => session.printed[word] = true,
             }
         }
-        let share = words as f32 / self.words as f32;
-        let score = bm25
-            * share
-            * passage.standing.weight()
-            * rank::recency(passage.time_ms, self.now_ms);
-        let best = &mut of_session.best;
-        if best.len() == HITS_A_SESSION && best[HITS_A_SESSION - 1].score >= score {
-            return;
-        }
-        let at = best.partition_point(|known| known.score >= score);
-        best.insert(
-            at,
-            Hit {
-                key: passage.key,
-                class: passage.class,
-                score,
-                bm25,
-                standing: passage.standing,
-                time_ms: passage.time_ms,
-                needs_check: passage.needs_check,
-            },
-        );
-        best.truncate(HITS_A_SESSION);
+        let weight = passage.standing.weight() * rank::recency(passage.time_ms, self.now_ms);
+        let hit = Hit {
+            key: passage.key,
+            class: passage.class,
+            score: bm25 * weight * held / self.words as f32,
+            bm25: rounded(bm25),
+            standing: passage.standing,
+            time_ms: passage.time_ms,
+            needs_check: passage.needs_check,
+            session: None,
+        };
+        session.keep(hit, self.most);
     }
 
-    fn into_answer(self, lengths: &SessionLengths<'_>, limit: usize) -> Answer {
-        let n = lengths.sessions.max(self.sessions.len() as u64) as f32;
-        let mut holding = vec![0_u32; self.words];
-        for session in self.sessions.values() {
-            for (at, held) in session.held.iter().enumerate() {
-                holding[at] += u32::from(*held > 0.0 || session.printed & 1 << at.min(63) != 0);
-            }
+    /// Leave out sessions that lack a word that is demanded.
+    fn demand(&mut self, demanded: &[bool]) {
+        let holds = |session: &SessionEvidence| {
+            let mut demanded = demanded.iter().enumerate();
+            demanded.all(|(word, demanded)| !demanded || session.holds(word))
+        };
+        self.sessions.retain(|_, session| holds(session));
+    }
+
+    /// How many sessions hold each word.
+    fn holders(&self) -> Vec<u32> {
+        let sessions = || self.sessions.values();
+        let holders = |word: usize| sessions().filter(|session| session.holds(word)).count() as u32;
+        (0..self.words).map(holders).collect()
+    }
+
+    fn into_answer(mut self, query: &SessionQuery<'_>, limit: usize) -> Answer {
+        let holders = self.holders();
+        let absent = (0..self.words).filter(|word| holders[*word] == 0).collect();
+        let all = query.sessions.max(self.sessions.len() as u64);
+        let weigher = Weigher::new(query, all, &holders, self.sessions.values());
+        self.demand(query.demanded);
+        let mut answer = Answer {
+            sessions: self.sessions.len(),
+            absent,
+            ..Answer::default()
+        };
+        let mut ranked = Vec::with_capacity(self.sessions.len());
+        for (number, session) in self.sessions {
+            answer.total += session.passages;
+            answer.undecided += session.undecided;
+            ranked.push((weigher.score(number, &session), number, session.best));
         }
-        let rarity: Vec<f32> = holding
-            .iter()
-            .map(|df| {
-                let df = *df as f32;
-                (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
-            })
-            .collect();
-        let known: f32 = rarity
-            .iter()
-            .zip(&holding)
-            .filter(|(_, df)| **df > 0)
-            .map(|(rarity, _)| rarity)
-            .sum();
-        let best = self
-            .sessions
-            .values()
-            .filter_map(|session| Some(session.best.first()?.score));
-        let best = best.fold(f32::MIN_POSITIVE, f32::max);
-        let sessions = self.sessions.len();
-        let mut ranked: Vec<(f32, u64, Vec<Hit>)> = self
-            .sessions
-            .into_iter()
-            .map(|(number, session)| {
-                let length = 1.0 - B + B * (lengths.of)(number) as f32 / lengths.mean.max(1.0);
-                let (mut whole, mut held) = (0.0, 0.0);
-                for (at, rarity) in rarity.iter().enumerate() {
-                    let times = session.held[at]
-                        + PRINTED * f32::from(session.printed & 1 << at.min(63) != 0);
-                    whole += rarity * times * (K1 + 1.0) / (times + K1 * length);
-                    held += match session.held[at] > 0.0 {
-                        true => *rarity,
-                        false if times > 0.0 => rarity * 0.5,
-                        false => 0.0,
-                    };
-                }
-                let passage = session.best.first().map_or(0.0, |hit| hit.score) / best;
-                let whole = whole / (known * (K1 + 1.0)).max(f32::MIN_POSITIVE);
-                let held = held / known.max(f32::MIN_POSITIVE);
-                let score = (WHOLE * whole + PASSAGE * passage) * held.powf(COVERAGE);
-                (score, number, session.best)
-            })
-            .collect();
-        ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        let mut hits = Vec::new();
+        ranked.sort_unstable_by(|(a, newer, _), (b, older, _)| {
+            b.score.total_cmp(&a.score).then(older.cmp(newer))
+        });
         for (score, _, best) in ranked {
-            if hits.len() >= limit {
+            if answer.hits.len() >= limit {
                 break;
             }
-            let top = best.first().map_or(1.0, |hit| hit.score).max(f32::MIN_POSITIVE);
-            hits.extend(best.into_iter().map(|hit| Hit {
-                // The hits of a session stand together, unless their text makes them worth less.
-                score: rounded(1000.0 * score + hit.score / top),
+            answer.hits.extend(best.into_iter().map(|hit| Hit {
+                score: score.score,
+                session: Some(score),
                 ..hit
             }));
         }
-        Answer {
-            hits,
-            total: self.total,
-            sessions,
-            undecided: self.undecided,
-        }
+        answer
     }
 }
 
+/// How often a word must stand in a session of average length to count half of what it could.
 const K1: f32 = 1.2;
+/// How much a session's length counts.
 const B: f32 = 0.5;
+/// What a word counts that only tools printed, where one passage of prose counts 1.
 const PRINTED: f32 = 0.3;
-const WHOLE: f32 = 1.0;
-const PASSAGE: f32 = 1.0;
-const COVERAGE: f32 = 1.0;
+
+/// Turns what was found of a session into its score.
+struct Weigher<'a> {
+    query: &'a SessionQuery<'a>,
+    /// Of each word; 0 where no session holds it, which says nothing about any session.
+    rarity: Vec<f32>,
+    /// All of them.
+    rarities: f32,
+    /// The score of the best passage of all sessions.
+    best: f32,
+}
+
+impl<'a> Weigher<'a> {
+    fn new<'s>(
+        query: &'a SessionQuery<'a>,
+        all: u64,
+        holders: &[u32],
+        sessions: impl Iterator<Item = &'s SessionEvidence>,
+    ) -> Weigher<'a> {
+        let rarity = holders.iter().map(|holders| {
+            let holders = *holders as f32;
+            match holders > 0.0 {
+                true => (1.0 + (all as f32 - holders + 0.5) / (holders + 0.5)).ln(),
+                false => 0.0,
+            }
+        });
+        let rarity: Vec<f32> = rarity.collect();
+        let best = sessions.filter_map(|session| Some(session.best.first()?.score));
+        Weigher {
+            query,
+            rarities: rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE),
+            rarity,
+            best: best.fold(f32::MIN_POSITIVE, f32::max),
+        }
+    }
+
+    fn score(&self, number: u64, session: &SessionEvidence) -> SessionScore {
+        let messages = (self.query.messages)(number) as f32 / self.query.mean_messages.max(1.0);
+        let length = 1.0 - B + B * messages;
+        let (mut whole, mut held) = (0.0, 0.0);
+        for (word, rarity) in self.rarity.iter().enumerate() {
+            let times = session.times(word);
+            whole += rarity * times / (times + K1 * length);
+            held += rarity
+                * times.ceil().min(1.0)
+                * match session.said[word] > 0.0 {
+                    true => 1.0,
+                    false => 0.5,
+                };
+        }
+        let passage = session.best.first().map_or(0.0, |hit| hit.score);
+        let (whole, passage) = (whole / self.rarities, passage / self.best);
+        let held = held / self.rarities;
+        SessionScore {
+            score: rounded((whole + passage) * held),
+            whole,
+            passage,
+            held,
+        }
+    }
+}

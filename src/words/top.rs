@@ -196,6 +196,7 @@ impl Top {
             total: self.total,
             sessions: self.sessions.len(),
             undecided: self.undecided,
+            absent: Vec::new(),
         }
     }
 }
@@ -252,6 +253,7 @@ impl HitCollector for Top {
             standing,
             time_ms,
             needs_check,
+            session: None,
         });
         self.keep(ranked);
     }

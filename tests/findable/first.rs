@@ -33,13 +33,16 @@ fn a_first_search_answers_as_a_later_one() {
         "/xylo[a-z]+/",
         "kind:session_info",
     ];
-    let some = [("provisionally xylographic", true)];
+    let some = [
+        ("provisionally xylographic", true),
+        ("provisionally xylographic", false),
+    ];
     let all = [RARE].into_iter().chain(words).chain(others);
-    for (query, any) in all.map(|query| (query, false)).chain(some) {
+    for (query, passages) in all.map(|query| (query, false)).chain(some) {
         let scope = SearchScope {
             limit: 100,
             explain: true,
-            any,
+            passages,
             ..SearchScope::default()
         };
         let _ = std::fs::remove_dir_all(place.index_dir());

@@ -126,7 +126,7 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
             limit: 100,
             now_ms: now(),
             newest_first: true,
-            flat: true,
+            passages: true,
             facets: true,
             every_copy: true,
             ..SearchScope::default()

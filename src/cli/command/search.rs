@@ -18,7 +18,9 @@ use crate::output::{Screen, hits, quote};
 /// Search everything that was said, thought, run and printed
 #[derive(Debug, Args)]
 #[command(after_help = "The language:
-  tokenizer bug          both words in one passage, in any order; AND means the same
+  tokenizer bug          sessions that contain them, even far apart; those with both come first
+  +tokenizer bug         only sessions that contain tokenizer
+  tokenizer AND bug      both words in one passage, in any order
   \"off by one\"           next to each other, also in paths and code: \"src/main.rs\"
   fold OR unfold         either; (a OR b) c groups
   -test, NOT test        not in that passage
@@ -56,18 +58,15 @@ pub struct Search {
     /// At most N hits; 0 for all
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
-    /// Also find passages that contain only some of the words
-    #[arg(long)]
-    any: bool,
     /// Only the words as typed, without typos or other endings
     #[arg(long)]
     exact: bool,
     /// Also show entries that repeat the text of a hit
     #[arg(long)]
     every_copy: bool,
-    /// List hits one by one, best first, instead of grouping them by session
+    /// Rank single passages instead of sessions; each must contain all of the words
     #[arg(long)]
-    flat: bool,
+    passages: bool,
     /// Show N entries before and after each hit, along its branch
     #[arg(long, value_name = "N", default_value_t = 0)]
     context: usize,
@@ -158,10 +157,9 @@ impl Search {
             newest_first: self.newest,
             limit: self.limit,
             now_ms: screen.now_ms,
-            any: self.any,
             exact: self.exact,
             every_copy: self.every_copy,
-            flat: self.flat,
+            passages: self.passages,
             context: self.context,
             facets: self.facets,
             explain: self.explain,
@@ -339,8 +337,8 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     if let Some(some) = answer.with_any.filter(|some| *some > 0) {
         let some = format!("{most}{}", count(some, "match"));
         line.push_str(&match missing.is_empty() {
-            true => format!(" No passage contains all of it; --any finds {some}."),
-            false => format!(" --any finds {some}."),
+            true => format!(" No passage contains all of it; {some} contain some of it."),
+            false => format!(" {some} contain the rest of it."),
         });
     }
     if let Some(without) = answer.without_filters.filter(|without| *without > 0) {

@@ -107,10 +107,17 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
     }
     out.push_str(&neighbours(hit, true, screen));
     if let Some(why) = &hit.explanation {
-        let line = format!(
-            "score {:.2} = words {:.2} × standing {} × recency {:.2} × text {}",
-            hit.score, why.bm25, why.standing, why.recency, why.text
+        let passage = format!(
+            "words {:.2} × standing {} × recency {:.2}",
+            why.bm25, why.standing, why.recency
         );
+        let line = match why.session {
+            None => format!("score {:.2} = {passage} × text {}", hit.score, why.text),
+            Some(session) => format!(
+                "score {:.2} = (session {:.2} + its best passage {:.2}) × words it has {:.2} × text {}; this passage: {passage}",
+                hit.score, session.whole, session.passage, session.held, why.text
+            ),
+        };
         out.push_str(&format!("    {}\n", screen.style.paint(Tone::Quiet, &line)));
     }
     out

@@ -6,15 +6,15 @@ use std::collections::{BTreeSet, HashMap};
 use super::Search;
 use super::counted::MatchCounts;
 use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::write::flag;
+use crate::catalogue::write::{ARRIVAL_BITS, flag};
 use crate::error::Error;
 use crate::ingest::{scan_owed, scan_prompts};
 use crate::model::Expr;
 use crate::query::filter::FilteredEntries;
 use crate::syntax::{Filters, Names};
 use crate::words::{
-    self, Facts, Matcher, Order, Overlay, Scan, Scope, SearchSource, SessionLengths, TimeRange,
-    ValueFilter, search_any, search_sessions,
+    self, Facts, Matcher, Order, Overlay, Scan, Scope, SearchSource, SessionQuery, TimeRange,
+    ValueFilter, WordsError, search_any, search_sessions, sessions_with_demanded,
 };
 
 /// The entries that filters leave.
@@ -51,9 +51,7 @@ pub(super) struct CompiledSearch<'a> {
     pub everywhere: Vec<SearchSource<'a>>,
     matchers: Vec<Option<Matcher>>,
     /// The words by which sessions are ranked as wholes, where they are.
-    words: Option<&'a [Expr]>,
-    /// Messages of each session.
-    lengths: HashMap<u64, u32>,
+    remembered: Option<Remembered<'a>>,
     /// Finds what any of them looks for; `None` where one takes all text.
     marks: Option<Matcher>,
     /// Sources that could not be read, or hold other bytes by now.
@@ -63,16 +61,33 @@ pub(super) struct CompiledSearch<'a> {
 impl CompiledSearch<'_> {
     /// The passages that match, or may match.
     pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
-        let (Some(words), [side], Order::Ranked) = (self.words, self.here.as_slice(), order) else {
-            return Ok(search_any(&self.here, order, most)?);
-        };
-        let messages: u64 = self.lengths.values().map(|count| u64::from(*count)).sum();
-        let lengths = SessionLengths {
-            sessions: self.lengths.len() as u64,
-            of: &|session| self.lengths.get(&session).copied().unwrap_or(0),
-            mean: messages as f32 / self.lengths.len().max(1) as f32,
-        };
-        Ok(search_sessions(side, words, &lengths, most)?)
+        self.hits_of(&self.here, order, most)
+    }
+
+    /// The passages of these sides that match, or may match.
+    pub fn hits_of(
+        &self,
+        sides: &[SearchSource<'_>],
+        order: Order,
+        most: usize,
+    ) -> Result<words::Answer, Error> {
+        if let (Some(remembered), [side], Order::Ranked) = (&self.remembered, sides, order) {
+            return remembered.ask(|query| search_sessions(side, query, most));
+        }
+        let mut answer = search_any(sides, order, most)?;
+        if let (Some(remembered), [side]) = (&self.remembered, sides)
+            && remembered.demanded.contains(&true)
+        {
+            let all = remembered.ask(|query| search_sessions(side, query, 0))?;
+            let wanted = remembered.ask(|query| sessions_with_demanded(side, query))?;
+            let is_wanted = |hit: &words::Hit| wanted.contains(&(hit.key >> ARRIVAL_BITS));
+            answer.hits.retain(is_wanted);
+            answer = words::Answer {
+                hits: answer.hits,
+                ..all
+            };
+        }
+        Ok(answer)
     }
 
     /// What to highlight.
@@ -181,17 +196,12 @@ impl<'a> Search<'a> {
             },
             ..*source
         });
-        let words = match questions {
-            [only] if self.ranks_sessions => only.expr.and_then(words_of),
+        let remembered = match questions {
+            [only] if self.ranks_sessions => self.remembered(only.expr)?,
             _ => None,
         };
-        let lengths = match words {
-            Some(_) => self.catalogue.message_counts()?,
-            None => HashMap::new(),
-        };
         then(&CompiledSearch {
-            words,
-            lengths,
+            remembered,
             everywhere: everywhere.collect(),
             matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
             marks: marks_of_several(questions),
@@ -321,10 +331,41 @@ fn pick(names: &Names) -> ValueFilter<'_> {
     }
 }
 
-/// The words of which a session may hold any.
-fn words_of(expr: &Expr) -> Option<&[Expr]> {
-    match expr {
-        Expr::Or(words) => Some(words),
-        _ => None,
+/// The words by which somebody remembers a session, and how long sessions are.
+struct Remembered<'a> {
+    words: &'a [Expr],
+    demanded: Vec<bool>,
+    messages: HashMap<u64, u32>,
+}
+
+impl Remembered<'_> {
+    fn ask<T>(
+        &self,
+        ask: impl FnOnce(&SessionQuery<'_>) -> Result<T, WordsError>,
+    ) -> Result<T, Error> {
+        let (sessions, messages) = (self.messages.len(), self.messages.values());
+        let messages: u64 = messages.map(|count| u64::from(*count)).sum();
+        Ok(ask(&SessionQuery {
+            words: self.words,
+            demanded: &self.demanded,
+            sessions: sessions as u64,
+            messages: &|session| self.messages.get(&session).copied().unwrap_or(0),
+            mean_messages: messages as f32 / sessions.max(1) as f32,
+        })?)
+    }
+}
+
+impl Search<'_> {
+    /// What is remembered, where `expr` asks for any of some words.
+    fn remembered<'q>(&self, expr: Option<&'q Expr>) -> Result<Option<Remembered<'q>>, Error> {
+        let Some(Expr::Or(words)) = expr else {
+            return Ok(None);
+        };
+        let demanded = self.query.words.iter().map(|word| word.is_demanded);
+        Ok(Some(Remembered {
+            words,
+            demanded: demanded.collect(),
+            messages: self.catalogue.message_counts()?,
+        }))
     }
 }

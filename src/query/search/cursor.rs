@@ -33,7 +33,7 @@ pub(super) fn question(query: &str, scope: &SearchScope) -> u64 {
         query.trim(),
         &scope.cwd,
         scope.newest_first,
-        scope.any,
+        scope.passages,
         scope.exact,
         scope.every_copy,
     );
@@ -140,7 +140,6 @@ mod tests {
         let same = SearchScope {
             limit: 3,
             context: 2,
-            flat: true,
             max_bytes: 9_000,
             now_ms: 5,
             ..scope.clone()
@@ -159,7 +158,7 @@ mod tests {
             question(
                 "foo",
                 &SearchScope {
-                    any: true,
+                    passages: true,
                     ..scope.clone()
                 },
             ),

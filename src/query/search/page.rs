@@ -18,7 +18,9 @@ use crate::catalogue::entries::StoredEntry;
 use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
-use crate::model::{BranchPlace, Class, Explanation, Hit, HitGroup, SearchAnswer, Standing, iso};
+use crate::model::{
+    BranchPlace, Class, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation, Standing, iso,
+};
 use crate::query::masked::mask_pieces;
 use crate::query::show::{Reader, address};
 use crate::source::checkpoint::hash;
@@ -267,6 +269,11 @@ impl<'a, 's> Page<'a, 's> {
                 standing: hit.standing.weight(),
                 recency: recency(hit.time_ms, search.scope.now_ms),
                 text: factor,
+                session: hit.session.map(|session| SessionExplanation {
+                    whole: session.whole,
+                    passage: session.passage,
+                    held: session.held,
+                }),
             }),
         };
         if !search.scope.every_copy {
@@ -443,7 +450,7 @@ impl<'a, 's> Page<'a, 's> {
                 taken += bytes(&hit);
             }
             let mut known = groups.iter().map(|(known, _)| *known);
-            let known = known.position(|known| known == number && !search.scope.flat);
+            let known = known.position(|known| known == number && !search.scope.passages);
             let group = known.unwrap_or(groups.len());
             hits_on_page.push(PageHit { group, prints });
             match groups.get_mut(group) {

@@ -44,6 +44,22 @@ pub(super) fn each(
     some.then(|| relaxed.into_iter().zip(exprs).map(or_itself).collect())
 }
 
+/// These words, some of them with a typo, another ending or more letters at the end allowed; `None`
+/// where none of those may have any.
+pub(super) fn some(words: &[Expr], which: &[usize]) -> Option<Vec<Expr>> {
+    let mut changed = false;
+    let mut words = words.to_vec();
+    for at in which {
+        if let Some(word) = words.get_mut(*at)
+            && let Some(near) = near(word)
+        {
+            *word = near;
+            changed = true;
+        }
+    }
+    changed.then_some(words)
+}
+
 /// `expr` with a typo, another ending or more letters at the end allowed in each word; `None` where
 /// no word may have any. What is excluded must match to the letter.
 pub(super) fn near(expr: &Expr) -> Option<Expr> {
@@ -154,7 +170,7 @@ fn wanted(expr: &Expr) -> Vec<&Expr> {
 }
 
 /// As it was typed, or nearly.
-fn typed(expr: &Expr) -> String {
+pub(super) fn typed(expr: &Expr) -> String {
     match expr {
         Expr::Word(text) => text.clone(),
         Expr::Phrase(text) => format!("\"{text}\""),
