@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sessionary::index::SearchScope;
-use sessionary::model::{BranchPlace, Hit, SearchAnswer};
+use sessionary::model::{BranchPlace, Hit, Ranking, SearchAnswer};
 use sessionary::{Freshness, Index, Indexer};
 
 use crate::findable;
@@ -1155,5 +1155,93 @@ fn a_phrase_says_which_of_its_words_nothing_holds() {
         ] {
             assert_eq!(ask(index, query, &scope()).missing, missing, "{query}");
         }
+    });
+}
+
+#[test]
+fn several_words_find_the_session_that_holds_them_apart() {
+    let talk = |id: &str, texts: &[&str]| {
+        let said: Vec<Value> = (1..)
+            .zip(texts)
+            .map(|(at, text)| said(&format!("{id}{at}"), None, "user", text))
+            .collect();
+        session(id, "/w", &said)
+    };
+    let world = World::new(&[
+        (
+            "a",
+            talk(
+                "apart",
+                &["the crankshaft is bent", "order a new gasket", "torque it"],
+            ),
+        ),
+        (
+            "b",
+            talk("near", &["crankshaft", "nothing of it", "no more"]),
+        ),
+        (
+            "c",
+            talk("other", &["a gasket for the kitchen", "tea", "torque"]),
+        ),
+        ("d", talk("none", &["the weather", "is fine", "today"])),
+    ]);
+    let ids = |answer: &SearchAnswer| -> Vec<String> {
+        let groups = answer.sessions.iter();
+        groups.map(|group| group.session.id.clone()).collect()
+    };
+    world.both(|index| {
+        let answer = ask(index, "crankshaft gasket", &scope());
+        assert_eq!(answer.ranking, Ranking::Sessions);
+        assert_eq!(ids(&answer)[0], "apart");
+        assert_eq!((answer.total, answer.total_sessions), (4, 3));
+        assert_eq!(answer.sessions[0].hits.len(), 2);
+        // A word that is nowhere changes no order.
+        let wrong = ask(index, "crankshaft gasket zeppelin", &scope());
+        assert_eq!(
+            (ids(&wrong), &wrong.missing[..]),
+            (ids(&answer), &["zeppelin".to_owned()][..])
+        );
+        // One that is demanded leaves out sessions without it.
+        let demanded = ask(index, "+crankshaft gasket", &scope());
+        assert_eq!(ids(&demanded), ["apart", "near"]);
+        assert_eq!((demanded.total, demanded.total_sessions), (3, 2));
+        assert_eq!(ask(index, "crankshaft +zeppelin", &scope()).total, 0);
+        // Together they must stand in one passage.
+        let passages = SearchScope {
+            passages: true,
+            ..scope()
+        };
+        for (query, scope) in [
+            ("crankshaft gasket", &passages),
+            ("crankshaft AND gasket", &scope()),
+        ] {
+            let answer = ask(index, query, scope);
+            assert_eq!(
+                (answer.total, answer.ranking),
+                (0, Ranking::Passages),
+                "{query}"
+            );
+        }
+        // Page by page: each hit once.
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = ask(
+                index,
+                "crankshaft gasket torque",
+                &SearchScope {
+                    limit: 2,
+                    cursor: cursor.take(),
+                    ..scope()
+                },
+            );
+            seen.extend(hits(&page).iter().map(|hit| hit.address.clone()));
+            cursor = page.cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let all = ask(index, "crankshaft gasket torque", &scope());
+        let all: Vec<String> = hits(&all).iter().map(|hit| hit.address.clone()).collect();
+        assert_eq!((seen.len(), &seen), (6, &all));
     });
 }

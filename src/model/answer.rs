@@ -185,6 +185,20 @@ pub struct Neighbour {
     pub text: String,
 }
 
+/// By what hits are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Ranking {
+    /// The best passage first, and with it the others of its session.
+    #[default]
+    Passages,
+    /// The best session first, of several plain words: its best passages are its hits.
+    Sessions,
+    /// The newest passage first.
+    Newest,
+}
+
 /// The factors of a score: their product, to within rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
@@ -298,6 +312,8 @@ pub struct SearchAnswer {
     /// for this page. Then `complete` is `false`; a limit of 0 reads all.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unverified: u64,
+    /// By what they are ordered.
+    pub ranking: Ranking,
     pub sessions: Vec<HitGroup>,
     /// Hits outside the scope asked for; `None` when the scope was everything.
     pub elsewhere: Option<u64>,

@@ -10,9 +10,10 @@ mod terminal_controls;
 
 pub use answer::{
     BranchPlace, Change, ChangeKind, Count, Difference, Explanation, Facets, FileState,
-    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Report, RootStatus, SCHEMA_VERSION,
-    SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status, StoredRoot,
-    Transcript, Tree, TreeRow, UnknownValue, UnreadablePath, Verification, WatcherStatus,
+    FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Ranking, Report, RootStatus,
+    SCHEMA_VERSION, SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status,
+    StoredRoot, Transcript, Tree, TreeRow, UnknownValue, UnreadablePath, Verification,
+    WatcherStatus,
 };
 pub use cancel::Cancel;
 pub use event::Event;

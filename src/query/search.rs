@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::ingest::WordsState;
 use crate::model::Cancel;
 use crate::model::Event;
-use crate::model::{Expr, Mask, SCHEMA_VERSION, SearchAnswer};
+use crate::model::{Expr, Mask, Ranking, SCHEMA_VERSION, SearchAnswer};
 use crate::query::Snapshot;
 use crate::source::identity::now_ns;
 use crate::syntax::{self, Now};
@@ -225,6 +225,11 @@ impl<'a> Search<'a> {
             total_exact: true,
             counts_exact: true,
             notes: self.query.notes.clone(),
+            ranking: match (self.scope.newest_first, self.ranks_sessions) {
+                (true, _) => Ranking::Newest,
+                (false, true) => Ranking::Sessions,
+                (false, false) => Ranking::Passages,
+            },
             ..SearchAnswer::default()
         };
         match self.answer(&mut fresh) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sessionary::index::SearchScope;
-use sessionary::model::{SearchAnswer, UnknownValue};
+use sessionary::model::{Ranking, SearchAnswer, UnknownValue};
 use sessionary::syntax::{self, Now};
 use sessionary::{Config, Freshness, Index};
 
@@ -208,6 +208,9 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let sessions = format!("{most}{}", count(answer.total_sessions, "session"));
     let mut line = match answer.cursor {
         Some(_) => format!("{shown} of {matches}, in {sessions}{place}; --limit 0 shows all."),
+        None if answer.ranking == Ranking::Sessions && (shown as u64) < answer.total => {
+            format!("{matches} in {sessions}{place}, the best of each; --limit 0 shows all.")
+        }
         None if answer.total_exact => format!("{matches} in {sessions}{place}."),
         // That there are no more was found by reading; how many copies there are was not counted.
         None if answer.unverified == 0 => {
@@ -215,6 +218,10 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         }
         None => format!("{shown} of {matches}, in {sessions}{place}."),
     };
+    if !answer.missing.is_empty() {
+        let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
+        line.push_str(&format!(" No session contains {}.", missing.join(", nor ")));
+    }
     if !answer.also.is_empty() {
         let also: Vec<String> = answer.also.iter().map(|word| plain_line(word)).collect();
         line.push_str(&format!(
