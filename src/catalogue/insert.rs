@@ -95,26 +95,7 @@ impl Entries for EntryRows {
             self.answer(at, result);
         }
         if let Some(counted) = UsageRow::of(&entry) {
-            let row = self.usage.row(at);
-            let u = counted.usage;
-            row.integer(counted.what);
-            row.integer(1);
-            row.integer(counted.time_ms);
-            row.text(u.model.as_deref());
-            row.integer(u.input);
-            row.integer(u.output);
-            row.integer(u.cache_read);
-            row.integer(u.cache_write);
-            row.integer(u.total);
-            row.real(u.cost_total);
-            row.integer(u.reasoning);
-            row.text(u.provider.as_deref());
-            row.text(u.response_id.as_deref());
-            row.real(u.cost_input);
-            row.real(u.cost_output);
-            row.real(u.cost_cache_read);
-            row.real(u.cost_cache_write);
-            row.integer(counted.said);
+            self.usage(at, &counted);
         }
         for (ordinal, file) in (0..).zip(&f.files) {
             let row = self.files.row(at);
@@ -150,6 +131,29 @@ impl EntryRows {
     /// How many entries there are.
     pub fn count(&self) -> i64 {
         self.count
+    }
+
+    fn usage(&mut self, at: i64, counted: &UsageRow<'_>) {
+        let row = self.usage.row(at);
+        let u = &counted.usage;
+        row.integer(counted.what);
+        row.integer(1);
+        row.integer(counted.time_ms);
+        row.text(u.model.as_deref());
+        row.integer(u.input);
+        row.integer(u.output);
+        row.integer(u.cache_read);
+        row.integer(u.cache_write);
+        row.integer(u.total);
+        row.real(u.cost_total);
+        row.integer(u.reasoning);
+        row.text(u.provider.as_deref());
+        row.text(u.response_id.as_deref());
+        row.real(u.cost_input);
+        row.real(u.cost_output);
+        row.real(u.cost_cache_read);
+        row.real(u.cost_cache_write);
+        row.integer(counted.said);
     }
 
     fn call(&mut self, at: i64, ordinal: i64, call: &Call) {

@@ -135,46 +135,7 @@ impl Catalogue {
         format: &dyn Format,
         fresh: Option<(i64, &Fold)>,
     ) -> rusqlite::Result<Option<SessionRecord>> {
-        struct Row {
-            relative: String,
-            mtime_ns: i64,
-            size: i64,
-            fold: Fold,
-            part: SourcePart,
-            unlisted: Option<String>,
-            problems: u64,
-            reason: Option<String>,
-            root: String,
-        }
-        let c = &self.connection;
-        let rows: Vec<Row> = c
-            .prepare_cached(
-                "SELECT s.source, s.relative, s.mtime_ns, s.size, k.fold, ss.part, s.unlisted,
-                        (SELECT count(*) FROM _problems p WHERE p.source = s.source),
-                        (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path
-                 FROM _session_sources ss JOIN _sources s USING (source) JOIN _checkpoints k USING (source)
-                   JOIN _roots r USING (root)
-                 WHERE ss.session = ?1 ORDER BY s.relative",
-            )?
-            .query_map([session], |r| {
-                let source: i64 = r.get(0)?;
-                let fold = match fresh {
-                    Some((of, fold)) if of == source => fold.clone(),
-                    _ => serde_json::from_str(&r.get::<_, String>(4)?).unwrap_or_default(),
-                };
-                Ok(Row {
-                    relative: r.get(1)?,
-                    mtime_ns: r.get(2)?,
-                    size: r.get(3)?,
-                    fold,
-                    part: part_of(&r.get::<_, String>(5)?),
-                    unlisted: r.get(6)?,
-                    problems: r.get::<_, i64>(7)? as u64,
-                    reason: r.get(8)?,
-                    root: r.get(9)?,
-                })
-            })?
-            .collect::<Result<_, _>>()?;
+        let rows = self.source_rows(session, fresh)?;
         let Some(main) = rows
             .iter()
             .find(|r| r.part == SourcePart::Main)
@@ -208,6 +169,42 @@ impl Catalogue {
             problems: rows.iter().map(|r| r.problems as i64).sum(),
             bytes: rows.iter().map(|r| r.size).sum(),
         }))
+    }
+
+    /// The sources of a session, as they are catalogued; of the fresh one with its new fold.
+    fn source_rows(
+        &self,
+        session: i64,
+        fresh: Option<(i64, &Fold)>,
+    ) -> rusqlite::Result<Vec<SourceRow>> {
+        self.connection
+            .prepare_cached(
+                "SELECT s.source, s.relative, s.mtime_ns, s.size, k.fold, ss.part, s.unlisted,
+                        (SELECT count(*) FROM _problems p WHERE p.source = s.source),
+                        (SELECT reason FROM _problems p WHERE p.source = s.source ORDER BY start LIMIT 1), r.path
+                 FROM _session_sources ss JOIN _sources s USING (source) JOIN _checkpoints k USING (source)
+                   JOIN _roots r USING (root)
+                 WHERE ss.session = ?1 ORDER BY s.relative",
+            )?
+            .query_map([session], |r| {
+                let source: i64 = r.get(0)?;
+                let fold = match fresh {
+                    Some((of, fold)) if of == source => fold.clone(),
+                    _ => serde_json::from_str(&r.get::<_, String>(4)?).unwrap_or_default(),
+                };
+                Ok(SourceRow {
+                    relative: r.get(1)?,
+                    mtime_ns: r.get(2)?,
+                    size: r.get(3)?,
+                    fold,
+                    part: part_of(&r.get::<_, String>(5)?),
+                    unlisted: r.get(6)?,
+                    problems: r.get::<_, i64>(7)? as u64,
+                    reason: r.get(8)?,
+                    root: r.get(9)?,
+                })
+            })?
+            .collect()
     }
 
     /// Whether the row of the source's session says something else than its files (for `verify`).
@@ -274,6 +271,19 @@ impl Catalogue {
             Ok(())
         })
     }
+}
+
+/// What a session's row is made from, of one source.
+struct SourceRow {
+    relative: String,
+    mtime_ns: i64,
+    size: i64,
+    fold: Fold,
+    part: SourcePart,
+    unlisted: Option<String>,
+    problems: u64,
+    reason: Option<String>,
+    root: String,
 }
 
 /// A session's row as its sources make it.

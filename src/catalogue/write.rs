@@ -256,6 +256,43 @@ impl Catalogue {
         format: &dyn Format,
     ) -> rusqlite::Result<Option<i64>> {
         let c = &self.connection;
+        let source = self.ensure_source(chunk)?;
+        let (session, arrival, is_ready) = self.ensure_session(chunk, source)?;
+        if let Some(from) = chunk.forget_from {
+            self.forget(source, session, from)?;
+        }
+        let first_key = session << ARRIVAL_BITS | arrival;
+        chunk.entries.run(c, first_key, source)?;
+        let last_key = first_key + chunk.entries.count() - 1;
+        counted::add_turns(c, session, first_key, last_key)?;
+        self.answer_earlier(session, first_key, last_key)?;
+        self.touch(first_key, last_key);
+        if is_ready {
+            self.unsettle(first_key, last_key, Change::Come)?;
+        }
+        for problem in &chunk.problems {
+            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![
+                    source,
+                    problem.start as i64,
+                    problem.length as i64,
+                    problem.provisional,
+                    problem.reason
+                ])?;
+        }
+        self.queue(source, first_key, chunk)?;
+        c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
+            .execute(params![session, arrival + chunk.entries.count()])?;
+        let of_many = format.shape() == Shape::Document;
+        if chunk.last && !of_many {
+            self.refold(session, format, Some((source, &chunk.shown)))?;
+        }
+        Ok(of_many.then_some(session))
+    }
+
+    /// The source's row, with its checkpoint.
+    fn ensure_source(&self, chunk: &Chunk<EntryRows>) -> rusqlite::Result<i64> {
+        let c = &self.connection;
         // Until the last chunk is in, the stored identity matches no file: the next scan resumes.
         let identity = if chunk.last {
             chunk.identity
@@ -298,37 +335,7 @@ impl Catalogue {
             )?;
         c.prepare_cached("INSERT OR REPLACE INTO _checkpoints VALUES (?1, ?2, ?3)")?
             .execute(params![source, chunk.proof.to_bytes(), fold])?;
-        let (session, arrival, is_ready) = self.ensure_session(chunk, source)?;
-        if let Some(from) = chunk.forget_from {
-            self.forget(source, session, from)?;
-        }
-        let first_key = session << ARRIVAL_BITS | arrival;
-        chunk.entries.run(c, first_key, source)?;
-        let last_key = first_key + chunk.entries.count() - 1;
-        counted::add_turns(c, session, first_key, last_key)?;
-        self.answer_earlier(session, first_key, last_key)?;
-        self.touch(first_key, last_key);
-        if is_ready {
-            self.unsettle(first_key, last_key, Change::Come)?;
-        }
-        for problem in &chunk.problems {
-            c.prepare_cached("INSERT OR REPLACE INTO _problems VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![
-                    source,
-                    problem.start as i64,
-                    problem.length as i64,
-                    problem.provisional,
-                    problem.reason
-                ])?;
-        }
-        self.queue(source, first_key, chunk)?;
-        c.prepare_cached("UPDATE _sessions SET next_arrival = ?2 WHERE session = ?1")?
-            .execute(params![session, arrival + chunk.entries.count()])?;
-        let of_many = format.shape() == Shape::Document;
-        if chunk.last && !of_many {
-            self.refold(session, format, Some((source, &chunk.shown)))?;
-        }
-        Ok(of_many.then_some(session))
+        Ok(source)
     }
 
     /// The session's row, its next arrival, and whether it was all in before.

@@ -234,6 +234,7 @@ fn names() -> impl Iterator<Item = String> {
     names.into_iter().map(str::to_owned)
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm per error")]
 fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
     match error {
         Error::Busy { .. } => (

@@ -4,6 +4,8 @@
 //! The binary is a thin shell: it reads the environment, calls the library, and prints the structs
 //! that come back. stdout is data, stderr is talk.
 
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+
 mod agents;
 mod args;
 mod autostart;

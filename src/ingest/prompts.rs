@@ -43,15 +43,7 @@ pub fn scan_prompts<'a>(
         let place = match &mut open {
             Some((source, place)) if *source == entry.source => place,
             _ => {
-                let place = catalogue.source_place(entry.source)?;
-                let place = place.and_then(|(path, name)| {
-                    let format = formats.iter().find(|f| f.name() == name)?;
-                    Some(OpenSource {
-                        path,
-                        format: *format,
-                        file: None,
-                    })
-                });
+                let place = OpenSource::find(entry.source, catalogue, formats)?;
                 &mut open.insert((entry.source, place)).1
             }
         };
@@ -91,4 +83,23 @@ struct OpenSource {
     path: PathBuf,
     format: &'static dyn Format,
     file: Option<File>,
+}
+
+impl OpenSource {
+    /// `None`: it is gone, or its format is not one of these.
+    fn find(
+        source: i64,
+        catalogue: &Catalogue,
+        formats: &[&'static dyn Format],
+    ) -> Result<Option<OpenSource>, Error> {
+        let place = catalogue.source_place(source)?;
+        Ok(place.and_then(|(path, name)| {
+            let format = formats.iter().find(|f| f.name() == name)?;
+            Some(OpenSource {
+                path,
+                format: *format,
+                file: None,
+            })
+        }))
+    }
 }

@@ -212,6 +212,13 @@ fn resume_point(
         return Ok(ReadStart::beginning());
     }
     let saved = || serde_json::from_str::<Box<Fold>>(&checkpoint.fold).ok();
+    let after_checkpoint = |fold, tail, unproven| ReadStart::At {
+        from: stored.consumed,
+        proof: checkpoint.proof.clone(),
+        fold,
+        tail,
+        unproven,
+    };
     match decision {
         Decision::Unchanged => return Ok(ReadStart::Same { proven: false }),
         Decision::Reread(_) => return Ok(ReadStart::beginning()),
@@ -219,13 +226,7 @@ fn resume_point(
             let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
             cost.proof_bytes += bytes;
             if let (Some(tail), Some(fold)) = (tail, saved()) {
-                return Ok(ReadStart::At {
-                    from: stored.consumed,
-                    proof: checkpoint.proof.clone(),
-                    fold,
-                    tail,
-                    unproven: true,
-                });
+                return Ok(after_checkpoint(fold, tail, true));
             }
         }
         Decision::ProveBlocks(_) => {}
@@ -247,13 +248,7 @@ fn resume_point(
         let (tail, bytes) = checkpoint::tail_holds(file, &checkpoint.proof)?;
         cost.proof_bytes += bytes;
         if let Some(tail) = tail {
-            return Ok(ReadStart::At {
-                from: stored.consumed,
-                proof: checkpoint.proof.clone(),
-                fold,
-                tail,
-                unproven: false,
-            });
+            return Ok(after_checkpoint(fold, tail, false));
         }
     }
     // A fold cannot be run backwards, so rows before a changed block are read again as well; what

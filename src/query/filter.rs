@@ -139,18 +139,7 @@ impl<'a> FilteredEntries<'a> {
         if !filtered && known.iter().all(|root| ours.contains(root)) {
             return Ok(None);
         }
-        let mut used: HashMap<i64, Vec<(String, String)>> = HashMap::new();
-        if [&f.model, &f.provider]
-            .iter()
-            .any(|n| **n != Names::default())
-        {
-            self.snapshot
-                .catalogue
-                .each_model(|session, provider, model| {
-                    let of = used.entry(session).or_default();
-                    of.push((provider.to_lowercase(), model.to_lowercase()));
-                })?;
-        }
+        let used = self.models_used(f)?;
         let mut places = ResolvedDirs::default();
         let cwd = cwd.map(canonical);
         let mut left = HashSet::new();
@@ -180,6 +169,24 @@ impl<'a> FilteredEntries<'a> {
             }
         })?;
         Ok(Some(left))
+    }
+
+    /// Provider and model, in lowercase, of all that each session used; nothing where no filter
+    /// asks for them.
+    fn models_used(&self, f: &Filters) -> Result<HashMap<i64, Vec<(String, String)>>, Error> {
+        let mut used: HashMap<i64, Vec<(String, String)>> = HashMap::new();
+        if [&f.model, &f.provider]
+            .iter()
+            .any(|n| **n != Names::default())
+        {
+            self.snapshot
+                .catalogue
+                .each_model(|session, provider, model| {
+                    let of = used.entry(session).or_default();
+                    of.push((provider.to_lowercase(), model.to_lowercase()));
+                })?;
+        }
+        Ok(used)
     }
 
     /// Entries that carry a label which holds one of these texts.

@@ -375,6 +375,10 @@ impl Walk<'_> {
     }
 
     /// Look at one directory; the directories in it are given back.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "each step needs what those before it found"
+    )]
     fn directory(&self, directory: &Directory, here: &mut Discovery) -> Vec<Directory> {
         if directory
             .behind

@@ -257,28 +257,7 @@ impl Segmenter {
         self.lowered.make_ascii_lowercase();
         self.parts.clear();
         if end - start <= MAX_TOKEN {
-            let class = |at: usize| bytes.get(at).map_or(0, |byte| CLASS[*byte as usize]);
-            let mut from = start;
-            for at in start + 1..end {
-                let this = class(at);
-                if this == UNDER {
-                    if at > from {
-                        self.parts.push((from, at));
-                    }
-                    from = at + 1;
-                } else if this == UPPER
-                    && at > from
-                    && boundary(
-                        class(at - 1),
-                        this,
-                        if at + 1 < end { class(at + 1) } else { 0 },
-                    )
-                {
-                    self.parts.push((from, at));
-                    from = at;
-                }
-            }
-            self.parts.push((from, end));
+            self.ascii_parts(bytes, start, end);
         }
         let several = self.parts.len() > 1;
         emit(Token {
@@ -306,6 +285,32 @@ impl Segmenter {
             }
         }
         *position += self.parts.len().max(1) as u32;
+    }
+
+    /// Find the parts of an ASCII word, as bytes from and to (rule 3).
+    fn ascii_parts(&mut self, bytes: &[u8], start: usize, end: usize) {
+        let class = |at: usize| bytes.get(at).map_or(0, |byte| CLASS[*byte as usize]);
+        let mut from = start;
+        for at in start + 1..end {
+            let this = class(at);
+            if this == UNDER {
+                if at > from {
+                    self.parts.push((from, at));
+                }
+                from = at + 1;
+            } else if this == UPPER
+                && at > from
+                && boundary(
+                    class(at - 1),
+                    this,
+                    if at + 1 < end { class(at + 1) } else { 0 },
+                )
+            {
+                self.parts.push((from, at));
+                from = at;
+            }
+        }
+        self.parts.push((from, end));
     }
 
     /// A number with a `.` after it: alone, or the first of a dotted number. Returns its end.
@@ -462,36 +467,14 @@ impl Segmenter {
             let text_end = |index: usize, units: &[Unit], folded: &str| {
                 units.get(index + 1).map_or(folded.len(), |unit| unit.at)
             };
-            let (units, folded) = (&self.units, &self.folded);
-            let (from, to) = (units[first].at, text_end(last, units, folded));
-            let (start, end) = (units[first].start, units[last].end);
+            let to = text_end(last, &self.units, &self.folded);
             self.parts.clear();
-            if to - from <= MAX_TOKEN {
-                let mut open = first;
-                for index in first + 1..=last {
-                    let class = units[index].class;
-                    if class == UNDER {
-                        if index > open {
-                            self.parts.push((open, index - 1));
-                        }
-                        open = index + 1;
-                    } else if index > open
-                        && boundary(
-                            units[index - 1].class,
-                            class,
-                            if index < last {
-                                units[index + 1].class
-                            } else {
-                                0
-                            },
-                        )
-                    {
-                        self.parts.push((open, index - 1));
-                        open = index;
-                    }
-                }
-                self.parts.push((open, last));
+            if to - self.units[first].at <= MAX_TOKEN {
+                self.unit_parts(first, last);
             }
+            let (units, folded) = (&self.units, &self.folded);
+            let from = units[first].at;
+            let (start, end) = (units[first].start, units[last].end);
             let several = self.parts.len() > 1;
             let mut cut = to.min(from + MAX_TOKEN);
             while !folded.is_char_boundary(cut) {
@@ -524,6 +507,35 @@ impl Segmenter {
         }
         self.units.clear();
         self.folded.clear();
+    }
+
+    /// Find the parts of the word in `units`, as its first and last unit (rule 3).
+    fn unit_parts(&mut self, first: usize, last: usize) {
+        let units = &self.units;
+        let mut open = first;
+        for index in first + 1..=last {
+            let class = units[index].class;
+            if class == UNDER {
+                if index > open {
+                    self.parts.push((open, index - 1));
+                }
+                open = index + 1;
+            } else if index > open
+                && boundary(
+                    units[index - 1].class,
+                    class,
+                    if index < last {
+                        units[index + 1].class
+                    } else {
+                        0
+                    },
+                )
+            {
+                self.parts.push((open, index - 1));
+                open = index;
+            }
+        }
+        self.parts.push((open, last));
     }
 
     /// Emit the run in `cjk`, if there is one.

@@ -1,10 +1,10 @@
 //! How does everything that was ever written go away again?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use sessionary::index_files::traces;
+use sessionary::index_files::{IndexFiles, traces};
 use sessionary::model::SCHEMA_VERSION;
 use sessionary::settings;
 
@@ -94,6 +94,12 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         true => found.try_remove()?,
         false => found.remove()?,
     }
+    tell(&found, &index_dir, screen)?;
+    Ok(Outcome::Found)
+}
+
+/// Tells what was removed, and what stays.
+fn tell(found: &IndexFiles, index_dir: &Path, screen: &Screen) -> Result<(), Failure> {
     if screen.json {
         screen.json(&Cleaned {
             schema_version: SCHEMA_VERSION,
@@ -105,7 +111,7 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         screen.print(&format!(
             "Removed {} in {}.\n",
             bytes(found.bytes),
-            screen.path(&index_dir)
+            screen.path(index_dir)
         ))?;
     }
     for path in &found.foreign {
@@ -115,7 +121,7 @@ pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Fa
         ));
     }
     say_backups(screen);
-    Ok(Outcome::Found)
+    Ok(())
 }
 
 /// Copies of sessions are sessions: they are for their owner to remove.

@@ -103,17 +103,8 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
             "--dry-run shows what would be moved",
         )?;
     }
-    if let Some(used) = doomed
-        .iter()
-        .find(|doomed| screen.now_ms - doomed.newest_ms < IN_USE_MS)
-        && !args.force
-        && !dry_run
-    {
-        return Err(Failure::usage(format!(
-            "{} changed in the last minute, so its agent may still be using it; nothing was moved",
-            screen.path(&used.path)
-        ))
-        .hint("--force moves it anyway"));
+    if !args.force && !dry_run {
+        refuse_in_use(&doomed, screen)?;
     }
     if !dry_run && !args.yes {
         let sessions: usize = doomed.iter().map(|one| 1 + one.subagents.len()).sum();
@@ -146,6 +137,20 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         Some((_, error)) => Err(error.into()),
         None => Ok(Outcome::Found),
     }
+}
+
+fn refuse_in_use(doomed: &[DeletionTarget], screen: &Screen) -> Result<(), Failure> {
+    let used = doomed
+        .iter()
+        .find(|doomed| screen.now_ms - doomed.newest_ms < IN_USE_MS);
+    let Some(used) = used else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "{} changed in the last minute, so its agent may still be using it; nothing was moved",
+        screen.path(&used.path)
+    ))
+    .hint("--force moves it anyway"))
 }
 
 /// Says what is to be moved, and where; a dry run prints it.

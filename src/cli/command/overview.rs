@@ -107,6 +107,13 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
         ));
     }
     out.push_str(&format!("\n{}\n", strong("Try")));
+    out.push_str(&to_try(screen));
+    out
+}
+
+/// What may be typed next.
+fn to_try(screen: &Screen) -> String {
+    let mut out = String::new();
     for (command, what) in [
         ("sessionary list --all", "every session, newest first"),
         (

@@ -58,14 +58,7 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let mut index = super::open(config, screen)?;
     let (session, entry) = named(&args.session, &mut index, config, screen)?;
     if args.raw {
-        let mut out = Stream::default();
-        // A whole file may be long, and no snapshot is held while it is copied.
-        match &entry {
-            Some(_) => index.copy_raw(&session, entry.as_deref(), out.bytes())?,
-            None => return copy(&session, &index),
-        }
-        out.end()?;
-        return Ok(Outcome::Found);
+        return raw(&session, entry.as_deref(), &index);
     }
     let scope = ShowScope {
         entry,
@@ -114,11 +107,18 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     Ok(Outcome::found(shown > 0))
 }
 
-/// Prints the session's file as it is.
-fn copy(session: &SessionRow, index: &Index) -> Result<Outcome, Failure> {
-    let mut out = std::io::stdout().lock();
-    index.copy_raw(session, None, &mut out)?;
-    out.flush()?;
+/// Prints an entry, or the session's file, as it is.
+fn raw(session: &SessionRow, entry: Option<&str>, index: &Index) -> Result<Outcome, Failure> {
+    if entry.is_some() {
+        let mut out = Stream::default();
+        index.copy_raw(session, entry, out.bytes())?;
+        out.end()?;
+    } else {
+        // A whole file may be long, and no snapshot is held while it is copied.
+        let mut out = std::io::stdout().lock();
+        index.copy_raw(session, None, &mut out)?;
+        out.flush()?;
+    }
     Ok(Outcome::Found)
 }
 

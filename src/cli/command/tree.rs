@@ -153,6 +153,10 @@ fn above(tree: &Tree, screen: &Screen) -> String {
     out
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "one line: each part once, with its style"
+)]
 fn line(
     row: &TreeRow,
     prefix: &str,

@@ -94,13 +94,8 @@ pub fn run(
         executable: autostart::program().ok(),
         ..WatchOptions::default()
     };
-    let mut progress = Progress::new();
-    let opened = Indexer::open_to_watch(config, !args.no_wait, &mut |event| progress.event(event));
-    drop(progress);
-    let indexer = match opened {
-        // By Ctrl-C, while another process was waited for.
-        Err(Error::Cancelled) => return Ok(Outcome::Found),
-        opened => opened?,
+    let Some(indexer) = open(config, !args.no_wait)? else {
+        return Ok(Outcome::Found);
     };
     let missed_line = if screen.json { MISSED } else { MISSED_LINE };
     let closed = config.cancel.clone();
@@ -140,6 +135,15 @@ pub fn run(
     ended?;
     printed?;
     Ok(Outcome::Found)
+}
+
+/// `None`: Ctrl-C, while another process was waited for.
+fn open(config: &Config, wait: bool) -> Result<Option<Indexer>, Error> {
+    let mut progress = Progress::new();
+    match Indexer::open_to_watch(config, wait, &mut |event| progress.event(event)) {
+        Err(Error::Cancelled) => Ok(None),
+        opened => opened.map(Some),
+    }
 }
 
 /// Why the watching ended, where nobody asked for that.

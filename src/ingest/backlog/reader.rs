@@ -139,13 +139,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
         if !same {
             entries.retain(is_itself);
         }
-        for run in entries.chunk_by(|a, b| a.owed.key + 1 == b.owed.key) {
-            if let (Some(first), Some(last)) = (run.first(), run.last()) {
-                for class in [Class::Prose, Class::Output] {
-                    part.cover(class, first.owed.key, last.owed.key);
-                }
-            }
-        }
+        cover(part, &entries);
         for entry in &entries {
             if wanted.is_some_and(|wanted| !wanted()) {
                 return None;
@@ -177,6 +171,17 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
 
     fn bytes(&self, from: usize, length: u64) -> Option<&[u8]> {
         self.buffer.get(from..from + usize::try_from(length).ok()?)
+    }
+}
+
+/// From now on the overlay stands in for these entries, run of keys by run of keys.
+fn cover(part: &mut ThreadResult<'_>, entries: &[Entry]) {
+    for run in entries.chunk_by(|a, b| a.owed.key + 1 == b.owed.key) {
+        if let (Some(first), Some(last)) = (run.first(), run.last()) {
+            for class in [Class::Prose, Class::Output] {
+                part.cover(class, first.owed.key, last.owed.key);
+            }
+        }
     }
 }
 

@@ -277,11 +277,7 @@ impl<'a, 's> Page<'a, 's> {
             }),
         };
         if !search.scope.every_copy {
-            let own = prints.0;
-            let both = std::iter::once(own).chain(prints.1);
-            self.seen.extend(both.map(|print| (print, own)));
-            let last = (self.next, self.bytes);
-            self.copies.insert(own, Copies { count: 0, last });
+            self.remember(prints);
         }
         let ready = ReadHit {
             score,
@@ -348,6 +344,15 @@ impl<'a, 's> Page<'a, 's> {
             pieces,
             prints: (own_print, text_print),
         }))
+    }
+
+    /// Later candidates that say the same are copies of this hit.
+    fn remember(&mut self, prints: (Fingerprint, Option<Fingerprint>)) {
+        let own = prints.0;
+        let both = std::iter::once(own).chain(prints.1);
+        self.seen.extend(both.map(|print| (print, own)));
+        let last = (self.next, self.bytes);
+        self.copies.insert(own, Copies { count: 0, last });
     }
 
     /// Whether an earlier hit says the same. If that is near, this one is counted as its copy.
@@ -455,14 +460,7 @@ impl<'a, 's> Page<'a, 's> {
             hits_on_page.push(PageHit { group, prints });
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
-                None => {
-                    let mut row = session.row.clone();
-                    if let Some(mask) = search.scope.mask {
-                        row.mask(mask);
-                    }
-                    let hits = vec![hit];
-                    groups.push((number, HitGroup { session: row, hits }));
-                }
+                None => groups.push((number, group_of(search, session, hit))),
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
@@ -471,6 +469,16 @@ impl<'a, 's> Page<'a, 's> {
             .then(|| max_bytes::cursor(search.shown, &hits_on_page));
         Ok(hits_on_page)
     }
+}
+
+/// The session as it is shown, with its first hit.
+fn group_of(search: &Search<'_>, session: &StoredSession, first: Hit) -> HitGroup {
+    let mut row = session.row.clone();
+    if let Some(mask) = search.scope.mask {
+        row.mask(mask);
+    }
+    let hits = vec![first];
+    HitGroup { session: row, hits }
 }
 
 /// The sessions of these hits, by number.

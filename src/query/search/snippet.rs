@@ -1,5 +1,7 @@
 //! Which part of a passage is shown?
 
+use std::ops::Range;
+
 use crate::model::Class;
 use crate::words::Matcher;
 
@@ -39,6 +41,17 @@ pub(super) fn snippet(
         .char_indices()
         .nth(AFTER)
         .map_or(piece.len(), |(at, _)| middle + at);
+    one_line(piece, start..end, &found)
+}
+
+/// This part of a text on one line, `…` where more of it is left out, and where the matches are in
+/// the line.
+fn one_line(
+    piece: &str,
+    part: Range<usize>,
+    found: &[Range<usize>],
+) -> (String, Vec<(usize, usize)>) {
+    let Range { start, end } = part;
     let mut text = String::new();
     if start > 0 {
         text.push('…');

@@ -1,6 +1,6 @@
 //! What a pi session is: the fold over its lines, and the values pi's list shows of it.
 
-use crate::model::{Facts, Fold, SessionFacts, SourcePart};
+use crate::model::{Facts, Fold, SessionFacts, SourcePart, Usage};
 use crate::{SourceFacts, json};
 
 /// Add one line, in file order.
@@ -9,23 +9,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     fold.errors += u64::from(facts.is_error);
     fold.last_entry_ms = fold.last_entry_ms.max(facts.time_ms);
     if let Some(usage) = &facts.usage {
-        let parts = [
-            usage.input,
-            usage.output,
-            usage.cache_read,
-            usage.cache_write,
-        ];
-        // What is written as the total lacks parts in some stores, or is another provider's idea.
-        let tokens = sum(parts, |a, b| a.saturating_add(b)).or(usage.total);
-        fold.tokens = sum([fold.tokens, tokens], |a, b| a.saturating_add(b));
-        let parts = [
-            usage.cost_input,
-            usage.cost_output,
-            usage.cost_cache_read,
-            usage.cost_cache_write,
-        ];
-        let cost = usage.cost_total.or_else(|| sum(parts, |a, b| a + b));
-        fold.cost = sum([fold.cost, cost], |a, b| a + b);
+        add_usage(fold, usage);
     }
     if !facts.agent_sees {
         keep_late_header(fold, facts);
@@ -75,6 +59,26 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if fold.first_message.is_none() {
         fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
     }
+}
+
+fn add_usage(fold: &mut Fold, usage: &Usage) {
+    let parts = [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    ];
+    // What is written as the total lacks parts in some stores, or is another provider's idea.
+    let tokens = sum(parts, |a, b| a.saturating_add(b)).or(usage.total);
+    fold.tokens = sum([fold.tokens, tokens], |a, b| a.saturating_add(b));
+    let parts = [
+        usage.cost_input,
+        usage.cost_output,
+        usage.cost_cache_read,
+        usage.cost_cache_write,
+    ];
+    let cost = usage.cost_total.or_else(|| sum(parts, |a, b| a + b));
+    fold.cost = sum([fold.cost, cost], |a, b| a + b);
 }
 
 fn keep_late_header(fold: &mut Fold, facts: &Facts) {
