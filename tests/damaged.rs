@@ -62,7 +62,7 @@ struct Place {
 
 /// An answer without the number of entries that the words lack: they are owed all of a catalogue
 /// that is built anew.
-fn but_for_what_is_owed(answer: Vec<u8>) -> Vec<u8> {
+fn without_backlog_counts(answer: Vec<u8>) -> Vec<u8> {
     let Ok(text) = String::from_utf8(answer) else {
         panic!("an answer that is no text");
     };
@@ -126,7 +126,7 @@ impl Place {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (
             output.status.code(),
-            but_for_what_is_owed(output.stdout),
+            without_backlog_counts(output.stdout),
             said,
         )
     }
@@ -428,7 +428,7 @@ fn bytes_that_are_no_text_are_damage_that_is_mended() {
     let asked = |arguments: &[&str]| {
         let output = home.output(&[&["--index", named], arguments].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let out = but_for_what_is_owed(output.stdout);
+        let out = without_backlog_counts(output.stdout);
         (output.status.code(), out, said)
     };
     asked(&["sync"]);

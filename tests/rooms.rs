@@ -13,7 +13,7 @@ fn below(path: &str) -> std::path::PathBuf {
 }
 
 /// The table of rooms: what each may use.
-fn allowed() -> Arrows {
+fn allowed_arrows() -> Arrows {
     let text = fs::read_to_string(below("docs/architecture.md")).unwrap();
     let (_, text) = text.split_once("## Rooms of the index").unwrap();
     let (text, _) = text.split_once("\n## ").unwrap();
@@ -41,7 +41,7 @@ fn allowed() -> Arrows {
 }
 
 /// Every `crate::ROOM` of the library, but for comments and unit tests.
-fn drawn() -> Arrows {
+fn drawn_arrows() -> Arrows {
     let path = Regex::new(r"\bcrate::(\{[^;]*?\}|\w+)").unwrap();
     let first = Regex::new(r"(?:^\{|,)\s*(\w+)").unwrap();
     let comment = Regex::new(r"(?m)//.*$").unwrap();
@@ -79,7 +79,7 @@ fn drawn() -> Arrows {
 
 #[test]
 fn rooms_use_only_what_the_architecture_lists() {
-    let (allowed, drawn) = (allowed(), drawn());
+    let (allowed, drawn) = (allowed_arrows(), drawn_arrows());
     assert!(drawn.len() > 15, "{drawn:?}");
     for (room, uses) in &drawn {
         let Some(may_use) = allowed.get(room) else {
