@@ -9,9 +9,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::corpus::{Spec, write};
+use crate::problems::{BoundHome, permit};
 use crate::sandbox::Sandbox;
 use crate::scale::unshared;
-use crate::unread::{BoundHome, permit};
 
 fn session(id: &str, text: &str) -> String {
     format!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sessionary::index::{BacklogSize, SearchScope, WatchEnd, caught_up};
 use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer, Rules};
 
-use crate::excluded::files_with;
+use crate::exclusion::files_with;
 use crate::histories::dump::{clean, root};
 use crate::sandbox::Sandbox;
 use crate::watching::watcher::{Watcher, until};

@@ -8,7 +8,7 @@ use sessionary::index::SearchScope;
 use sessionary::index_files::traces;
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
-use crate::excluded::{files_with, terms};
+use crate::exclusion::{files_with, terms};
 use crate::histories::dump::root;
 use crate::watching::watcher::{Watcher, until};
 

@@ -12,8 +12,8 @@ use sessionary::index::{ListScope, SearchScope};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::root;
+use crate::problems::BoundHome;
 use crate::sandbox::Sandbox;
-use crate::unread::BoundHome;
 use crate::watching::watcher::Watcher;
 
 const CATALOGUE: &str = "v3/catalogue.sqlite";
