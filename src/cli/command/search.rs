@@ -9,6 +9,7 @@ use sessionary::syntax::{self, Now};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
+use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
@@ -280,11 +281,13 @@ fn onward(answer: &SearchAnswer, screen: &Screen) -> Option<String> {
         true => format!("-- {}", quote::posix(name)),
         false => quote::posix(name),
     };
-    let show = format!("sessionary show {}", word(&group.hits.first()?.address));
-    if group.session.resume.is_none() {
+    let program = demo::program();
+    let show = format!("{program} show {}", word(&group.hits.first()?.address));
+    // No agent knows a session of the demo.
+    if group.session.resume.is_none() || demo::runs() {
         return Some(format!("Next: {show}"));
     }
-    let resume = format!("sessionary resume {}", word(&group.session.id));
+    let resume = format!("{program} resume {}", word(&group.session.id));
     let line = format!("Next: {show} · {resume}");
     Some(
         match screen.width.is_some_and(|width| columns(&line) > width) {
