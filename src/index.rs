@@ -373,7 +373,7 @@ pub fn versions() -> String {
         "index generation {GENERATION}, SQL contract {}, JSON schema {}\nSQLite {}, {}",
         catalogue::CONTRACT_VERSION,
         crate::model::SCHEMA_VERSION,
-        rusqlite::version(),
-        tantivy::version_string()
+        catalogue::sqlite_version(),
+        crate::words::tantivy_version()
     )
 }
