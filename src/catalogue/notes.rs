@@ -133,26 +133,31 @@ impl Catalogue {
         root: i64,
         folder: FileId,
         error: Option<&str>,
-        strays: &[ForeignFile],
+        foreign_files: &[ForeignFile],
     ) -> Result<(), Error> {
         let sql = "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END,
                 inode = CASE WHEN ?2 IS NULL THEN ?4 ELSE inode END
             WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND (device IS NOT ?3 OR inode IS NOT ?4)))";
         self.execute(sql, params![root, error, folder.0, folder.1])?;
-        if error.is_none() && self.strays(root)? != strays {
+        if error.is_none() && self.foreign_files(root)? != foreign_files {
             self.execute("DELETE FROM _strays WHERE root = ?1", [root])?;
-            for stray in strays {
-                self.note_stray(root, stray)?;
+            for foreign_file in foreign_files {
+                self.note_foreign_file(root, foreign_file)?;
             }
         }
         Ok(())
     }
 
     /// A file below a root that is no source, or could not be read.
-    pub fn note_stray(&self, root: i64, stray: &ForeignFile) -> Result<(), Error> {
+    pub fn note_foreign_file(&self, root: i64, foreign_file: &ForeignFile) -> Result<(), Error> {
         self.execute(
             "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3, ?4)",
-            params![root, stray.relative, stray.reason, stray.unread],
+            params![
+                root,
+                foreign_file.relative,
+                foreign_file.reason,
+                foreign_file.unread
+            ],
         )
         .map(drop)
     }

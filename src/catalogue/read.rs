@@ -146,7 +146,7 @@ impl Catalogue {
         if taken.is_err() {
             self.rollback();
         }
-        self.told(taken)
+        self.with_path(taken)
     }
 
     /// What `ask` asks for, all of it of one state: for [`Index::verify`](crate::Index::verify),
@@ -235,7 +235,7 @@ impl Catalogue {
     }
 
     /// Files below a root that are no source, and why; sorted by path.
-    pub fn strays(&self, root: i64) -> Result<Vec<ForeignFile>, Error> {
+    pub fn foreign_files(&self, root: i64) -> Result<Vec<ForeignFile>, Error> {
         let sql = "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative";
         self.all(sql, [root], |r| {
             Ok(ForeignFile {

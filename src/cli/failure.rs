@@ -103,7 +103,7 @@ impl Failure {
     }
 
     /// The failure that an error makes which somebody else keeps.
-    pub fn told(error: &Error) -> Self {
+    pub fn from_kept(error: &Error) -> Self {
         let (kind, hints) = kind_and_hints(error);
         Self {
             kind,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::exclude::tell_all;
+use super::exclude::is_enough;
 use super::plan::{SourcePlan, plan};
 use super::sync::{OutdatedSessions, links_note, ms, read_all};
 use crate::catalogue::read::StoredSource;
@@ -49,9 +49,9 @@ struct HintScan<'a> {
     paths: BTreeSet<String>,
     discovery: Discovery,
     known: Vec<StoredSource>,
-    /// Strays that are stored there, where others are there now.
-    old_strays: Option<Vec<ForeignFile>>,
-    strays: Vec<ForeignFile>,
+    /// Foreign files that are stored there, where others are there now.
+    old_foreign_files: Option<Vec<ForeignFile>>,
+    foreign_files: Vec<ForeignFile>,
 }
 
 /// Bring the catalogue up to the files at these paths.
@@ -81,11 +81,11 @@ pub fn sync_hints(
         let work = work(catalogue, hinted, &all, &mut left, report)?;
         let changed = (work.plans.len() + work.gone.len()) as u64;
         report.files_changed += changed;
-        if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
+        if changed == 0 && all.iter().all(|looked| looked.old_foreign_files.is_none()) {
             return Ok(left);
         }
         for looked in &all {
-            replace_strays(catalogue, looked, report)?;
+            replace_foreign_files(catalogue, looked, report)?;
             catalogue.doubt_folders_at(looked.root, &looked.paths)?;
         }
         let mut stale: OutdatedSessions<'_> = OutdatedSessions::new();
@@ -153,21 +153,24 @@ fn work<'a>(
     })
 }
 
-/// Store the strays that are there now, if others were stored, and report links that are new.
-fn replace_strays(
+/// Store the foreign files that are there now, if others were stored, and report links that are
+/// new.
+fn replace_foreign_files(
     catalogue: &Catalogue,
     looked: &HintScan<'_>,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let Some(old) = &looked.old_strays else {
+    let Some(old) = &looked.old_foreign_files else {
         return Ok(());
     };
     for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-        let is_new = |stray: &&ForeignFile| stray.reason == reason && !old.contains(stray);
-        let links = looked.strays.iter().filter(is_new).count();
+        let is_new = |foreign_file: &&ForeignFile| {
+            foreign_file.reason == reason && !old.contains(foreign_file)
+        };
+        let links = looked.foreign_files.iter().filter(is_new).count();
         report.notes.extend(links_note(looked.spec, reason, links));
     }
-    catalogue.replace_strays(looked.root, old, &looked.strays)
+    catalogue.replace_foreign_files(looked.root, old, &looked.foreign_files)
 }
 
 /// Compare what is at the hinted paths of one root with what is stored. `None`: the whole root has
@@ -209,14 +212,14 @@ fn look<'a>(
     };
     let known = catalogue.known_at(root, &paths)?;
     let (exclude, found) = (config.rules.exclude(), (&paths, &discovery, &known[..]));
-    if !exclude.is_empty() && !tell_all(catalogue, root, spec, exclude, found)? {
+    if !exclude.is_empty() && !is_enough(catalogue, root, spec, exclude, found)? {
         return Ok(None);
     }
-    let mut strays = discovery.strays.clone();
-    strays.extend(discovery.unreadable.iter().cloned());
-    strays.sort();
-    strays.dedup_by(|a, b| a.relative == b.relative);
-    let stored = catalogue.strays_at(root, &paths)?;
+    let mut foreign_files = discovery.foreign_files.clone();
+    foreign_files.extend(discovery.unreadable.iter().cloned());
+    foreign_files.sort();
+    foreign_files.dedup_by(|a, b| a.relative == b.relative);
+    let stored = catalogue.foreign_files_at(root, &paths)?;
     Ok(Some(HintScan {
         at,
         root,
@@ -224,8 +227,8 @@ fn look<'a>(
         format,
         paths,
         known,
-        old_strays: (stored != strays).then_some(stored),
-        strays,
+        old_foreign_files: (stored != foreign_files).then_some(stored),
+        foreign_files,
         discovery,
     }))
 }

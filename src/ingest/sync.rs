@@ -225,19 +225,19 @@ fn note_root(
 ) -> Result<(), Error> {
     catalogue.ensure_root(spec)?;
     let discovery = &look.discovery;
-    let mut strays = discovery.strays.clone();
-    strays.extend(look.strays_kept(catalogue, *root)?);
-    strays.extend(discovery.unreadable.iter().cloned());
-    strays.sort();
-    strays.dedup_by(|a, b| a.relative == b.relative);
+    let mut foreign_files = discovery.foreign_files.clone();
+    foreign_files.extend(look.foreign_files_kept(catalogue, *root)?);
+    foreign_files.extend(discovery.unreadable.iter().cloned());
+    foreign_files.sort();
+    foreign_files.dedup_by(|a, b| a.relative == b.relative);
     for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-        let links = strays.iter().filter(|s| s.reason == reason).count();
+        let links = foreign_files.iter().filter(|s| s.reason == reason).count();
         if links as u64 != catalogue.links_not_followed(*root, reason)? {
             report.notes.extend(links_note(spec, reason, links));
         }
     }
     let place = (discovery.device, discovery.inode);
-    catalogue.note_root(*root, place, discovery.error.as_deref(), &strays)?;
+    catalogue.note_root(*root, place, discovery.error.as_deref(), &foreign_files)?;
     if discovery.error.is_none() {
         let left = &look.left_out;
         catalogue.note_excluded(*root, &left.places, left.files)?;
@@ -538,7 +538,7 @@ impl Writer<'_> {
             Some(state) => self
                 .catalogue
                 .note_unread(state.known.source, &error.to_string()),
-            None => self.catalogue.note_stray(
+            None => self.catalogue.note_foreign_file(
                 plan.root,
                 &ForeignFile {
                     relative: plan.relative.to_owned(),

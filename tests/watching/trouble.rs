@@ -327,15 +327,15 @@ fn a_link_to_a_folder_above_makes_no_ghosts() {
         assert_eq!(number(&config, "SELECT count(*) FROM sources"), 1, "{what}");
     };
     grow("beside the link");
-    let strays = "SELECT count(*) FROM _strays";
-    until("the link is told", || number(&config, strays) == 1);
+    let foreign_files = "SELECT count(*) FROM _strays";
+    until("the link is told", || number(&config, foreign_files) == 1);
     grow("with the link");
     let mut indexer = Indexer::open(&config).unwrap();
     let ghost = place.path().join("pi/a/up/p/one.jsonl");
     assert_eq!(indexer.sync_files(&[ghost]).unwrap().files_seen, 0);
     drop(indexer);
     remove_file(place.path().join("pi/a/up")).unwrap();
-    until("it is gone", || number(&config, strays) == 0);
+    until("it is gone", || number(&config, foreign_files) == 0);
     grow("without the link");
     // Where its folder was, another one is.
     rename(place.path().join("pi"), place.path().join("away")).unwrap();

@@ -122,8 +122,8 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     super::say_changed(screen, changed);
     // Those that changed are named; there may be more.
     let more = answer.pending_files.saturating_sub(changed.len() as u64);
-    let is_told = !changed.is_empty() && more == 0 && index.is_complete();
-    super::say_pending(screen, &index, is_read || is_told, Some(more));
+    let is_said = !changed.is_empty() && more == 0 && index.is_complete();
+    super::say_pending(screen, &index, is_read || is_said, Some(more));
     super::say_links(screen, &index);
     if let Some(damage) = &answer.words_damage {
         screen.say(&format!(

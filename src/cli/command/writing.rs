@@ -211,7 +211,7 @@ pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
     });
     match brought {
         Ok(()) | Err(sessionary::Error::Busy { .. }) => {}
-        // The session is written: what is wrong with the index is told, but is no failure of this
+        // The session is written: what is wrong with the index is said, but is no failure of this
         // command.
         Err(error) => screen.say(&format!("The index does not have it yet: {error}")),
     }

@@ -61,7 +61,7 @@ impl Watch<'_> {
             self.look_at_all("a file system was mounted or unmounted");
         }
         // A waiting reader must not get an answer about another index than the one that was synced.
-        if !self.cookies.is_empty() && self.index_is_other()? {
+        if !self.fences.is_empty() && self.index_is_other()? {
             self.look_at_all("the index was made anew");
         }
         if self.full.is_none() && self.indexer.condemned().is_some() {
@@ -72,7 +72,7 @@ impl Watch<'_> {
             // Hints that could not be followed lead to a full scan later.
             self.hints.clear();
         }
-        let asked = !self.cookies.is_empty() && !self.doubted.is_empty();
+        let asked = !self.fences.is_empty() && !self.doubted.is_empty();
         let waits = (!self.hints.is_empty() || asked) && !self.refused;
         if is_full {
             self.check_executable()?;
@@ -81,8 +81,8 @@ impl Watch<'_> {
             self.with_lock(Self::sync)?;
         }
         if self.say() && self.hints.is_empty() && self.full.is_none() {
-            for cookie in self.cookies.drain(..) {
-                self.presence.answer(&cookie);
+            for fence in self.fences.drain(..) {
+                self.presence.answer(&fence);
             }
         }
         let now = Instant::now();
@@ -133,12 +133,12 @@ impl Watch<'_> {
             std::thread::sleep((started.elapsed() / 4).clamp(shortest, longest));
         };
         self.indexer.give_way()?;
-        let told = match done {
+        let reported = match done {
             Ok(Done::Ended(ended)) => return Err(TurnEnd::Ended(ended)),
-            Ok(done) => self.tell(&done).and_then(|()| self.tell_changes()),
+            Ok(done) => self.report(&done).and_then(|()| self.report_changes()),
             Err(error) => Err(error),
         };
-        match told {
+        match reported {
             Ok(()) => {}
             // A check rebuilds it.
             Err(error) if error.is_damage() => {
@@ -152,14 +152,14 @@ impl Watch<'_> {
             }
             Err(error) if error.fault() == Some(StoreFault::Words) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
-                    (self.told)(WatchEvent::Delayed(&error));
+                    (self.on_event)(WatchEvent::Delayed(&error));
                 }
                 let now = Instant::now();
                 self.words = Some((now + WORDS_AGAIN, now));
             }
             Err(error) if passes(&error) => {
                 if !std::mem::replace(&mut self.refused, true) {
-                    (self.told)(WatchEvent::Delayed(&error));
+                    (self.on_event)(WatchEvent::Delayed(&error));
                 }
                 self.again("what could not be written", AGAIN);
             }
@@ -168,9 +168,9 @@ impl Watch<'_> {
         Ok(())
     }
 
-    fn tell(&mut self, done: &Done) -> Result<(), Error> {
+    fn report(&mut self, done: &Done) -> Result<(), Error> {
         self.refused = false;
-        (self.told)(match done {
+        (self.on_event)(match done {
             Done::Checked(why, report) => WatchEvent::Checked(why, report),
             Done::Synced(report) => WatchEvent::Synced(report),
             Done::Indexed(report) => {
@@ -265,7 +265,7 @@ impl Watch<'_> {
         let mut report = Report::default();
         // A reader that asks wants to be certain, so files that may have changed within a tick of
         // the clock are read again.
-        let prove = !self.cookies.is_empty();
+        let prove = !self.fences.is_empty();
         if prove {
             for (at, path) in std::mem::take(&mut self.doubted) {
                 self.hints.entry(at).or_default().insert(path);
@@ -370,13 +370,13 @@ impl Watch<'_> {
     }
 
     /// Report the sessions that changed since the last report.
-    fn tell_changes(&mut self) -> Result<(), Error> {
+    fn report_changes(&mut self) -> Result<(), Error> {
         loop {
             let (changes, missed) = self.feed.advance(&self.indexer.catalogue)?;
             if changes.is_empty() && !missed {
                 return Ok(());
             }
-            (self.told)(WatchEvent::Changed(&changes, missed));
+            (self.on_event)(WatchEvent::Changed(&changes, missed));
         }
     }
 }
@@ -451,13 +451,13 @@ mod tests {
             why: "the test".into(),
         };
         let config = Config::new(place.path().join("index"), vec![spec]);
-        let (options, mut told) = (
+        let (options, mut on_event) = (
             WatchOptions::default(),
             |_: crate::index::WatchEvent<'_>| {},
         );
         let presence = WatcherFence::new(&config).unwrap();
         let indexer = Indexer::open(&config).unwrap();
-        let mut watch = Watch::new(indexer, &options, presence, &mut told)
+        let mut watch = Watch::new(indexer, &options, presence, &mut on_event)
             .unwrap_or_else(|error| panic!("{error}"));
         test(&mut watch, &path);
     }
@@ -513,7 +513,7 @@ mod tests {
         }
     }
 
-    /// One more line is written, told of, and catalogued.
+    /// One more line is written, reported and catalogued.
     fn said(watch: &mut Watch<'_>, path: &Path) {
         let mut file = fs::File::options().append(true).open(path).unwrap();
         writeln!(file, "{LINE}").unwrap();

@@ -81,7 +81,7 @@ impl Walk<'_> {
             true => match self.target(below) {
                 Ok(found) => found,
                 Err(reason) => {
-                    here.stray(below, &reason);
+                    here.foreign_file(below, &reason);
                     return None;
                 }
             },
@@ -96,7 +96,7 @@ impl Walk<'_> {
             Kind::Folder if !self.flat => {
                 let own = (identity.device, identity.inode);
                 if is_link && (own == (0, 0) || above.contains(&own)) {
-                    here.stray(below, "link to a folder above it");
+                    here.foreign_file(below, "link to a folder above it");
                     return None;
                 }
                 let mut above = above;
@@ -175,8 +175,11 @@ mod tests {
             let paths = paths.iter().map(|path| (*path).to_owned()).collect();
             let found = discover_at(root, false, format, &anywhere, None, &paths).unwrap();
             let files = found.found.into_iter().map(|found| found.relative);
-            let strays = found.strays.into_iter().map(|stray| stray.relative);
-            files.chain(strays).collect::<Vec<_>>()
+            let foreign_files = found
+                .foreign_files
+                .into_iter()
+                .map(|foreign_file| foreign_file.relative);
+            files.chain(foreign_files).collect::<Vec<_>>()
         };
         assert_eq!(look(&["a/1.jsonl", "gone"]), ["a/1.jsonl"]);
         assert_eq!(look(&["a/b"]), ["a/b/2.jsonl", "a/b/x.txt"]);
@@ -184,7 +187,7 @@ mod tests {
         let all = discover(root, false, format, &anywhere);
         assert_eq!(
             look(&["a", "c.jsonl"]).len(),
-            all.found.len() + all.strays.len()
+            all.found.len() + all.foreign_files.len()
         );
         let none = BTreeSet::new();
         assert!(discover_at(&root.join("no"), false, format, &anywhere, None, &none).is_none());
@@ -204,8 +207,12 @@ mod tests {
             let format = crate::format::FORMATS[0];
             let links = Links::within(vec![folder.path().to_path_buf()]);
             let found = discover_at(folder.path(), false, format, &links, None, &paths).unwrap();
-            let strays: Vec<_> = found.strays.iter().map(|s| s.relative.as_str()).collect();
-            assert_eq!(strays, ["a/lost", "a/up"]);
+            let foreign_files: Vec<_> = found
+                .foreign_files
+                .iter()
+                .map(|s| s.relative.as_str())
+                .collect();
+            assert_eq!(foreign_files, ["a/lost", "a/up"]);
         }
     }
 }
