@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 mod vocabulary;
 use vocabulary::{Vocabulary, base64, hex};
 
-/// Raised when the same arguments yield other bytes, so that kept corpora are made anew.
+/// Raised when the same arguments yield other bytes, so that kept corpora are made again.
 pub const REVISION: u32 = 1;
 /// A word that stands in [`Written::rare_entries`] user messages and nowhere else.
 pub const RARE: &str = "xylographic";

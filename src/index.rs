@@ -102,7 +102,7 @@ impl Index {
         if let Some(index) = watch::vouched_for(config)? {
             return Ok(index);
         }
-        let obstacle = match Indexer::open_to_look(config) {
+        let obstacle = match Indexer::open_to_scan(config) {
             Ok(mut indexer) => match indexer.sync_catalogue(progress) {
                 Ok(report) => {
                     // The lock is given up here, the open catalogue is not: opening takes as long

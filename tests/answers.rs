@@ -266,7 +266,7 @@ fn a_text_is_shown_once() {
                     tool_result("r1", "x", "c1", output),
                     tool_result("r2", "x", "c2", output),
                     tool_result("r3", "x", "c3", output),
-                    // Short words of a person are said anew each time.
+                    // Short words of a person are said again each time.
                     text_message("u1", None, "user", "camshaft!"),
                     text_message("u2", None, "user", "camshaft!"),
                 ],

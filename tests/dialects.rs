@@ -505,7 +505,7 @@ fn old_pi_and_the_dialect_of_its_fork_read_the_same() {
     compare_with_pi("pi-0.73", Profile::INDUSAGI, &PI_0_73);
 }
 
-/// An index that knows a folder in one dialect reads it anew in another.
+/// An index that knows a folder in one dialect reads it again in another.
 #[test]
 fn a_folder_is_read_again_in_another_dialect() {
     let place = tempfile::tempdir().expect("a folder");

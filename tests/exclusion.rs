@@ -267,7 +267,7 @@ fn a_working_directory_that_is_told_late_is_swept() {
     }
 }
 
-/// Its words are wiped or made anew, and no answer waits for it.
+/// Its words are wiped or rebuilt, and no answer waits for it.
 #[test]
 fn damaged_words_do_not_keep_what_is_excluded() {
     for part in ["fast", "pos", "store"] {
@@ -319,7 +319,7 @@ fn damaged_words_do_not_keep_what_is_excluded() {
 
 /// What was to be wiped from the words stood in it.
 #[test]
-fn a_catalogue_that_is_built_anew_leaves_no_words_of_what_is_excluded() {
+fn a_catalogue_that_is_rebuilt_leaves_no_words_of_what_is_excluded() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
     let index = build_index(home);

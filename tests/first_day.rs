@@ -383,7 +383,7 @@ fn no_number_is_too_large() {
 
 /// As after a restore of a part: the words of yesterday beside the catalogue of today.
 #[test]
-fn words_that_are_older_than_the_catalogue_are_made_anew() {
+fn words_that_are_older_than_the_catalogue_are_rebuilt() {
     let home = crate::cli::home();
     let _ = home.run(&["sync"]);
     let words = home.home.join(".cache/sessionary/v3/words");

@@ -168,7 +168,7 @@ fn a_call_has_the_answer_that_follows_it() {
             r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-05T11:00:0{second}.000Z","message":{message}}}"#
         )
     };
-    // Some providers number the calls of each message anew.
+    // Some providers number the calls of each message from the start.
     let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"call_0","name":"grep","arguments":{"pattern":"x"}}]}"#;
     let answer = |error: bool| {
         format!(
@@ -259,7 +259,7 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     fs::create_dir_all(&sessions).expect("its folder");
     let file = sessions.join("s.jsonl");
     let write = |times: u32| {
-        // Each time other bytes, so each time all rows are made anew.
+        // Each time other bytes, so each time all rows are rebuilt.
         let mut text = String::from(
             r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/x"}"#,
         );

@@ -188,7 +188,7 @@ fn rules_that_cannot_be_read_are_no_rules_that_are_missing() {
     fs::write(place.rules(), "{").unwrap();
     let said = refused(&place.config());
     assert!(said.contains("sessionary sync"), "{said}");
-    // The command says them anew.
+    // The command says them again.
     assert_eq!(place.by_command(), 1);
     place.is_left_out("written anew");
     fs::remove_file(place.rules()).unwrap();

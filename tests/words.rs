@@ -133,7 +133,7 @@ fn a_watcher_never_leaves_many_segments_and_cursors_go_on() {
     assert_eq!(before.len(), ROUNDS);
 }
 
-/// Files of a person in the folder of the words: whatever makes the words anew, they stay.
+/// Files of a person in the folder of the words: whatever rebuilds the words, they stay.
 #[test]
 fn what_is_not_ours_is_never_removed() {
     let place = tempfile::tempdir().unwrap();

@@ -173,7 +173,7 @@ fn what_a_command_wrote_is_in_the_index_when_it_ends() {
         assert!(!output.contains("--- exit"), "{output}");
         entries.push(indexed_entries(&sandbox));
     }
-    // A header is an entry too; labels are copied anew.
+    // A header is an entry too; labels are copied again.
     assert_eq!(entries, ["2", "3", "4", "5", "10", "15", "17"]);
 }
 

@@ -138,13 +138,13 @@ impl Catalogue {
         )
     }
 
-    /// How many files the last look left out.
+    /// How many files the last scan left out.
     pub fn excluded_files(&self, root: i64) -> Result<u64, Error> {
         let files = "SELECT excluded FROM _roots WHERE root = ?1";
         Ok(self.one(files, [root], |r| r.get::<_, i64>(0))? as u64)
     }
 
-    /// Note what a look left out: the sessions, and how many files.
+    /// Note what a scan left out: the sessions, and how many files.
     pub fn note_excluded(
         &self,
         root: i64,

@@ -32,7 +32,7 @@ impl Catalogue {
                         |r| r.get(0),
                     );
             };
-            // Its files may be other sessions now: the next look compares all of them.
+            // Its files may be other sessions now: the next scan compares all of them.
             let changed = c
                 .prepare_cached(
                     "UPDATE _roots SET format = ?2, label = ?3, flat = ?4, full_scan_ms = NULL
@@ -176,7 +176,7 @@ impl Catalogue {
 
     /// Note that a full scan ended.
     ///
-    /// A scan that changed nothing moves the time by whole hours only: a look must not cost a
+    /// A scan that changed nothing moves the time by whole hours only: a scan must not cost a
     /// write, for which a disk is waited.
     pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
         self.with(|c| {

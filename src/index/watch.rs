@@ -299,7 +299,7 @@ impl<'a> Watch<'a> {
                 return Ok(WatchEnd::Cancelled);
             }
             if self.clock_jumped() {
-                self.look_at_all("the clock jumped, or the machine slept");
+                self.scan_all("the clock jumped, or the machine slept");
             }
             self.sort(notifications)?;
         }
@@ -310,13 +310,13 @@ impl<'a> Watch<'a> {
         self.polls.get_or_insert(why);
     }
 
-    fn look_at_all(&mut self, why: &str) {
+    fn scan_all(&mut self, why: &str) {
         self.full.get_or_insert_with(|| why.to_owned());
     }
 
     /// Plan a full scan for the next turn, whatever delay was set.
-    fn look_now(&mut self, why: &str) {
-        self.look_at_all(why);
+    fn scan_now(&mut self, why: &str) {
+        self.scan_all(why);
         self.not_before = Instant::now();
     }
 
@@ -325,7 +325,7 @@ impl<'a> Watch<'a> {
     fn sort(&mut self, notifications: Notifications) -> Result<(), TurnEnd> {
         if let Some(why) = notifications.everything {
             // What the queue could not hold may have been a directory.
-            self.look_at_all(&why);
+            self.scan_all(&why);
         }
         for path in notifications.paths {
             if self.presence.is_fence(&path) {

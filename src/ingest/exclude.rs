@@ -22,7 +22,7 @@ const MOST_HEADER: u64 = 64 << 10;
 /// A document is read as a whole, up to this length.
 const MOST_DOCUMENT: u64 = 16 << 20;
 
-/// What was left out of a look.
+/// What was left out of a scan.
 #[derive(Debug, Default)]
 pub struct ExclusionResult {
     /// Files, sources or not.

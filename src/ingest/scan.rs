@@ -39,8 +39,8 @@ fn folders(
     })
 }
 
-/// Look at the root of `spec`, which is stored as `root`.
-pub fn look(
+/// Scan the root of `spec`, which is stored as `root`.
+pub fn scan_root(
     catalogue: &Catalogue,
     config: &Config,
     spec: &RootSpec,

@@ -185,7 +185,7 @@ pub fn discover_changes(
             ..Discovery::default()
         };
     }
-    // Before the first look: what is changed later is so close to it that it counts as racy.
+    // Before the first scan: what is changed later is so close to it that it counts as racy.
     let started_ns = now_ns();
     let metadata = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => metadata,
@@ -603,7 +603,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn look(root: &Path) -> Discovery {
+    fn discover_all(root: &Path) -> Discovery {
         let links = Links::anywhere(vec![root.to_path_buf()]);
         discover(root, false, crate::format::FORMATS[0], &links)
     }
@@ -623,7 +623,7 @@ mod tests {
                 }
             }
         }
-        let found = look(&at("root"));
+        let found = discover_all(&at("root"));
         assert_eq!(found.found.len(), 1 + 25 * 25);
         let [unread] = &found.unreadable[..] else {
             panic!("{:?}", found.unreadable)
@@ -646,7 +646,7 @@ mod tests {
             }
         }
         symlink(at("0".to_owned()), at("root/link".to_owned())).unwrap();
-        let found = look(&at("root".to_owned()));
+        let found = discover_all(&at("root".to_owned()));
         assert_eq!(found.unreadable[0].relative, "link");
     }
 }

@@ -1,5 +1,5 @@
 //! Are words with flipped bytes noticed when they are touched? Then the answer is complete all the
-//! same, the next sync says why it builds them anew, and what nobody touched `verify` reports.
+//! same, the next sync says why it rebuilds them, and what nobody touched `verify` reports.
 
 use std::collections::BTreeMap;
 use std::fs;

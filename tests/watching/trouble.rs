@@ -1,4 +1,4 @@
-//! What happens beside a watcher: an index made anew, another configuration, a place that cannot be
+//! What happens beside a watcher: an index rebuilt, another configuration, a place that cannot be
 //! written, links.
 
 #[cfg(unix)]
@@ -25,7 +25,7 @@ const ENTRIES: &str = "SELECT coalesce(max(entries), 0) FROM sessions";
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_index_that_is_made_anew_is_not_vouched_for() {
+fn an_index_that_is_rebuilt_is_not_vouched_for() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
     for number in 0..1100 {
@@ -62,12 +62,12 @@ fn an_index_that_is_made_anew_is_not_vouched_for() {
 
 #[test]
 #[cfg(unix)]
-fn a_catalogue_that_is_damaged_under_a_watcher_is_made_anew() {
+fn a_catalogue_that_is_damaged_under_a_watcher_is_rebuilt() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
     let path = place.path().join("pi/--w--/one.jsonl");
     write(&path, &session(1, "walrus"));
-    // What is damaged again so soon is made anew no sooner than that.
+    // What is damaged again so soon is rebuilt no sooner than that.
     let full_scan = Duration::from_secs(3);
     let watcher = Watcher::start_with(
         &config,

@@ -55,7 +55,7 @@ const LAST: &str = "last";
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` lists them";
 
-/// Runs what was typed: once more where the catalogue turned out to be damaged, or was made anew by
+/// Runs what was typed: once more where the catalogue turned out to be damaged, or was rebuilt by
 /// another process. No verb changes a session before the index has answered all that the verb asks
 /// of it.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
@@ -67,7 +67,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
                 && !spool::has_begun()
                 && !matches!(command, Some(Command::Watch(_))) =>
         {
-            // Opened again it is built anew, or is another one.
+            // Opened again it is rebuilt, or is another one.
             open(&config(&global, screen)?, screen)?;
             verb(&global, command.as_ref(), screen)
         }

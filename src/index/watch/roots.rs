@@ -85,7 +85,7 @@ impl Watch<'_> {
                 let root = &self.roots[at];
                 match path.strip_prefix(&root.path) {
                     Ok(below) if below.as_os_str().is_empty() => {
-                        self.look_at_all("a root came or went");
+                        self.scan_all("a root came or went");
                     }
                     Ok(below) => {
                         // A path that is not UTF-8 becomes a hint for the directory that contains
@@ -97,7 +97,7 @@ impl Watch<'_> {
                         }
                     }
                     Err(_) if root.is_awaited() && root.path.starts_with(&path) => {
-                        self.look_at_all("a root came");
+                        self.scan_all("a root came");
                     }
                     Err(_) => {}
                 }
@@ -231,7 +231,7 @@ impl Watch<'_> {
         let is_link = own.as_ref().is_ok_and(fs::Metadata::is_symlink);
         let root = &mut self.roots[at];
         if is_link || root.met.links.remove(path).is_some() {
-            return self.look_now("a link came or went");
+            return self.scan_now("a link came or went");
         }
         let is_directory = own.is_ok_and(|own| own.is_dir());
         if root.flat || self.polls.is_some() || !is_directory {
@@ -239,7 +239,7 @@ impl Watch<'_> {
         }
         let links = self.links(at);
         match self.events.watch_tree(path, false, &links) {
-            Ok(met) if !met.links.is_empty() => self.look_now("links came"),
+            Ok(met) if !met.links.is_empty() => self.scan_now("links came"),
             Ok(met) => self.roots[at].met.unreported += met.unreported,
             Err(refusal) => self.poll(refusal.0),
         }

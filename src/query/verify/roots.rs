@@ -1,8 +1,8 @@
 //! Is every file below a root stored as a source, or as a foreign file with its reason?
 //!
-//! Files come and go. Where a directory still has the fingerprint that is stored, the next look
+//! Files come and go. Where a directory still has the fingerprint that is stored, the next scan
 //! passes it over, so what is stored of its files must be right. Every other directory is read by
-//! the next look, so there the index is only behind.
+//! the next scan, so there the index is only behind.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ struct StoredRootState {
     foreign_files: BTreeMap<String, ForeignFile>,
     /// The directories with the number of files in each.
     folders: BTreeMap<String, u64>,
-    /// Those of them that the next look passes over if they are as they were.
+    /// Those of them that the next scan passes over if they are as they were.
     fingerprints: HashMap<String, DirectoryFingerprint>,
     excluded: u64,
     is_as_asked: bool,
@@ -96,7 +96,7 @@ impl<'i> Inspection<'i> {
         let (catalogue, config) = (self.catalogue, &self.stores.config);
         let now_ms = now_ns() / 1_000_000;
         catalogue.at_one_moment(|| {
-            // Where something is excluded, each look reads all directories, so no fingerprint
+            // Where something is excluded, each scan reads all directories, so no fingerprint
             // counts.
             let kept = match config.rules.exclude().is_empty() {
                 true => catalogue.folders(root, format.revision(), now_ms)?,
@@ -268,7 +268,7 @@ impl<'r> RootComparison<'r> {
         self.spec.path.join(relative)
     }
 
-    /// Whether a directory has the fingerprint that is stored: the next look passes it over then.
+    /// Whether a directory has the fingerprint that is stored: the next scan passes it over then.
     fn is_known(&self, folder: &str) -> bool {
         let fingerprint = self.fingerprints.get(folder).copied().flatten();
         fingerprint.is_some() && fingerprint == self.stored.fingerprints.get(folder).copied()

@@ -156,14 +156,14 @@ mod tests {
     use crate::source::discover::discover;
 
     #[test]
-    fn only_the_outermost_paths_are_looked_at() {
+    fn only_the_outermost_paths_are_scanned() {
         let paths = ["a/b", "a", "a-c/d", "e/f", "e/f/g/h"].map(str::to_owned);
         let outer = outermost(&BTreeSet::from(paths));
         assert_eq!(outer.iter().collect::<Vec<_>>(), ["a", "a-c/d", "e/f"]);
     }
 
     #[test]
-    fn a_look_at_paths_finds_what_a_look_at_all_finds_there() {
+    fn a_scan_of_paths_finds_what_a_scan_of_all_finds_there() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         fs::create_dir_all(root.join("a/b")).unwrap();
@@ -171,7 +171,7 @@ mod tests {
             fs::write(root.join(name), "{}\n").unwrap();
         }
         let (format, anywhere) = (crate::format::FORMATS[0], Links::default());
-        let look = |paths: &[&str]| {
+        let scan = |paths: &[&str]| {
             let paths = paths.iter().map(|path| (*path).to_owned()).collect();
             let found = discover_at(root, false, format, &anywhere, None, &paths).unwrap();
             let files = found.found.into_iter().map(|found| found.relative);
@@ -181,12 +181,12 @@ mod tests {
                 .map(|foreign_file| foreign_file.relative);
             files.chain(foreign_files).collect::<Vec<_>>()
         };
-        assert_eq!(look(&["a/1.jsonl", "gone"]), ["a/1.jsonl"]);
-        assert_eq!(look(&["a/b"]), ["a/b/2.jsonl", "a/b/x.txt"]);
-        assert_eq!(look(&["a/1.jsonl/below"]), Vec::<String>::new());
+        assert_eq!(scan(&["a/1.jsonl", "gone"]), ["a/1.jsonl"]);
+        assert_eq!(scan(&["a/b"]), ["a/b/2.jsonl", "a/b/x.txt"]);
+        assert_eq!(scan(&["a/1.jsonl/below"]), Vec::<String>::new());
         let all = discover(root, false, format, &anywhere);
         assert_eq!(
-            look(&["a", "c.jsonl"]).len(),
+            scan(&["a", "c.jsonl"]).len(),
             all.found.len() + all.foreign_files.len()
         );
         let none = BTreeSet::new();
