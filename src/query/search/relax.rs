@@ -203,7 +203,7 @@ impl Search<'_> {
             answer.counts_exact &= some.is_exact;
         }
         let none = Filters::default();
-        if questions.iter().any(|q| *q.sieve.filters != none) {
+        if questions.iter().any(|q| *q.entry_filter.filters != none) {
             let bare = self.count_without_filters(questions)?;
             answer.without_filters = Some(bare.total);
             answer.counts_exact &= bare.is_exact;
@@ -252,7 +252,7 @@ impl Search<'_> {
     fn count_without_filters(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
         let none = Filters::default();
         let cwd = self.scope.cwd.as_deref();
-        let sieve = EntryFilter {
+        let entry_filter = EntryFilter {
             filters: &none,
             left: FilteredEntries::new(self.snapshot, &none, cwd)?,
             wide: None,
@@ -260,7 +260,7 @@ impl Search<'_> {
         let bare = questions.iter().filter(|question| question.expr.is_some());
         let bare = bare.map(|question| PassageQuery {
             expr: question.expr,
-            sieve: &sieve,
+            entry_filter: &entry_filter,
         });
         self.count(&bare.collect::<Vec<_>>())
     }
