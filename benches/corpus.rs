@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 mod vocabulary;
 use vocabulary::{Vocabulary, base64, hex};
 
-/// Raised when the same arguments yield other bytes, so that kept corpora are made anew.
+/// Raised when the same arguments yield other bytes, so that kept corpora are made again.
 pub const REVISION: u32 = 1;
 /// A word that stands in [`Written::rare_entries`] user messages and nowhere else.
 pub const RARE: &str = "xylographic";
@@ -56,7 +56,7 @@ pub struct Spec {
 
 /// What was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct CorpusSize {
     /// All files together.
     pub bytes: u64,
     /// Sessions.
@@ -87,8 +87,8 @@ const SIGNATURE: usize = 4;
 const ASSISTANT: usize = 5;
 const USER: usize = 6;
 
-impl Written {
-    fn add(&mut self, other: &Written) {
+impl CorpusSize {
+    fn add(&mut self, other: &CorpusSize) {
         self.bytes += other.bytes;
         self.files += other.files;
         self.lines += other.lines;
@@ -111,7 +111,7 @@ struct Plan {
 }
 
 /// Writes the corpus below `root`, as `root/--proj-N--/<time>_<id>.jsonl`.
-pub fn write(root: &Path, spec: Spec) -> io::Result<Written> {
+pub fn write(root: &Path, spec: Spec) -> io::Result<CorpusSize> {
     let plans = plan(root, spec);
     for plan in &plans {
         if let Some(folder) = plan.path.parent() {
@@ -120,12 +120,12 @@ pub fn write(root: &Path, spec: Spec) -> io::Result<Written> {
     }
     let words = Vocabulary::new(spec.seed);
     let next = AtomicUsize::new(0);
-    let total = Mutex::new(Ok(Written::default()));
+    let total = Mutex::new(Ok(CorpusSize::default()));
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let mut sum = Written::default();
+                let mut sum = CorpusSize::default();
                 let mut failed = None;
                 while let Some(plan) = plans.get(next.fetch_add(1, Ordering::Relaxed)) {
                     match session(plan, &words) {
@@ -156,7 +156,7 @@ pub fn write(root: &Path, spec: Spec) -> io::Result<Written> {
 }
 
 /// One more line for a session: a user message that holds `word`, newer than all others.
-pub fn appended(number: u32, word: &str) -> String {
+pub fn appended_line(number: u32, word: &str) -> String {
     let ms = FIRST_DAY + 2 * YEAR + i64::from(number) * 1000;
     let mut time = Vec::new();
     iso(&mut time, ms, false);
@@ -209,7 +209,7 @@ fn plan(root: &Path, spec: Spec) -> Vec<Plan> {
         .collect()
 }
 
-fn session(plan: &Plan, words: &Vocabulary) -> io::Result<Written> {
+fn session(plan: &Plan, words: &Vocabulary) -> io::Result<CorpusSize> {
     let file = File::create(&plan.path)?;
     let mut writer = Writer {
         file,
@@ -221,9 +221,9 @@ fn session(plan: &Plan, words: &Vocabulary) -> io::Result<Written> {
         ms: plan.start_ms,
         cjk: false,
         left: plan.bytes as i64,
-        written: Written {
+        written: CorpusSize {
             files: 1,
-            ..Written::default()
+            ..CorpusSize::default()
         },
         compacted: 0,
     };
@@ -264,7 +264,7 @@ struct Writer<'a> {
     ms: i64,
     cjk: bool,
     left: i64,
-    written: Written,
+    written: CorpusSize,
     compacted: u64,
 }
 

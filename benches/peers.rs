@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::Result;
-use crate::corpus::{self, Written};
+use crate::corpus::{self, CorpusSize};
 use crate::process::{self, Cost};
 use crate::rows::Row;
 use crate::run::folder_bytes;
@@ -80,7 +80,7 @@ pub fn table(
     place: &Path,
     work: &Path,
     agent: &Path,
-    written: &Written,
+    written: &CorpusSize,
     (runs, cold_runs): (usize, usize),
 ) -> Result<()> {
     let peers = peers(place, work)?;
@@ -205,7 +205,7 @@ impl Peer {
         let cost = process::run(&mut command)?;
         let found = match cost.code {
             Some(0) if question == Question::Index => "-".to_owned(),
-            Some(0) => match (found(&fs::read(&out)?), question) {
+            Some(0) => match (total_of(&fs::read(&out)?), question) {
                 (Some(0), _) => "nothing".to_owned(),
                 (Some(number), Question::Search(_)) => format!("{number} {}", self.hits()),
                 (Some(number), _) => format!("{number} sessions"),
@@ -224,7 +224,7 @@ impl Peer {
 
 /// How many an answer says it has: by its own total, by the length of its list, or, of lines that
 /// end in `:number`, by their sum.
-fn found(answer: &[u8]) -> Option<u64> {
+fn total_of(answer: &[u8]) -> Option<u64> {
     let Ok(json) = serde_json::from_slice::<Value>(answer) else {
         let text = std::str::from_utf8(answer).ok()?;
         let counts = text
@@ -265,7 +265,7 @@ fn peers(place: &Path, work: &Path) -> Result<Vec<Peer>> {
             version: FAST_RESUME,
             registry: "PyPI",
             reads: "what user and assistant said, no tool output; hits are sessions",
-            command: fetched(&fast_resume.join("bin/fr"), || {
+            command: cached_file(&fast_resume.join("bin/fr"), || {
                 run(Command::new("python3")
                     .args(["-m", "venv"])
                     .arg(&fast_resume))?;
@@ -286,7 +286,7 @@ fn peers(place: &Path, work: &Path) -> Result<Vec<Peer>> {
             version: CLAUDEX,
             registry: "crates.io: claudex-cli",
             reads: "what user and assistant said, no tool output; hits are messages",
-            command: fetched(&claudex.join("bin/claudex"), || {
+            command: cached_file(&claudex.join("bin/claudex"), || {
                 install("claudex-cli", CLAUDEX, &claudex)
             })
             .map(|program| vec![word(program)]),
@@ -301,7 +301,7 @@ fn peers(place: &Path, work: &Path) -> Result<Vec<Peer>> {
             version: PI,
             registry: "npm: @mariozechner/pi-coding-agent",
             reads: "every file each time; searched is what user and assistant said; hits are sessions",
-            command: fetched(&pi_module, || {
+            command: cached_file(&pi_module, || {
                 let package = format!("@mariozechner/pi-coding-agent@{PI}");
                 run(Command::new("npm")
                     .args([
@@ -326,7 +326,7 @@ fn peers(place: &Path, work: &Path) -> Result<Vec<Peer>> {
             version: RIPGREP,
             registry: "crates.io",
             reads: "every byte each time, as JSON has it; knows no sessions; hits are lines",
-            command: fetched(&ripgrep.join("bin/rg"), || {
+            command: cached_file(&ripgrep.join("bin/rg"), || {
                 install("ripgrep", RIPGREP, &ripgrep)
             })
             .map(|program| vec![word(program)]),
@@ -347,7 +347,7 @@ fn peers(place: &Path, work: &Path) -> Result<Vec<Peer>> {
 }
 
 /// The file that fetching leaves, where it is there already or can be had.
-fn fetched(
+fn cached_file(
     file: &Path,
     fetch: impl FnOnce() -> std::result::Result<(), String>,
 ) -> std::result::Result<PathBuf, String> {

@@ -223,8 +223,9 @@ pub fn print(rows: &[Row]) {
     ];
     let mut lines = vec![head.map(String::from)];
     for row in rows {
-        let figure =
-            |figure: Option<f64>| figure.map_or("-".into(), |figure| shown(figure, row.unit));
+        let figure = |figure: Option<f64>| {
+            figure.map_or("-".into(), |figure| format_figure(figure, row.unit))
+        };
         let plain = |figure: Option<f64>| figure.map_or("-".into(), round);
         lines.push([
             row.operation.clone(),
@@ -261,7 +262,7 @@ pub fn print(rows: &[Row]) {
     }
 }
 
-fn shown(figure: f64, unit: Unit) -> String {
+fn format_figure(figure: f64, unit: Unit) -> String {
     match unit {
         Unit::Ms => format!("{} ms", round(figure)),
         Unit::Mb => format!("{} MB", round(figure)),

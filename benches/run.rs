@@ -11,7 +11,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::corpus::{self, Written};
+use crate::corpus::{self, CorpusSize};
 use crate::machine::Machine;
 use crate::process::{self, Cost};
 use crate::rows::{Row, Unit, median};
@@ -32,7 +32,7 @@ pub struct Run {
     /// A folder for answers; also the HOME of every process.
     pub work: PathBuf,
     /// What the sessions hold.
-    pub written: Written,
+    pub written: CorpusSize,
     /// Runs of short operations.
     pub runs: usize,
     /// Runs of operations on a never-indexed corpus.
@@ -192,7 +192,7 @@ impl Run {
         let modified = path.metadata()?.modified()?;
         let (mut costs, mut read, mut line_bytes) = (Vec::new(), Vec::new(), 0.0);
         for number in 0..self.runs.min(9) {
-            let line = corpus::appended(number as u32, "appendix");
+            let line = corpus::appended_line(number as u32, "appendix");
             line_bytes = line.len() as f64;
             OpenOptions::new()
                 .append(true)

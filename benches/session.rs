@@ -24,7 +24,7 @@ const EVERYDAY: u64 = 10_000_000;
 const CHAIN: usize = 1_000_000;
 
 /// What one process did to one session.
-struct Done {
+struct SessionCost {
     open_ms: f64,
     append_ms: f64,
     entries: u64,
@@ -47,13 +47,13 @@ pub fn rows(home: &Path, large: u64, runs: usize, must_have_pi: bool) -> Result<
     for (name, file, target, runs) in [
         (
             "3,000 entries",
-            written(home, "everyday", EVERYDAY)?,
+            write_session(home, "everyday", EVERYDAY)?,
             Some(10.0),
             runs,
         ),
         (
             "large",
-            written(home, "large", large)?,
+            write_session(home, "large", large)?,
             Some(large as f64 / 200_000.0),
             runs.min(5),
         ),
@@ -67,7 +67,7 @@ pub fn rows(home: &Path, large: u64, runs: usize, must_have_pi: bool) -> Result<
         if let Some(row) = rows.last_mut() {
             row.measured = Some(read_and_split(&file, runs)?);
         }
-        let ours = repeated(runs, || ours(&file, work.path()))?;
+        let ours = repeated(runs, || run_ours(&file, work.path()))?;
         let what = format!("{name}, {:.1} MB", bytes as f64 / 1e6);
         let is_everyday = target == Some(10.0);
         rows.push(
@@ -158,7 +158,12 @@ fn read_and_split(file: &Path, runs: usize) -> Result<f64> {
     Ok(best)
 }
 
-fn figure(operation: String, target: Option<f64>, done: &[Done], of: impl Fn(&Done) -> f64) -> Row {
+fn figure(
+    operation: String,
+    target: Option<f64>,
+    done: &[SessionCost],
+    of: impl Fn(&SessionCost) -> f64,
+) -> Row {
     Row {
         target,
         measured: median(done.iter().map(of).collect()),
@@ -166,21 +171,21 @@ fn figure(operation: String, target: Option<f64>, done: &[Done], of: impl Fn(&Do
     }
 }
 
-fn costs(done: &[Done]) -> Vec<Cost> {
+fn costs(done: &[SessionCost]) -> Vec<Cost> {
     done.iter().map(|done| done.cost).collect()
 }
 
-fn repeated(runs: usize, once: impl Fn() -> Result<Done>) -> Result<Vec<Done>> {
+fn repeated(runs: usize, once: impl Fn() -> Result<SessionCost>) -> Result<Vec<SessionCost>> {
     // The first one warms the page cache.
     once()?;
     (0..runs).map(|_| once()).collect()
 }
 
 /// This program again, on a copy: it appends.
-fn ours(file: &Path, work: &Path) -> Result<Done> {
+fn run_ours(file: &Path, work: &Path) -> Result<SessionCost> {
     let copy = work.join("session.jsonl");
     fs::copy(file, &copy)?;
-    told(
+    run_session(
         Command::new(std::env::current_exe()?)
             .arg("--session-in")
             .arg(&copy),
@@ -188,7 +193,7 @@ fn ours(file: &Path, work: &Path) -> Result<Done> {
     )
 }
 
-fn theirs(file: &Path, modules: &Path, pi: &Path, work: &Path) -> Result<Done> {
+fn theirs(file: &Path, modules: &Path, pi: &Path, work: &Path) -> Result<SessionCost> {
     let copy = work.join("session.jsonl");
     fs::copy(file, &copy)?;
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -198,10 +203,10 @@ fn theirs(file: &Path, modules: &Path, pi: &Path, work: &Path) -> Result<Done> {
         .arg(here.join("benches/session.mjs"))
         .args([pi, &copy])
         .env("PI_CODING_AGENT_DIR", work);
-    told(&mut node, work)
+    run_session(&mut node, work)
 }
 
-fn told(command: &mut Command, work: &Path) -> Result<Done> {
+fn run_session(command: &mut Command, work: &Path) -> Result<SessionCost> {
     let answer = work.join("answer.json");
     let cost = process::run(
         command
@@ -217,7 +222,7 @@ fn told(command: &mut Command, work: &Path) -> Result<Done> {
             .as_f64()
             .ok_or_else(|| format!("no {key} in {answer}"))
     };
-    Ok(Done {
+    Ok(SessionCost {
         open_ms: number("open_ms")?,
         append_ms: number("append_ms")?,
         entries: number("entries")? as u64,
@@ -253,7 +258,7 @@ pub fn inside(path: &Path) -> Result<()> {
 }
 
 /// A session of so many bytes, written once.
-fn written(home: &Path, name: &str, bytes: u64) -> Result<PathBuf> {
+fn write_session(home: &Path, name: &str, bytes: u64) -> Result<PathBuf> {
     let kept = home.join(format!(
         "session-{name}-{bytes}-r{}.jsonl",
         corpus::REVISION

@@ -303,7 +303,7 @@ fn many_files(options: &Options) -> Result<()> {
         root,
         index: work.path().join("index"),
         work: work.path().to_owned(),
-        written: corpus::Written::default(),
+        written: corpus::CorpusSize::default(),
         runs: options.runs,
         cold_runs: options.cold_runs,
         pi: false,
@@ -350,7 +350,7 @@ fn judge() -> Result<()> {
 }
 
 /// Writes the corpus unless a whole one of the same arguments is there.
-fn build_or_reuse(options: &Options, corpus: &Path) -> Result<corpus::Written> {
+fn build_or_reuse(options: &Options, corpus: &Path) -> Result<corpus::CorpusSize> {
     let marker = corpus.join("written.json");
     if !marker.exists() {
         if corpus.exists() {
@@ -392,7 +392,7 @@ fn build_or_reuse(options: &Options, corpus: &Path) -> Result<corpus::Written> {
     {
         *share = value.as_u64().unwrap_or(0);
     }
-    Ok(corpus::Written {
+    Ok(corpus::CorpusSize {
         bytes: count("bytes")?,
         files: count("files")? as usize,
         lines: count("lines")?,

@@ -125,7 +125,7 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
         &mut to_answer,
     );
 
-    settled(&index)?;
+    wait_until_settled(&index)?;
     let (reads, wakes) = watcher.counters();
     sleep(IDLE);
     let (reads_after, wakes_after) = watcher.counters();
@@ -149,7 +149,7 @@ pub fn measure(binary: &Path, corpus: &Path, work: &Path, appends: u32) -> Resul
             sleep(Duration::from_millis(1));
         }
         let rate = f64::from(part * (appends / 4)) / started.elapsed().as_secs_f64();
-        settled(&index)?;
+        wait_until_settled(&index)?;
         println!(
             "  {:>8}  {}  ({rate:.0} lines/s)",
             part * (appends / 4),
@@ -188,7 +188,7 @@ fn catalogue_bytes(entries: &mut rusqlite::Statement<'_>, path: &str) -> Result<
 }
 
 /// Wait until all words are indexed and what is lazy is done.
-fn settled(index: &Index) -> Result<()> {
+fn wait_until_settled(index: &Index) -> Result<()> {
     while index.status()?.outstanding > 0 {
         sleep(Duration::from_millis(200));
     }

@@ -102,7 +102,7 @@ impl Index {
         if let Some(index) = watch::vouched_for(config)? {
             return Ok(index);
         }
-        let obstacle = match Indexer::open_to_look(config) {
+        let obstacle = match Indexer::open_to_scan(config) {
             Ok(mut indexer) => match indexer.sync_catalogue(progress) {
                 Ok(report) => {
                     // The lock is given up here, the open catalogue is not: opening takes as long
@@ -373,7 +373,7 @@ pub fn versions() -> String {
         "index generation {GENERATION}, SQL contract {}, JSON schema {}\nSQLite {}, {}",
         catalogue::CONTRACT_VERSION,
         crate::model::SCHEMA_VERSION,
-        rusqlite::version(),
-        tantivy::version_string()
+        catalogue::sqlite_version(),
+        crate::words::tantivy_version()
     )
 }

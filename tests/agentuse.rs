@@ -128,16 +128,16 @@ fn fixtures_are_listed_shown_and_counted_as_expected() {
                 check(&format!("{id} {field}"), &row[field], wanted);
             }
         }
-        let strays = index
+        let foreign_files = index
             .sql("SELECT relative, reason FROM problems WHERE what = 'file'")
             .unwrap()
             .rows;
-        let strays: BTreeMap<String, Value> = strays
+        let foreign_files: BTreeMap<String, Value> = foreign_files
             .into_iter()
             .map(|row| (row[0].as_str().unwrap().to_owned(), row[1].clone()))
             .collect();
         let wanted = expected.get("strays").cloned().unwrap_or(json!({}));
-        check("strays", &json!(strays), &wanted);
+        check("strays", &json!(foreign_files), &wanted);
     }
     assert!(
         wrong.is_empty(),
@@ -326,8 +326,8 @@ fn a_check_looks_at_directories() {
         assert_eq!(hits as u64, total, "{word}");
         // What was changed in place is counted until somebody has read it again.
         assert_eq!(answer.total_exact, answer.complete, "{word}");
-        let strays = index.sql("SELECT count(*) FROM problems").unwrap().rows;
-        assert_eq!(strays[0][0], 1, "the half-written file is told");
+        let foreign_files = index.sql("SELECT count(*) FROM problems").unwrap().rows;
+        assert_eq!(foreign_files[0][0], 1, "the half-written file is told");
         (report, index)
     };
     assert_eq!(check(10, "walrus", 10).0.files_seen, 10);

@@ -22,7 +22,7 @@ fn message(id: &str, parent: Option<&str>, days_ago: i64, message: Value) -> Val
     json!({"type": "message", "id": id, "parentId": parent, "timestamp": time(days_ago), "message": message})
 }
 
-fn said(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
+fn text_message(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
     message(
         id,
         parent,
@@ -31,7 +31,7 @@ fn said(id: &str, parent: Option<&str>, role: &str, text: &str) -> Value {
     )
 }
 
-fn called(id: &str, parent: &str, call: &str, command: &str) -> Value {
+fn tool_call(id: &str, parent: &str, call: &str, command: &str) -> Value {
     let call =
         json!({"type": "toolCall", "id": call, "name": "bash", "arguments": {"command": command}});
     message(
@@ -42,7 +42,7 @@ fn called(id: &str, parent: &str, call: &str, command: &str) -> Value {
     )
 }
 
-fn answered(id: &str, parent: &str, call: &str, text: &str) -> Value {
+fn tool_result(id: &str, parent: &str, call: &str, text: &str) -> Value {
     let content = json!([{"type": "text", "text": text}]);
     message(
         id,
@@ -125,26 +125,26 @@ fn names_before_what_was_typed_before_what_was_printed() {
             "s1",
             "/w",
             &[
-                answered("out", "x", "c0", &format!("the gearbox {filler}")),
-                said(
+                tool_result("out", "x", "c0", &format!("the gearbox {filler}")),
+                text_message(
                     "typed",
                     None,
                     "user",
                     &format!("the gearbox {filler}, please"),
                 ),
-                said(
+                text_message(
                     "said",
                     Some("typed"),
                     "assistant",
                     &format!("the gearbox {filler}, done"),
                 ),
-                said(
+                text_message(
                     "reminder",
                     Some("said"),
                     "user",
                     &format!("<system-reminder>the gearbox {filler}</system-reminder> go on, now"),
                 ),
-                said(
+                text_message(
                     "pasted",
                     Some("reminder"),
                     "user",
@@ -217,20 +217,20 @@ fn searches_for_it_come_after_it() {
             "s1",
             "/w",
             &[
-                called("call", "r", "c1", "sessionary search flywheel flywheel"),
-                answered(
+                tool_call("call", "r", "c1", "sessionary search flywheel flywheel"),
+                tool_result(
                     "found",
                     "call",
                     "c1",
                     "flywheel flywheel: s0:1 the flywheel",
                 ),
-                called(
+                tool_call(
                     "other",
                     "found",
                     "c2",
                     "grep -r flywheel and a good many other words that say nothing at all",
                 ),
-                answered(
+                tool_result(
                     "printed",
                     "other",
                     "c2",
@@ -251,7 +251,7 @@ fn searches_for_it_come_after_it() {
 fn a_text_is_shown_once() {
     let shared: Vec<Value> = ["a", "b"]
         .iter()
-        .map(|id| said(id, None, "user", &format!("the camshaft of {id}")))
+        .map(|id| text_message(id, None, "user", &format!("the camshaft of {id}")))
         .collect();
     let output = "camshaft: 12 teeth\nand the rest of a file";
     let world = World::new(&[
@@ -263,12 +263,12 @@ fn a_text_is_shown_once() {
                 "s3",
                 "/w",
                 &[
-                    answered("r1", "x", "c1", output),
-                    answered("r2", "x", "c2", output),
-                    answered("r3", "x", "c3", output),
-                    // Short words of a person are said anew each time.
-                    said("u1", None, "user", "camshaft!"),
-                    said("u2", None, "user", "camshaft!"),
+                    tool_result("r1", "x", "c1", output),
+                    tool_result("r2", "x", "c2", output),
+                    tool_result("r3", "x", "c3", output),
+                    // Short words of a person are said again each time.
+                    text_message("u1", None, "user", "camshaft!"),
+                    text_message("u2", None, "user", "camshaft!"),
                 ],
             ),
         ),
@@ -304,13 +304,13 @@ fn tree() -> World {
             "s1",
             "/w",
             &[
-                said("r", None, "user", "piston one"),
-                said("a", Some("r"), "assistant", "piston two"),
-                said("b", Some("a"), "user", "piston three"),
-                said("c", Some("r"), "assistant", "piston four"),
-                said("d", Some("c"), "user", "piston five"),
+                text_message("r", None, "user", "piston one"),
+                text_message("a", Some("r"), "assistant", "piston two"),
+                text_message("b", Some("a"), "user", "piston three"),
+                text_message("c", Some("r"), "assistant", "piston four"),
+                text_message("d", Some("c"), "user", "piston five"),
                 json!({"type": "compaction", "id": "k", "parentId": "d", "timestamp": time(1), "summary": "the engine", "firstKeptEntryId": "d", "tokensBefore": 9}),
-                said("e", Some("k"), "assistant", "piston six"),
+                text_message("e", Some("k"), "assistant", "piston six"),
             ],
         ),
     )])
@@ -365,7 +365,7 @@ fn a_hit_tells_its_place_and_what_is_beside_it() {
 fn pages_are_full_and_nothing_comes_twice() {
     let many: Vec<Value> = (0..60)
         .map(|number| {
-            answered(
+            tool_result(
                 &format!("e{number:02}"),
                 "x",
                 &format!("c{number}"),
@@ -412,7 +412,7 @@ fn pages_are_full_and_nothing_comes_twice() {
 
 #[test]
 fn a_cursor_stays_where_it_is_while_the_index_grows() {
-    let say = |id: String| said(&id, None, "user", &format!("the gasket of {id}"));
+    let say = |id: String| text_message(&id, None, "user", &format!("the gasket of {id}"));
     let first: Vec<Value> = (0..8).map(|number| say(format!("e{number}"))).collect();
     let world = World::new(&[("a", session("s1", "/w", &first))]);
     let page = ask(
@@ -463,7 +463,7 @@ fn a_cursor_stays_where_it_is_while_the_index_grows() {
 fn an_answer_keeps_to_its_bytes() {
     let many: Vec<Value> = (0..30)
         .map(|number| {
-            said(
+            text_message(
                 &format!("e{number}"),
                 None,
                 "user",
@@ -504,9 +504,9 @@ fn an_answer_keeps_to_its_bytes() {
 fn what_is_too_much_for_a_page_is_cut_and_named() {
     let long = |start: &str| format!("{start}{}", " and so on \u{200f}日本".repeat(300));
     let all = [
-        said("e0", None, "user", &long("the spark plug")),
-        said("e1", Some("e0"), "assistant", &long("the other spark")),
-        said(
+        text_message("e0", None, "user", &long("the spark plug")),
+        text_message("e1", Some("e0"), "assistant", &long("the other spark")),
+        text_message(
             "s100",
             Some("e1"),
             "assistant",
@@ -560,7 +560,7 @@ fn what_is_too_much_for_a_page_is_cut_and_named() {
 #[test]
 fn a_cursor_that_grows_leaves_room_or_says_how_much_it_takes() {
     let plug = |number: usize| {
-        said(
+        text_message(
             &format!("e{number}"),
             None,
             "user",
@@ -601,7 +601,7 @@ fn a_cursor_that_grows_leaves_room_or_says_how_much_it_takes() {
 
 #[test]
 fn ids_that_begin_alike_are_counted() {
-    let entry = |number: usize| said(&format!("ab12{number:02}"), None, "user", "hello");
+    let entry = |number: usize| text_message(&format!("ab12{number:02}"), None, "user", "hello");
     let entries: Vec<Value> = (0..13).map(entry).collect();
     let sessions: Vec<(String, String)> = (0..12)
         .map(|number| {
@@ -679,8 +679,8 @@ fn a_typo_is_forgiven_where_the_word_is_rare() {
             "s1",
             "/w",
             &[
-                said("e1", None, "user", "the carburettor leaks"),
-                said("e2", None, "user", "clean the carburettor"),
+                text_message("e1", None, "user", "the carburettor leaks"),
+                text_message("e2", None, "user", "clean the carburettor"),
             ],
         ),
     )]);
@@ -723,7 +723,7 @@ fn a_word_typed_halfway_is_found_where_the_word_itself_is_not() {
     let messages: Vec<Value> = texts
         .iter()
         .zip(["e1", "e2"])
-        .map(|(text, id)| said(id, None, "user", text))
+        .map(|(text, id)| text_message(id, None, "user", text))
         .collect();
     let world = World::new(&[("a", session("s1", "/w", &messages))]);
     world.both(|index| {
@@ -752,7 +752,10 @@ fn a_word_typed_halfway_is_found_where_the_word_itself_is_not() {
 #[test]
 fn another_ending_is_found_where_the_word_itself_is_not() {
     let text = "users stop receiving notifications after reinstalling it";
-    let world = World::new(&[("a", session("s1", "/w", &[said("e1", None, "user", text)]))]);
+    let world = World::new(&[(
+        "a",
+        session("s1", "/w", &[text_message("e1", None, "user", text)]),
+    )]);
     world.both(|index| {
         let answer = ask(index, "notification reinstall", &scope());
         assert_eq!(
@@ -797,7 +800,7 @@ fn ids_name_sessions_and_entries() {
     let id = "019b8d5e-7c80-7000-8000-0000000000a1";
     let world = World::new(&[(
         "a",
-        session(id, "/w", &[said("5e550001", None, "user", "hello")]),
+        session(id, "/w", &[text_message("5e550001", None, "user", "hello")]),
     )]);
     world.both(|index| {
         for (query, address) in [
@@ -836,7 +839,7 @@ fn filters_by_files_models_labels_and_marks() {
                 "/home/ada/engine",
                 &[
                     message("read", None, 1, read),
-                    answered("text", "read", "c1", "fn main"),
+                    tool_result("text", "read", "c1", "fn main"),
                     message("image", Some("text"), 1, image),
                     json!({"type": "label", "id": "l", "parentId": "image", "timestamp": time(1), "targetId": "image", "label": "good one"}),
                     json!({"type": "session_info", "id": "n", "parentId": "l", "timestamp": time(1), "name": "Engine room"}),
@@ -848,7 +851,7 @@ fn filters_by_files_models_labels_and_marks() {
             session(
                 "s2",
                 "/home/ada/wheel",
-                &[said("other", None, "user", "round")],
+                &[text_message("other", None, "user", "round")],
             ),
         ),
     ]);
@@ -887,7 +890,7 @@ fn filters_by_files_models_labels_and_marks() {
 #[test]
 fn a_cursor_goes_on_with_its_own_question_only() {
     let say = |number: usize| {
-        said(
+        text_message(
             &format!("e{number}"),
             None,
             "user",
@@ -941,8 +944,8 @@ fn a_cursor_goes_on_with_its_own_question_only() {
 fn the_last_page_has_no_cursor_where_only_copies_follow() {
     let same =
         "the manifold that is warped, as it was told to be before the test was run, said twice";
-    let mut all = vec![said("first", None, "user", same)];
-    all.extend((0..4).map(|number| said(&format!("copy{number}"), None, "user", same)));
+    let mut all = vec![text_message("first", None, "user", same)];
+    all.extend((0..4).map(|number| text_message(&format!("copy{number}"), None, "user", same)));
     let world = World::new(&[("a", session("s1", "/w", &all))]);
     world.both(|index| {
         let one = SearchScope {
@@ -964,7 +967,7 @@ fn copies_are_the_same_on_pages_of_any_length() {
     };
     let many: Vec<Value> = (0..90)
         .map(|number| {
-            said(
+            text_message(
                 &format!("e{number}"),
                 None,
                 "user",
@@ -1055,9 +1058,9 @@ fn a_value_that_nothing_has_is_named() {
 #[test]
 fn filters_take_any_case() {
     let entries = [
-        said("Ab12cd34", None, "user", "the clutch"),
-        called("cd56ef78", "Ab12cd34", "c1", "clutch"),
-        said("12ab34cd", Some("cd56ef78"), "toolResult", "none"),
+        text_message("Ab12cd34", None, "user", "the clutch"),
+        tool_call("cd56ef78", "Ab12cd34", "c1", "clutch"),
+        text_message("12ab34cd", Some("cd56ef78"), "toolResult", "none"),
     ];
     let world = World::new(&[("a", session("f47ac10b", "/Work/Clutch", &entries))]);
     world.both(|index| {
@@ -1094,8 +1097,8 @@ fn paths_and_addresses_are_taken_as_they_are_printed() {
             "3f2b8c1e-5a6b",
             "/home/ada/find-it",
             &[
-                said("Ab12cd34", None, "user", "the rotor"),
-                said("x2", Some("Ab12cd34"), "user", "none"),
+                text_message("Ab12cd34", None, "user", "the rotor"),
+                text_message("x2", Some("Ab12cd34"), "user", "none"),
             ],
         ),
     )]);
@@ -1143,7 +1146,12 @@ fn a_phrase_says_which_of_its_words_nothing_holds() {
         session(
             "s100",
             "/w",
-            &[said("e1", None, "user", "the signature of a webhook")],
+            &[text_message(
+                "e1",
+                None,
+                "user",
+                "the signature of a webhook",
+            )],
         ),
     )]);
     world.both(|index| {
@@ -1163,7 +1171,7 @@ fn several_words_find_the_session_that_holds_them_apart() {
     let talk = |id: &str, texts: &[&str]| {
         let said: Vec<Value> = (1..)
             .zip(texts)
-            .map(|(at, text)| said(&format!("{id}{at}"), None, "user", text))
+            .map(|(at, text)| text_message(&format!("{id}{at}"), None, "user", text))
             .collect();
         session(id, "/w", &said)
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 #[path = "../benches/corpus.rs"]
 mod generator;
-pub use generator::{COMMON, PHRASE, RARE, Spec, appended, write};
+pub use generator::{COMMON, PHRASE, RARE, Spec, appended_line, write};
 
 fn files(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
@@ -108,7 +108,7 @@ fn shares_are_those_of_the_measured_corpus() {
 
 #[test]
 fn an_appended_line_is_one_user_message() {
-    let line = generator::appended(7, "word");
+    let line = generator::appended_line(7, "word");
     assert!(line.ends_with('\n') && !line.trim_end().contains('\n'));
     let entry: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(entry["message"]["role"], "user");

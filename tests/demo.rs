@@ -124,6 +124,50 @@ fn every_command_works_on_the_demo_and_leaves_nothing() {
     }
 }
 
+/// Commands as lines show them: in backticks, behind `Next:`, or in a column of their own.
+fn commands_in(text: &str) -> Vec<String> {
+    let shown = regex::Regex::new(r"sessionary ((?:[^ `\\\n]| [^ `·\n])+)").expect("an expression");
+    shown
+        .captures_iter(text)
+        .map(|command| command[1].to_owned())
+        .collect()
+}
+
+#[test]
+fn every_command_that_a_demo_shows_works_on_it() {
+    let place = Place::new();
+    let mut shown = Vec::new();
+    for arguments in [
+        &[][..],
+        &["search", "linker error"],
+        &["search", "リンカー"],
+        &["show", "nowhere"],
+        &["show", "nowhere", "--json"],
+        &["show", "last:nowhere"],
+        &["search", "/(/"],
+    ] {
+        let output = place.command(arguments).output().expect("it runs");
+        let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.push_str(&String::from_utf8_lossy(&output.stderr));
+        let commands = commands_in(&text);
+        assert!(!commands.is_empty(), "{arguments:?}: {text}");
+        shown.extend(commands);
+    }
+    shown.sort();
+    shown.dedup();
+    assert!(shown.len() > 6, "{shown:?}");
+    for command in shown {
+        let command = command.replace("WORDS", "linker");
+        let words: Vec<&str> = command.split(' ').collect();
+        assert_eq!(words[0], "--demo", "{command}");
+        let output = place.command(&[]).args(&words[1..]).output();
+        let output = output.expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}: {said}");
+        place.untouched(&command);
+    }
+}
+
 #[test]
 fn a_demo_does_nothing_beyond_its_folder() {
     let place = Place::new();

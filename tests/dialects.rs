@@ -250,7 +250,7 @@ fn root(setup: &Setup, dialect: &Dialect) -> RootSpec {
 }
 
 /// What ours lists in that dialect: the session manager from the files, and an index.
-fn listed(setup: &Setup, dialect: &'static Dialect, index: &Path) -> Rows {
+fn our_list(setup: &Setup, dialect: &'static Dialect, index: &Path) -> Rows {
     let go_on = &|_, _| ControlFlow::Continue(());
     let rows = |all: Vec<SessionInfo>| -> Rows {
         let path = |info: &SessionInfo| below(&setup.sessions, &info.path);
@@ -275,7 +275,7 @@ fn below(root: &Path, path: &Path) -> String {
 }
 
 /// What ours says of a file that it opens, as session-state.mjs says it of an agent's.
-fn opened(setup: &Setup, path: &Path) -> Value {
+fn our_state(setup: &Setup, path: &Path) -> Value {
     let mut setup = setup.clone();
     setup.ids = Arc::new(World {
         unique: true,
@@ -414,13 +414,13 @@ fn the_python_package_and_ours_read_what_both_write() {
     let modified = |row: &(String, Value)| row.1["modified"].as_i64();
     assert!(listed_by_them.is_sorted_by(|a, b| modified(a) >= modified(b)));
     let theirs: Rows = listed_by_them.into_iter().collect();
-    let ours = listed(&setup, &Dialect::PINDUSAGI, &home.join("index"));
+    let ours = our_list(&setup, &Dialect::PINDUSAGI, &home.join("index"));
     let mut wrong = compare_lists(&theirs, &ours);
 
     let all: BTreeMap<String, Value> =
         serde_json::from_value(answer["opened"].clone()).expect("states");
     for (path, theirs) in &all {
-        let mut ours = opened(&setup, &sessions.join(path));
+        let mut ours = our_state(&setup, &sessions.join(path));
         if theirs["fails"] == "UnicodeDecodeError" {
             // Ours does the safe thing.
             assert!(path.contains("bad-utf8") && ours["id"] == "s", "{path}");
@@ -467,7 +467,7 @@ fn compare_with_pi(agent: &str, profile: Profile, dialect: &'static Dialect) {
         let path = row.remove("path").expect("a path");
         theirs.insert(path.as_str().expect("text").to_owned(), Value::Object(row));
     }
-    let ours = listed(&setup, dialect, &home.join("index"));
+    let ours = our_list(&setup, dialect, &home.join("index"));
     let mut wrong = compare_lists(&theirs, &ours);
 
     let paths: Vec<PathBuf> = files()
@@ -487,7 +487,7 @@ fn compare_with_pi(agent: &str, profile: Profile, dialect: &'static Dialect) {
             wrong.extend(differences_opened(
                 &below(&sessions, path),
                 &theirs,
-                &opened(&setup, path),
+                &our_state(&setup, path),
             ));
         }
     }
@@ -505,7 +505,7 @@ fn old_pi_and_the_dialect_of_its_fork_read_the_same() {
     compare_with_pi("pi-0.73", Profile::INDUSAGI, &PI_0_73);
 }
 
-/// An index that knows a folder in one dialect reads it anew in another.
+/// An index that knows a folder in one dialect reads it again in another.
 #[test]
 fn a_folder_is_read_again_in_another_dialect() {
     let place = tempfile::tempdir().expect("a folder");
@@ -523,7 +523,7 @@ fn a_folder_is_read_again_in_another_dialect() {
                 ..profile
             };
             let setup = Setup::new(profile, &sessions);
-            listed(&setup, dialect, &index);
+            our_list(&setup, dialect, &index);
         }
     }
 }
@@ -537,7 +537,7 @@ fn bytes_that_are_no_text_hide_a_session_wherever_they_stand() {
     put_files(&sessions);
     let bad = |profile, dialect| -> Vec<String> {
         let setup = Setup::new(profile, &sessions);
-        let listed = listed(&setup, dialect, &place.path().join(profile.dialect.name));
+        let listed = our_list(&setup, dialect, &place.path().join(profile.dialect.name));
         let bad = listed.into_keys().filter(|path| path.contains("bad-utf8"));
         bad.collect()
     };
@@ -553,7 +553,7 @@ fn indusagi_keeps_the_last_name_that_is_not_empty() {
     let sessions = place.path().join("sessions");
     put_files(&sessions);
     let setup = Setup::new(Profile::INDUSAGI, &sessions);
-    let ours = listed(&setup, &Dialect::INDUSAGI, &place.path().join("index"));
+    let ours = our_list(&setup, &Dialect::INDUSAGI, &place.path().join("index"));
     for (at, name) in [
         (0, json!("one")),
         (1, json!("one")),
@@ -564,7 +564,7 @@ fn indusagi_keeps_the_last_name_that_is_not_empty() {
         for file in [format!("name-{at}"), format!("name-{at}-emptied")] {
             let path = format!("--w--/{file}.jsonl");
             assert_eq!(ours[&path]["name"], name, "{file}");
-            let opened = opened(&setup, &sessions.join(&path));
+            let opened = our_state(&setup, &sessions.join(&path));
             assert_eq!(opened["name"], name, "{file}");
         }
     }

@@ -184,10 +184,10 @@ impl Place {
     }
 
     /// Runs the stage in a child; what it said.
-    fn run(&self, steps: &[(&str, String)]) -> Ended {
+    fn run(&self, steps: &[(&str, String)]) -> ProcessEnd {
         let said = self.folder.path().join("said");
         let _ = fs::remove_file(&said);
-        let told: Vec<String> = steps
+        let lines: Vec<String> = steps
             .iter()
             .map(|(name, what)| format!("{name} {what}"))
             .collect();
@@ -202,11 +202,11 @@ impl Place {
                 "--nocapture",
             ])
             .env(
-                TOLD,
+                STEPS,
                 format!(
                     "{number}\n{}\n{}",
                     self.folder.path().display(),
-                    told.join("\n")
+                    lines.join("\n")
                 ),
             )
             .stdin(Stdio::null())
@@ -214,8 +214,10 @@ impl Place {
             .unwrap();
         let said = fs::read_to_string(said).ok();
         match (output.status.success(), said) {
-            (true, Some(said)) => Ended::Said(said),
-            (false, None) if String::from_utf8_lossy(&output.stderr).contains(ENDED) => Ended::Died,
+            (true, Some(said)) => ProcessEnd::Said(said),
+            (false, None) if String::from_utf8_lossy(&output.stderr).contains(ENDED) => {
+                ProcessEnd::Died
+            }
             (_, said) => panic!(
                 "{:?} {steps:?}: {} {said:?}\n{}\n{}",
                 self.stage,
@@ -263,28 +265,28 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-enum Ended {
+enum ProcessEnd {
     Said(String),
     Died,
 }
 
-/// What the process below is told: stage, folder, then a line a step: its name and what happens
-/// there.
-const TOLD: &str = "SESSIONARY_FAILPOINTS";
+/// The variable in which the process below finds what to do: stage, folder, then a line a step: its
+/// name and what happens there.
+const STEPS: &str = "SESSIONARY_FAILPOINTS";
 /// What it says when a step has ended it.
 const ENDED: &str = "ended at this step";
 
 #[test]
 fn the_process_that_is_disturbed() {
-    let Ok(told) = std::env::var(TOLD) else {
+    let Ok(steps) = std::env::var(STEPS) else {
         return;
     };
-    let mut told = told.lines();
-    let stage = STAGES[told.next().unwrap().parse::<usize>().unwrap()];
-    let folder = PathBuf::from(told.next().unwrap());
+    let mut steps = steps.lines();
+    let stage = STAGES[steps.next().unwrap().parse::<usize>().unwrap()];
+    let folder = PathBuf::from(steps.next().unwrap());
     let visits: Arc<Mutex<BTreeMap<String, u32>>> = Arc::default();
     let mut disturbed = Vec::new();
-    for line in told {
+    for line in steps {
         let (name, what) = line.split_once(' ').unwrap();
         if what == "count" {
             let (of, visits) = (name.to_owned(), Arc::clone(&visits));
@@ -353,7 +355,7 @@ fn visits(place: &Place, steps: &BTreeSet<String>) -> BTreeMap<String, u32> {
         .iter()
         .map(|name| (&**name, "count".to_owned()))
         .collect();
-    let Ended::Said(said) = place.run(&counted) else {
+    let ProcessEnd::Said(said) = place.run(&counted) else {
         panic!("nothing ends a process that is only watched");
     };
     place.heals(&format!("{:?}, undisturbed", place.stage));
@@ -371,7 +373,7 @@ enum Visits {
 }
 
 /// Disturbs every step of every stage at these visits.
-fn everywhere(what: &str, at: Visits, check: impl Fn(Ended, &str)) {
+fn everywhere(what: &str, at: Visits, check: impl Fn(ProcessEnd, &str)) {
     let steps = steps();
     let mut visited = BTreeSet::new();
     let mut disturbed = 0;
@@ -410,12 +412,15 @@ fn a_process_may_end_at_every_step() {
     everywhere("panic", Visits::Both, |ended, when| {
         // Threads share the work differently each time: a last visit may come to nothing.
         let may_go_on = !when.contains("visit 1 of");
-        assert!(may_go_on || matches!(ended, Ended::Died), "{when}: went on");
+        assert!(
+            may_go_on || matches!(ended, ProcessEnd::Died),
+            "{when}: went on"
+        );
     });
 }
 
-fn told(ended: Ended, when: &str, error: &str) {
-    let Ended::Said(said) = ended else {
+fn check_error(ended: ProcessEnd, when: &str, error: &str) {
+    let ProcessEnd::Said(said) = ended else {
         panic!("{when}: died");
     };
     assert!(!said.contains("no answer"), "{when}: {said}");
@@ -426,13 +431,13 @@ fn told(ended: Ended, when: &str, error: &str) {
 #[test]
 fn every_step_may_meet_an_error_of_the_disk() {
     everywhere("return(5)", Visits::First, |ended, when| {
-        told(ended, when, "os error 5")
+        check_error(ended, when, "os error 5")
     });
 }
 
 #[test]
 fn every_step_may_meet_a_full_disk() {
     everywhere("return(28)", Visits::Last, |ended, when| {
-        told(ended, when, "os error 28")
+        check_error(ended, when, "os error 28")
     });
 }

@@ -9,9 +9,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::corpus::{Spec, write};
+use crate::problems::{BoundHome, permit};
 use crate::sandbox::Sandbox;
 use crate::scale::unshared;
-use crate::unread::{Bound, permit};
 
 fn session(id: &str, text: &str) -> String {
     format!(
@@ -170,7 +170,7 @@ fn folders_that_may_not_be_written() {
         &session("0a", "walrus"),
     );
     home.settle();
-    let Some(bound) = Bound::new(home) else {
+    let Some(bound) = BoundHome::new(home) else {
         return;
     };
     let run = |arguments: &[&str]| {

@@ -23,7 +23,7 @@ fn sync(config: &Config) {
 }
 
 /// Nothing that was read before holds, and what is there now follows.
-fn begins_anew(feed: &mut Feed) {
+fn begins_again(feed: &mut Feed) {
     assert_eq!(feed.poll().unwrap(), Some(FeedEvent::Missed));
     let Some(FeedEvent::Changes(changes)) = feed.poll().unwrap() else {
         panic!("what is kept follows");
@@ -56,7 +56,7 @@ fn a_feed_goes_on_in_the_catalogue_that_takes_anothers_place() {
     }
     sync(&config);
     for feed in &mut feeds {
-        begins_anew(feed);
+        begins_again(feed);
     }
 }
 
@@ -65,5 +65,5 @@ fn a_number_of_another_filling_is_no_place_in_this_one() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
     let mut feed = Index::subscribe(&config, Some(1000)).unwrap();
-    begins_anew(&mut feed);
+    begins_again(&mut feed);
 }

@@ -7,8 +7,8 @@
 mod draw;
 mod first;
 mod keys;
-mod lacking;
 pub mod long_line;
+mod missing_fields;
 mod oracle;
 mod reads;
 #[allow(dead_code)]

@@ -206,7 +206,7 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
         ".cache/sessionary/v7/catalogue.sqlite",
         &"not ours ".repeat(20),
     );
-    let stray = home.write(".cache/sessionary/v3/a.jsonl", "{}");
+    let foreign_file = home.write(".cache/sessionary/v3/a.jsonl", "{}");
     let asked = home.run(&["clean"]);
     assert!(
         asked.ends_with(
@@ -247,7 +247,7 @@ fn cleaning_takes_all_that_is_ours_and_nothing_else() {
         .collect();
     left.sort();
     assert_eq!(left, ["", "v3", "v3/a.jsonl", "v7", "v7/catalogue.sqlite"]);
-    fs::remove_file(stray).expect("it is there");
+    fs::remove_file(foreign_file).expect("it is there");
     fs::remove_dir_all(index.join("v7")).expect("it is there");
     assert!(home.output(&["list"]).status.success());
     let _ = home.run(&["clean", "--yes"]);
@@ -383,7 +383,7 @@ fn no_number_is_too_large() {
 
 /// As after a restore of a part: the words of yesterday beside the catalogue of today.
 #[test]
-fn words_that_are_older_than_the_catalogue_are_made_anew() {
+fn words_that_are_older_than_the_catalogue_are_rebuilt() {
     let home = crate::cli::home();
     let _ = home.run(&["sync"]);
     let words = home.home.join(".cache/sessionary/v3/words");

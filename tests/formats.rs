@@ -100,7 +100,7 @@ fn cut(format: &dyn Format, bytes: &[u8]) -> (Vec<Entry>, Vec<&'static str>) {
     (entries, problems)
 }
 
-fn shown(entry: &Entry) -> String {
+fn kind_of(entry: &Entry) -> String {
     let unseen = if entry.facts.agent_sees { "" } else { "~" };
     format!("{unseen}{}", entry.facts.kind)
 }
@@ -166,7 +166,7 @@ fn check(format: &dyn Format, file: &Path, expected: Option<&Value>, wrong: &mut
 
     let mut found = serde_json::json!({
         "session": session,
-        "entries": entries.iter().map(shown).collect::<Vec<_>>(),
+        "entries": entries.iter().map(kind_of).collect::<Vec<_>>(),
         "problems": problems.len(),
         "prose": pieces(&passages, Class::Prose),
         "output": pieces(&passages, Class::Output),

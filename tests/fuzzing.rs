@@ -114,7 +114,7 @@ fn queries() -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn mutated(rng: &mut ChaCha8Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
+fn mutate(rng: &mut ChaCha8Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = corpus.choose(rng).unwrap().clone();
     if rng.random_ratio(1, 2) && bytes.len() > 400 {
         // A few lines: what is long is slow, and not more.
@@ -158,7 +158,7 @@ fn fuzz(name: &str, corpus: &[Vec<u8>], target: fn(&[u8])) {
     let first = first.unwrap_or(0);
     let mut bytes = 0;
     for seed in first..first + many {
-        let input = mutated(&mut ChaCha8Rng::seed_from_u64(seed), corpus);
+        let input = mutate(&mut ChaCha8Rng::seed_from_u64(seed), corpus);
         bytes += input.len();
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| target(&input))) {
             eprintln!(

@@ -202,7 +202,7 @@ fn a_sync_reads_what_grew_once_more_and_then_no_more() {
 /// Lets a watcher that waits so long for a file to rest do `work`; the bytes that its proofs have
 /// read.
 #[cfg(target_os = "linux")]
-fn watched(place: &Place, rest: Duration, work: impl FnOnce()) -> u64 {
+fn watch_during(place: &Place, rest: Duration, work: impl FnOnce()) -> u64 {
     let options = WatchOptions {
         rest,
         ..WatchOptions::default()
@@ -221,7 +221,7 @@ fn a_watcher_proves_what_rests() {
     let path = place.session("one", 100_000);
     place.settle();
     place.sync();
-    watched(&place, Duration::from_millis(20), || {
+    watch_during(&place, Duration::from_millis(20), || {
         change(&path, AT, NEW);
         append(&path, &message(1_000, "the last"));
         until("the change is found", || place.found(NEW) == 1);
@@ -238,7 +238,7 @@ fn a_watcher_proves_nothing_while_it_is_written_to_and_all_at_its_full_look() {
     place.settle();
     place.sync();
     let unproven = || place.number("SELECT count(*) FROM _sources WHERE unproven");
-    let proven = watched(&place, Duration::from_secs(36_000), || {
+    let proven = watch_during(&place, Duration::from_secs(36_000), || {
         for number in 1_000..1_010 {
             append(&path, &message(number, "one more"));
             let size = size(&path) as i64;
@@ -249,7 +249,7 @@ fn a_watcher_proves_nothing_while_it_is_written_to_and_all_at_its_full_look() {
         until("the clock can tell it", || place.number(racy) == 0);
     });
     assert_eq!((proven, unproven()), (0, 1));
-    let proven = watched(&place, Duration::from_secs(36_000), || {
+    let proven = watch_during(&place, Duration::from_secs(36_000), || {
         until("all is proven", || unproven() == 0);
     });
     assert_eq!(proven, size(&path));

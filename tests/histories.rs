@@ -25,13 +25,13 @@ mod folders;
 #[path = "histories/fourth.rs"]
 mod fourth;
 #[cfg(unix)]
-#[path = "histories/killed.rs"]
-mod killed;
+#[path = "histories/kills.rs"]
+mod kills;
 #[path = "histories/lines.rs"]
 pub mod lines;
 #[cfg(target_os = "linux")]
-#[path = "histories/watched.rs"]
-mod watched;
+#[path = "histories/watcher.rs"]
+mod watcher;
 #[path = "histories/world.rs"]
 mod world;
 

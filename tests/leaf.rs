@@ -15,19 +15,19 @@ use sessionary::session::{Profile, SessionManager, Setup};
 use sessionary::{Config, Freshness, Index};
 
 /// A session file in a folder of its own.
-struct Written {
+struct SessionFile {
     _folder: tempfile::TempDir,
     root: PathBuf,
     path: PathBuf,
 }
 
-fn written(text: &[u8]) -> Written {
+fn session_file(text: &[u8]) -> SessionFile {
     let folder = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(folder.path()).unwrap().join("sessions");
     let path = root.join("--w--/2026-01-05T09-00-00-000Z_s1.jsonl");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
-    Written {
+    SessionFile {
         _folder: folder,
         root,
         path,
@@ -36,7 +36,7 @@ fn written(text: &[u8]) -> Written {
 
 /// The entries on the way from the root to the leaf: how each is named, and its line. What has no
 /// id in the file, or another one than its agent gives it, is known by its line.
-fn branch_of_manager(written: &Written) -> Option<Vec<(String, String)>> {
+fn branch_of_manager(written: &SessionFile) -> Option<Vec<(String, String)>> {
     let setup = Setup::new(Profile::of("pi").unwrap(), &written.root);
     let session = SessionManager::open_read_only(&setup, &written.path).ok()?;
     let text = fs::read(&written.path).unwrap();
@@ -59,7 +59,7 @@ fn branch_of_manager(written: &Written) -> Option<Vec<(String, String)>> {
 
 /// Holds every answer about the file against the session manager's. `false`: it has none.
 fn compare(text: &[u8], what: &str) -> bool {
-    let written = written(text);
+    let written = session_file(text);
     let Some(entries) = branch_of_manager(&written) else {
         return false;
     };
@@ -95,7 +95,7 @@ fn compare(text: &[u8], what: &str) -> bool {
     let lines = |entries: Vec<(String, String)>| -> Vec<String> {
         entries.into_iter().map(|(_, line)| line).collect()
     };
-    let exported = branch_of_manager(&self::written(&copied));
+    let exported = branch_of_manager(&self::session_file(&copied));
     assert_eq!(exported.map(lines), Some(lines(entries)), "export: {what}");
 
     let scope = SearchScope {
@@ -149,7 +149,7 @@ fn every_answer_about_a_fixture_agrees_where_it_stands() {
 
 /// Lines of a session as agents and their add-ons write them: of every version, with ids and
 /// without, with parents that are there and others, two on one line, and text that is no object.
-fn generated(random: &mut ChaCha8Rng) -> String {
+fn random_session(random: &mut ChaCha8Rng) -> String {
     let versions = [
         json!(3),
         json!(3),
@@ -230,7 +230,7 @@ fn generated(random: &mut ChaCha8Rng) -> String {
 fn every_answer_about_a_generated_session_agrees_where_it_stands() {
     let mut compared = 0;
     for seed in 0..150 {
-        let text = generated(&mut ChaCha8Rng::seed_from_u64(seed));
+        let text = random_session(&mut ChaCha8Rng::seed_from_u64(seed));
         if has_own_ids(text.as_bytes()) {
             compared += usize::from(compare(text.as_bytes(), &format!("seed {seed}:\n{text}")));
         }

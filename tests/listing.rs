@@ -358,7 +358,7 @@ fn rows_of_a_long_list_are_as_they_are_when_they_are_written() {
     let named = |row: &&Value| row["name"] == "grown";
     assert_eq!(rows.iter().filter(named).count(), 1);
 
-    // In an index that was made anew other sessions have these numbers.
+    // In an index that was rebuilt other sessions have these numbers.
     sessionary::Indexer::open(&config)
         .and_then(|mut index| index.rebuild(&mut |_| {}))
         .unwrap();

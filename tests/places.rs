@@ -102,7 +102,7 @@ impl Writer {
 }
 
 /// Where every entry of the file stands, by its text: ids mean the last line that has them.
-fn expected(path: &Path) -> HashMap<String, BranchPlace> {
+fn expected_places(path: &Path) -> HashMap<String, BranchPlace> {
     let text = fs::read_to_string(path).unwrap();
     let mut lines: Vec<Value> = text
         .lines()
@@ -150,7 +150,7 @@ fn expected(path: &Path) -> HashMap<String, BranchPlace> {
 }
 
 /// Where every entry stands by a search.
-fn told(index: &Index) -> HashMap<String, BranchPlace> {
+fn listed_places(index: &Index) -> HashMap<String, BranchPlace> {
     let scope = SearchScope {
         limit: 0,
         passages: true,
@@ -164,7 +164,7 @@ fn told(index: &Index) -> HashMap<String, BranchPlace> {
 }
 
 /// The entries that are named by an id or the beginning of one, in no order.
-fn named(index: &Index, id: &str) -> Vec<String> {
+fn ids_named(index: &Index, id: &str) -> Vec<String> {
     let answer = index.search(id, &SearchScope::default()).unwrap();
     let mut named: Vec<String> = answer.named.into_iter().map(|n| n.address).collect();
     named.sort();
@@ -195,10 +195,10 @@ fn places_and_ids_are_told_as_by_the_file() {
             Indexer::open(&config).unwrap().sync(&mut |_| {}).unwrap();
             let index = Index::open(&config, Freshness::AsCommitted).unwrap();
             clean(&index, &when);
-            let expected = expected(&path);
-            assert_eq!(told(&index), expected, "{when}");
+            let expected = expected_places(&path);
+            assert_eq!(listed_places(&index), expected, "{when}");
             for id in &writer.beginnings() {
-                let told = named(&index, id);
+                let told = ids_named(&index, id);
                 let there = with_id(&path, id).min(10);
                 assert_eq!(told.len(), there, "{when}, {id}: {told:?}");
             }

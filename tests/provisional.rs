@@ -131,7 +131,7 @@ fn a_file_that_goes_after_a_sync_was_called_off_is_gone() {
         index.list(&ListScope::default()).unwrap().sessions.len()
     };
     write("a");
-    // Until the file is old enough for a seal.
+    // Until the file is old enough for a fingerprint.
     for _ in 0..2 {
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(sessions(), 1);

@@ -49,7 +49,7 @@ impl Log {
     }
 
     /// Which states of before an answer is of, and what it says, for people.
-    fn describe(&self, from: usize, says: impl Fn(&State) -> bool, told: &Told) -> String {
+    fn describe(&self, from: usize, says: impl Fn(&State) -> bool, answer: &Answer) -> String {
         let states = self.states.lock().unwrap();
         let before: Vec<usize> = (from.saturating_sub(30)..from)
             .filter(|at| says(&states[*at]))
@@ -58,11 +58,11 @@ impl Log {
             .iter()
             .map(Vec::len)
             .collect();
-        let said = match told {
-            Told::Entries(entries) => format!("{} entries", entries.len()),
-            Told::Messages(messages) => format!("{messages} messages"),
-            Told::Hits(hits) => format!("{} hits", hits.len()),
-            Told::Incomplete => "incomplete".to_owned(),
+        let said = match answer {
+            Answer::Entries(entries) => format!("{} entries", entries.len()),
+            Answer::Messages(messages) => format!("{messages} messages"),
+            Answer::Hits(hits) => format!("{} hits", hits.len()),
+            Answer::Incomplete => "incomplete".to_owned(),
         };
         format!("{said}; of the states before: {before:?}; lengths since ten before: {lengths:?}")
     }
@@ -154,7 +154,7 @@ fn write(path: &Path, log: &Log, ends: &AtomicBool, seed: u64) {
 }
 
 /// What an answer says, and whether it says that it may lack something.
-enum Told {
+enum Answer {
     /// Ids and texts, in order.
     Entries(State),
     /// How many messages there are.
@@ -167,14 +167,14 @@ enum Told {
 
 const QUESTIONS: [&str; 6] = ["list", "show", "tree", "search", "branch", "raw"];
 
-fn ask(index: &Index, question: &str) -> Result<Told, Error> {
+fn ask(index: &Index, question: &str) -> Result<Answer, Error> {
     let row = index.resolve("s", Path::new("/w"))?;
-    let told = match question {
+    let answer = match question {
         "list" => {
             let list = index.list(&ListScope::default())?;
             match list.complete {
-                true => Told::Messages(list.sessions[0].message_count),
-                false => Told::Incomplete,
+                true => Answer::Messages(list.sessions[0].message_count),
+                false => Answer::Incomplete,
             }
         }
         "show" => {
@@ -188,16 +188,16 @@ fn ask(index: &Index, question: &str) -> Result<Told, Error> {
             match shown.complete {
                 true => {
                     let entries = shown.entries.iter();
-                    Told::Entries(entries.map(|e| (e.id.clone(), said(&e.text))).collect())
+                    Answer::Entries(entries.map(|e| (e.id.clone(), said(&e.text))).collect())
                 }
-                false => Told::Incomplete,
+                false => Answer::Incomplete,
             }
         }
         "tree" => {
             let tree = index.tree(&row, TreeFilter::All)?;
             match tree.complete {
-                true => Told::Entries(tree.entries.into_iter().map(|r| (r.id, r.text)).collect()),
-                false => Told::Incomplete,
+                true => Answer::Entries(tree.entries.into_iter().map(|r| (r.id, r.text)).collect()),
+                false => Answer::Incomplete,
             }
         }
         "search" => {
@@ -217,46 +217,46 @@ fn ask(index: &Index, question: &str) -> Result<Told, Error> {
                 );
             }
             match answer.complete {
-                true => Told::Hits(hits),
-                false => Told::Incomplete,
+                true => Answer::Hits(hits),
+                false => Answer::Incomplete,
             }
         }
         "branch" => {
             let mut copied = Vec::new();
-            let mut told = index.copy_branch(&row, None, &mut copied);
-            if let Err(Error::Changed { .. }) = told {
+            let mut answer = index.copy_branch(&row, None, &mut copied);
+            if let Err(Error::Changed { .. }) = answer {
                 copied.clear();
-                told = index.copy_branch(&row, None, &mut copied);
+                answer = index.copy_branch(&row, None, &mut copied);
             }
-            match told {
-                Err(Error::Changed { .. }) => Told::Incomplete,
-                told => match told?.1.complete {
-                    true => Told::Entries(entries(&copied)),
-                    false => Told::Incomplete,
+            match answer {
+                Err(Error::Changed { .. }) => Answer::Incomplete,
+                answer => match answer?.1.complete {
+                    true => Answer::Entries(entries(&copied)),
+                    false => Answer::Incomplete,
                 },
             }
         }
         "raw" => {
             let shown = index.show(&row, &ShowScope::default())?;
             let Some(last) = shown.entries.last().filter(|_| shown.complete) else {
-                return Ok(Told::Incomplete);
+                return Ok(Answer::Incomplete);
             };
             match index.raw(&row, Some(&last.id)) {
                 Ok(bytes) => {
                     let read = entries(&bytes);
                     assert_eq!(read.len(), 1);
-                    Told::Hits(vec![read[0].0.clone()])
+                    Answer::Hits(vec![read[0].0.clone()])
                 }
                 // It has gone since it was shown.
                 Err(Error::NoEntry { complete: true, .. } | Error::Changed { .. }) => {
-                    Told::Incomplete
+                    Answer::Incomplete
                 }
                 Err(error) => return Err(error),
             }
         }
         _ => unreachable!(),
     };
-    Ok(told)
+    Ok(answer)
 }
 
 /// The entries of a session file.
@@ -283,18 +283,18 @@ fn beginning(state: &State) -> State {
         .collect()
 }
 
-fn is_of(state: &State, question: &str, told: &Told) -> bool {
-    match told {
-        Told::Entries(entries) if question == "tree" => beginning(state) == beginning(entries),
-        Told::Entries(entries) => state == entries,
-        Told::Messages(messages) => state.len() as u64 == *messages,
-        Told::Hits(hits) if question == "raw" => state.iter().any(|(id, _)| *id == hits[0]),
-        Told::Hits(hits) => {
+fn is_of(state: &State, question: &str, answer: &Answer) -> bool {
+    match answer {
+        Answer::Entries(entries) if question == "tree" => beginning(state) == beginning(entries),
+        Answer::Entries(entries) => state == entries,
+        Answer::Messages(messages) => state.len() as u64 == *messages,
+        Answer::Hits(hits) if question == "raw" => state.iter().any(|(id, _)| *id == hits[0]),
+        Answer::Hits(hits) => {
             let mut ids: Vec<&String> = state.iter().map(|(id, _)| id).collect();
             ids.sort();
             ids == hits.iter().collect::<Vec<_>>()
         }
-        Told::Incomplete => true,
+        Answer::Incomplete => true,
     }
 }
 
@@ -330,7 +330,7 @@ fn beside_writers(seed: u64, disturb: Option<fn(&Config)>) {
         for number in 0..reads() {
             for question in QUESTIONS {
                 let from = log.now();
-                let told = Index::open(&config, Freshness::Check)
+                let answer = Index::open(&config, Freshness::Check)
                     .and_then(|index| ask(&index, question))
                     .or_else(|error| match error {
                         // Somebody has just removed the index, or fills it again.
@@ -339,17 +339,17 @@ fn beside_writers(seed: u64, disturb: Option<fn(&Config)>) {
                         }
                         | Error::NoEntry {
                             complete: false, ..
-                        } => Ok(Told::Incomplete),
+                        } => Ok(Answer::Incomplete),
                         error => Err(error),
                     })
                     .unwrap_or_else(|error| panic!("{question} {number}: {error}"));
-                let is_told = log.holds(from, |state| is_of(state, question, &told));
+                let is_true = log.holds(from, |state| is_of(state, question, &answer));
                 assert!(
-                    is_told,
+                    is_true,
                     "{question} {number}: of no state since {from}: {}",
-                    log.describe(from, |state| is_of(state, question, &told), &told)
+                    log.describe(from, |state| is_of(state, question, &answer), &answer)
                 );
-                if let Told::Incomplete = told {
+                if let Answer::Incomplete = answer {
                     *incomplete.lock().unwrap().entry(question).or_default() += 1;
                 }
             }
@@ -410,14 +410,14 @@ fn reads_beside_writers_while_the_index_is_removed() {
 }
 
 /// What a process answers in JSON.
-fn told(question: &str, answer: &serde_json::Value) -> Told {
+fn answer_of(question: &str, answer: &serde_json::Value) -> Answer {
     if answer["complete"] != true {
-        return Told::Incomplete;
+        return Answer::Incomplete;
     }
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let entries = answer["entries"].as_array();
     match question {
-        "list" => Told::Messages(answer["sessions"][0]["messageCount"].as_u64().unwrap()),
+        "list" => Answer::Messages(answer["sessions"][0]["messageCount"].as_u64().unwrap()),
         "search" => {
             let groups = answer["sessions"].as_array().unwrap();
             let hits = groups
@@ -425,11 +425,11 @@ fn told(question: &str, answer: &serde_json::Value) -> Told {
                 .flat_map(|group| group["hits"].as_array().unwrap());
             let mut hits: Vec<String> = hits.map(|hit| text(&hit["entry"])).collect();
             hits.sort();
-            Told::Hits(hits)
+            Answer::Hits(hits)
         }
         "tree" => {
             let rows = entries.unwrap().iter();
-            Told::Entries(
+            Answer::Entries(
                 rows.map(|row| (text(&row["id"]), text(&row["text"])))
                     .collect(),
             )
@@ -441,7 +441,7 @@ fn told(question: &str, answer: &serde_json::Value) -> Told {
                 pieces.map(text).collect()
             };
             let entries = entries.unwrap().iter();
-            Told::Entries(entries.map(|e| (text(&e["id"]), said(e))).collect())
+            Answer::Entries(entries.map(|e| (text(&e["id"]), said(e))).collect())
         }
     }
 }
@@ -484,9 +484,9 @@ fn processes_read_beside_writers() {
                     assert!(lacks || output.status.code() == Some(1), "{what}");
                     continue;
                 };
-                let told = told(question, &answer);
-                let is_told = log.holds(from, |state| is_of(state, question, &told));
-                assert!(is_told, "of no state since {from}: {what}");
+                let answer = answer_of(question, &answer);
+                let is_true = log.holds(from, |state| is_of(state, question, &answer));
+                assert!(is_true, "of no state since {from}: {what}");
             }
         }
     });

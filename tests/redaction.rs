@@ -582,7 +582,7 @@ fn terminal(home: &Sandbox, arguments: &[&str], set: &[(&str, &str)]) -> Option<
 
 /// What became of the lines of a file: how many secrets were caught, how many innocents touched,
 /// and which went wrong.
-struct Judged {
+struct Tally {
     secrets: usize,
     caught: usize,
     innocents: usize,
@@ -592,7 +592,7 @@ struct Judged {
 
 /// Has the command show each line of such a file as a message of its own. Its first lines say how
 /// it is written.
-fn judged(file: &str) -> Judged {
+fn tally(file: &str) -> Tally {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures/redaction")
         .join(file);
@@ -602,8 +602,8 @@ fn judged(file: &str) -> Judged {
         .lines()
         .filter(|line| !line.starts_with('#') && !line.is_empty())
         .map(|line| match line.split_once('\t') {
-            Some(("secret", text)) => (true, expanded(text, &mut random)),
-            Some(("innocent", text)) => (false, expanded(text, &mut random)),
+            Some(("secret", text)) => (true, expand(text, &mut random)),
+            Some(("innocent", text)) => (false, expand(text, &mut random)),
             _ => panic!("no labelled line: {line}"),
         })
         .map(|(is_secret, (text, parts))| (is_secret, text, parts))
@@ -631,7 +631,7 @@ fn judged(file: &str) -> Judged {
     let shown = texts(&["context", "0a", "--json"]);
     let whole = texts(&["context", "0a", "--json", "--reveal"]);
     assert_eq!((shown.len(), whole.len()), (lines.len(), lines.len()));
-    let mut judged = Judged {
+    let mut judged = Tally {
         secrets: 0,
         caught: 0,
         innocents: 0,
@@ -662,7 +662,7 @@ fn judged(file: &str) -> Judged {
 }
 
 /// A text with its `{36}` and `{36x}` written out, and what they became.
-fn expanded(text: &str, random: &mut ChaCha8Rng) -> (String, Vec<String>) {
+fn expand(text: &str, random: &mut ChaCha8Rng) -> (String, Vec<String>) {
     const HEX: &str = "0123456789abcdef";
     const SMALL: &str = "abcdefghijklmnopqrstuvwxyz";
     const LARGE: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -699,8 +699,8 @@ fn expanded(text: &str, random: &mut ChaCha8Rng) -> (String, Vec<String>) {
 
 #[test]
 fn what_is_made_up_is_caught_and_what_is_innocent_stays() {
-    let judged = judged("own.txt");
-    let Judged {
+    let judged = tally("own.txt");
+    let Tally {
         secrets,
         caught,
         innocents,
@@ -722,8 +722,8 @@ fn what_is_made_up_is_caught_and_what_is_innocent_stays() {
 /// Written by somebody who had not seen the rules. They were not changed for it afterwards.
 #[test]
 fn a_set_made_without_sight_of_the_rules() {
-    let judged = judged("blind.txt");
-    let Judged {
+    let judged = tally("blind.txt");
+    let Tally {
         secrets,
         caught,
         innocents,

@@ -168,7 +168,7 @@ fn a_call_has_the_answer_that_follows_it() {
             r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-01-05T11:00:0{second}.000Z","message":{message}}}"#
         )
     };
-    // Some providers number the calls of each message anew.
+    // Some providers number the calls of each message from the start.
     let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"call_0","name":"grep","arguments":{"pattern":"x"}}]}"#;
     let answer = |error: bool| {
         format!(
@@ -259,7 +259,7 @@ fn a_forgotten_reader_does_not_let_the_wal_grow_without_bound() {
     fs::create_dir_all(&sessions).expect("its folder");
     let file = sessions.join("s.jsonl");
     let write = |times: u32| {
-        // Each time other bytes, so each time all rows are made anew.
+        // Each time other bytes, so each time all rows are rebuilt.
         let mut text = String::from(
             r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-05T09:00:00.000Z","cwd":"/x"}"#,
         );
@@ -633,7 +633,7 @@ fn part(home: &Sandbox, number: usize, says: &str) -> std::path::PathBuf {
 }
 
 /// The index equals the files.
-fn verified(home: &Sandbox, zone: &str) {
+fn verify(home: &Sandbox, zone: &str) {
     let verified = home.command(&["--json", "verify"]).env("TZ", zone).output();
     let verified = verified.expect("it runs").stdout;
     let verified: serde_json::Value = serde_json::from_slice(&verified).expect("an object");
@@ -652,7 +652,7 @@ fn a_message_counts_what_its_steps_say_however_far_behind_it_they_come_and_go() 
     let spent = || {
         let query = "SELECT input, cost_total FROM usage_by_agent";
         let rows = home.json(&["--json", "sql", query])["rows"].clone();
-        verified(&home, "UTC0");
+        verify(&home, "UTC0");
         rows
     };
     assert_eq!(spent(), serde_json::json!([[0, 0.0]]));
@@ -710,7 +710,7 @@ fn no_number_that_a_file_claims_keeps_an_index_from_being_written() {
     let synced = home.command(&["--json", "sync"]).env("TZ", zone).output();
     let synced = synced.expect("it runs");
     assert!(synced.status.success(), "{synced:?}");
-    verified(&home, zone);
+    verify(&home, zone);
     let query = "SELECT local_day, total FROM usage WHERE agent = 'pi' ORDER BY time_ms";
     let asked = home
         .command(&["--json", "sql", query])

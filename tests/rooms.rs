@@ -13,7 +13,7 @@ fn below(path: &str) -> std::path::PathBuf {
 }
 
 /// The table of rooms: what each may use.
-fn allowed() -> Arrows {
+fn allowed_arrows() -> Arrows {
     let text = fs::read_to_string(below("docs/architecture.md")).unwrap();
     let (_, text) = text.split_once("## Rooms of the index").unwrap();
     let (text, _) = text.split_once("\n## ").unwrap();
@@ -40,26 +40,37 @@ fn allowed() -> Arrows {
     rooms
 }
 
-/// Every `crate::ROOM` of the library, but for comments and unit tests.
-fn drawn() -> Arrows {
-    let path = Regex::new(r"\bcrate::(\{[^;]*?\}|\w+)").unwrap();
-    let first = Regex::new(r"(?:^\{|,)\s*(\w+)").unwrap();
+/// The code of every room, but for comments and unit tests.
+fn rooms_code() -> Vec<(String, String)> {
     let comment = Regex::new(r"(?m)//.*$").unwrap();
-    let mut rooms = Arrows::new();
+    let mut code = Vec::new();
     for file in walkdir::WalkDir::new(below("src")).into_iter().flatten() {
         let relative = file.path().strip_prefix(below("src")).unwrap().to_owned();
         let is_code = relative.extension().is_some_and(|end| end == "rs");
         let is_test = relative
             .iter()
             .any(|part| part == "tests" || part == "tests.rs");
-        let room = relative.iter().next().unwrap_or_default();
-        let room = room.to_string_lossy().trim_end_matches(".rs").to_owned();
-        if !is_code || is_test || ["cli", "lib"].contains(&room.as_str()) {
+        if !is_code || is_test {
             continue;
         }
+        let room = relative.iter().next().unwrap_or_default();
+        let room = room.to_string_lossy().trim_end_matches(".rs").to_owned();
         let text = fs::read_to_string(file.path()).unwrap();
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-        let text = comment.replace_all(text, "");
+        code.push((room, comment.replace_all(text, "").into_owned()));
+    }
+    code
+}
+
+/// Every `crate::ROOM` of the library, but for comments and unit tests.
+fn drawn_arrows() -> Arrows {
+    let path = Regex::new(r"\bcrate::(\{[^;]*?\}|\w+)").unwrap();
+    let first = Regex::new(r"(?:^\{|,)\s*(\w+)").unwrap();
+    let mut rooms = Arrows::new();
+    for (room, text) in rooms_code() {
+        if ["cli", "lib"].contains(&room.as_str()) {
+            continue;
+        }
         let arrows = rooms.entry(room.clone()).or_default();
         for found in path.captures_iter(&text) {
             let found = &found[1];
@@ -79,7 +90,7 @@ fn drawn() -> Arrows {
 
 #[test]
 fn rooms_use_only_what_the_architecture_lists() {
-    let (allowed, drawn) = (allowed(), drawn());
+    let (allowed, drawn) = (allowed_arrows(), drawn_arrows());
     assert!(drawn.len() > 15, "{drawn:?}");
     for (room, uses) in &drawn {
         let Some(may_use) = allowed.get(room) else {
@@ -93,6 +104,26 @@ fn rooms_use_only_what_the_architecture_lists() {
         let unused: Vec<_> = may_use.difference(&uses).collect();
         assert!(unused.is_empty(), "`{room}` does not use {unused:?}");
     }
+}
+
+/// SQLite, tantivy and clap each have one room that knows them.
+#[test]
+fn each_engine_stands_in_one_room() {
+    let engine = Regex::new(r"\b(rusqlite|tantivy|clap)\w*::").unwrap();
+    let mut rooms_of = Arrows::new();
+    for (room, text) in rooms_code() {
+        for found in engine.captures_iter(&text) {
+            let rooms = rooms_of.entry(found[1].to_owned()).or_default();
+            rooms.insert(room.clone());
+        }
+    }
+    let expected = [
+        ("rusqlite", "catalogue"),
+        ("tantivy", "words"),
+        ("clap", "cli"),
+    ];
+    let expected = expected.map(|(engine, room)| (engine.to_owned(), [room.to_owned()].into()));
+    assert_eq!(rooms_of, Arrows::from(expected));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use sessionary::index::{BacklogSize, SearchScope, WatchEnd, caught_up};
 use sessionary::{Config, Error, Exclude, Freshness, Index, Indexer, Rules};
 
-use crate::excluded::files_with;
+use crate::exclusion::files_with;
 use crate::histories::dump::{clean, root};
 use crate::sandbox::Sandbox;
 use crate::watching::watcher::{Watcher, until};
@@ -188,7 +188,7 @@ fn rules_that_cannot_be_read_are_no_rules_that_are_missing() {
     fs::write(place.rules(), "{").unwrap();
     let said = refused(&place.config());
     assert!(said.contains("sessionary sync"), "{said}");
-    // The command says them anew.
+    // The command says them again.
     assert_eq!(place.by_command(), 1);
     place.is_left_out("written anew");
     fs::remove_file(place.rules()).unwrap();

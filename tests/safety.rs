@@ -12,7 +12,7 @@ use crate::sandbox::Sandbox;
 const MARKED: &str = "walrusonlyinfiles";
 
 /// Files of every format, damaged in every way, what is damaged marked.
-fn damaged() -> Sandbox {
+fn damaged_home() -> Sandbox {
     let home = Sandbox::new();
     let pi = ".pi/agent/sessions/--code-parser--";
     let header = r#"{"type":"session","version":3,"id":"0a","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}"#;
@@ -75,7 +75,7 @@ fn damaged() -> Sandbox {
 
 #[test]
 fn no_error_repeats_what_a_session_says() {
-    let home = damaged();
+    let home = damaged_home();
     let files = [
         ".pi/agent/sessions/--code-parser--/one.jsonl",
         ".pi/agent/sessions/--code-parser--/two.jsonl",
@@ -177,7 +177,7 @@ fn no_dependency_is_for_the_network() {
 #[test]
 #[cfg(target_os = "linux")]
 fn everything_works_where_there_is_no_network() {
-    let home = damaged();
+    let home = damaged_home();
     let without = |arguments: &[&str]| {
         let command = home.command(arguments);
         let mut without = Command::new("unshare");
@@ -247,7 +247,7 @@ fn the_tests_that_the_promises_name_exist() {
 
 #[test]
 fn sql_only_reads() {
-    let home = damaged();
+    let home = damaged_home();
     let _ = home.output(&["sync"]);
     let beside = home.home.join("beside.sqlite");
     let attach = format!("ATTACH '{}' AS beside", beside.display());
@@ -296,7 +296,7 @@ fn sql_only_reads() {
 #[test]
 fn the_index_is_private() {
     use std::os::unix::fs::PermissionsExt;
-    let home = damaged();
+    let home = damaged_home();
     // Whatever the user's usual permissions are.
     let sync = home.command(&["sync"]);
     let mut open = Command::new("sh");
@@ -356,7 +356,7 @@ fn is_private_while(child: &mut std::process::Child, index: &Path) -> usize {
 
 #[test]
 fn every_file_of_the_index_is_private_from_its_first_moment() {
-    let home = damaged();
+    let home = damaged_home();
     let text = "much is said of walruses ".repeat(40);
     for number in 0..40 {
         let lines: Vec<String> = (0..60)

@@ -23,9 +23,9 @@ use sessionary::session::{
 };
 
 /// A clock that goes on by a second whenever it is asked.
-struct Ticking(AtomicI64);
+struct TickingClock(AtomicI64);
 
-impl Clock for Ticking {
+impl Clock for TickingClock {
     fn now_ms(&self) -> i64 {
         self.0.fetch_add(1000, Ordering::Relaxed)
     }
@@ -33,9 +33,9 @@ impl Clock for Ticking {
 
 /// An agent that appends a line whenever the time is asked for, once: when the file is locked, that
 /// is.
-struct Meddling(Ticking, Mutex<Option<(PathBuf, String)>>);
+struct MeddlingClock(TickingClock, Mutex<Option<(PathBuf, String)>>);
 
-impl Clock for Meddling {
+impl Clock for MeddlingClock {
     fn now_ms(&self) -> i64 {
         if let Some((path, text)) = self.1.lock().expect("whole").take() {
             files::append(&path, &text);
@@ -55,7 +55,7 @@ impl Place {
         let folder = tempfile::tempdir().expect("a folder");
         let mut setup = Setup::new(profile, folder.path().join("sessions"));
         setup.backups = Some(folder.path().join("ours/backups"));
-        setup.clock = Arc::new(Ticking(AtomicI64::new(1_767_603_600_250)));
+        setup.clock = Arc::new(TickingClock(AtomicI64::new(1_767_603_600_250)));
         Self { folder, setup }
     }
 
@@ -65,8 +65,8 @@ impl Place {
 
     /// Has an agent append that while the next append goes on.
     fn meddle(&mut self) -> impl Fn(&Path, &str) + use<> {
-        let ticking = Ticking(AtomicI64::new(1_767_603_600_250));
-        let clock = Arc::new(Meddling(ticking, Mutex::new(None)));
+        let ticking = TickingClock(AtomicI64::new(1_767_603_600_250));
+        let clock = Arc::new(MeddlingClock(ticking, Mutex::new(None)));
         self.setup.clock = clock.clone();
         move |path, text| {
             *clock.1.lock().expect("whole") = Some((path.to_path_buf(), text.to_owned()));

@@ -2,62 +2,66 @@
 //!
 //! - `agentuse`: its folders against what was expected of them by hand
 //! - `answers`: order, pages, places and reasons of hits
-//! - `asked`: what is answered while the files are looked at
 //! - `background`: who indexes the words after an answer
 //! - `cli`: what the command prints, in a sandbox home
 //! - `contract`: the documented views are the real ones
+//! - `corpus`: the synthetic sessions of the benches are what they claim to be
 //! - `crash`: a sync killed at random moments
 //! - `crates`: which crate knows which
 //! - `crowd`: twenty readers and four writers on one index
-//! - `damaged`: noise in any page of the catalogue
+//! - `damage`: noise in any page of the catalogue
 //! - `demo`: made-up sessions to try the command on, of which nothing is left
 //! - `dialects`: each agent's way to read the same lines, against its own package
-//! - `excluded`: nothing of what is excluded is on the disk
+//! - `documents`: links, examples and form of README.md and docs/
+//! - `door`: what a program gets that uses the library
+//! - `exclusion`: nothing of what is excluded is on the disk
+//! - `export`: what leaves is whole, and does nothing
 //! - `failpoints`: a process that ends, or a disk that fails, at every step of the commit protocol
 //! - `faults`: a full disk, too few open files, folders that may not be written
-//! - `export`: what leaves is whole, and does nothing
 //! - `feed`: who reads the feed of changes learns of all
 //! - `findable`: every word of a corpus is found, whatever part of it is indexed
+//! - `first_day`: what a new user meets
 //! - `formats`: every fixture read, cut and folded
+//! - `fuzzing`: mutated files, records and queries
 //! - `healing`: what changed within a file is read again, whoever meets it
+//! - `help`: what every `--help` teaches
+//! - `histories`: random writers, syncs and kills against an index made from scratch
 //! - `hostile`: sessions made to act on a terminal or to lead elsewhere
 //! - `leaf`: every answer agrees where a session stands
 //! - `links`: symbolic links are followed within the roots
 //! - `listing`: what `list` sorts, filters and pages
-//! - `fuzzing`: mutated files, records and queries
-//! - `help`: what every `--help` teaches
-//! - `histories`: random writers, syncs and kills against an index made from scratch
-//! - `locked`: locks of other programs, a writer that is waited for, limits of the system
+//! - `locks`: locks of other programs, a writer that is waited for, limits of the system
 //! - `oracle`: our list and trees against the real agents'
+//! - `places`: where in its session's tree a hit stands
+//! - `problems`: what cannot be read is said, and hides nothing
+//! - `provisional`: what is listed while files are still being read
 //! - `reads`: every answer is of one state of the files, whoever writes meanwhile
-//! - `rooms`: which room of the library uses which
+//! - `rebuilds`: damaged catalogues and words by other rules are rebuilt beside the answers
 //! - `redaction`: keys and tokens left out of what others read
 //! - `relevance`: judged queries find their target
 //! - `reports`: the views for reports, and the documented queries over them
+//! - `resume`: a session goes on where it was
+//! - `rooms`: which room of the library uses which
+//! - `roots`: which folders the index holds, under which names, and how they are forgotten
+//! - `rules`: what is left out is left out by every program that opens the index
 //! - `safety`: what SECURITY.md promises
+//! - `scale`: what a full disk and a giant session do
+//! - `scoped_sync`: the index follows one file that was written, looking at no other
+//! - `searching`: what `search` prints
 //! - `session`: what a session of ours keeps safe
 //! - `session_oracle`: a session of ours against the real agents'
-//! - `scale`: what a full disk and a giant session do
-//! - `scoped`: the index follows one file that was written, looking at no other
-//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
-//! - `places`: where in its session's tree a hit stands
-//! - `provisional`: what is listed while files are still being read
-//! - `resume`: a session goes on where it was
-//! - `first_day`: what a new user meets
+//! - `surroundings`: a program opens what its user's command opens
 //! - `terminal`: what a person meets whom a command asks something
-//! - `searching`: what `search` prints
+//! - `tools`: sqlite3, Python, Datasette, DuckDB and Node read the catalogue while it is written
 //! - `tour`: what the documents show, command by command
-//! - `documents`: links, examples and form of README.md and docs/
-//! - `unread`: what cannot be read is said, and hides nothing
 //! - `verifying`: `verify` tells the truth while others write
 //! - `watching`: a live watcher against real files and notifications
 //! - `words`: how many files the words have, whose they are, and what stands in them
 //! - `writing`: what the commands that write a session write
+//!
+//! `sandbox` holds no tests: it is the home in which the others run the command.
 mod agentuse;
 mod answers;
-// `script` makes a terminal.
-#[cfg(unix)]
-mod asked;
 #[cfg(target_os = "linux")]
 mod background;
 // The home folder is what these tests look at; Windows asks the system for it, not a variable.
@@ -70,7 +74,7 @@ mod crates;
 #[cfg(target_os = "linux")]
 mod crowd;
 #[cfg(unix)]
-mod damaged;
+mod damage;
 #[cfg(unix)]
 mod demo;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -78,7 +82,7 @@ mod dialects;
 #[cfg(unix)]
 mod documents;
 mod door;
-mod excluded;
+mod exclusion;
 #[cfg(unix)]
 mod export;
 #[cfg(feature = "failpoints")]
@@ -104,20 +108,24 @@ mod links;
 #[cfg(unix)]
 mod listing;
 #[cfg(target_os = "linux")]
-mod locked;
-#[cfg(unix)]
-mod reports;
+mod locks;
 // The real agents need a newer Node than most machines have; the one installed beside them is for
 // this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod oracle;
 mod places;
+#[cfg(unix)]
+mod problems;
 mod provisional;
 #[cfg(unix)]
 mod reads;
 #[cfg(unix)]
+mod rebuilds;
+#[cfg(unix)]
 mod redaction;
 mod relevance;
+#[cfg(unix)]
+mod reports;
 #[cfg(unix)]
 mod resume;
 mod rooms;
@@ -128,26 +136,25 @@ mod rules;
 mod safety;
 #[cfg(unix)]
 mod sandbox;
-mod scoped;
+// A small file system needs a mount of its own.
+#[cfg(target_os = "linux")]
+mod scale;
+mod scoped_sync;
 #[cfg(unix)]
 mod searching;
 mod session;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod session_oracle;
-// A small file system needs a mount of its own.
-#[cfg(target_os = "linux")]
-mod scale;
-// Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod surroundings;
+// `script` makes a terminal.
 #[cfg(target_os = "linux")]
 mod terminal;
+// Installed by `tests/tools/install.sh`, for this platform.
 #[cfg(target_os = "linux")]
 mod tools;
 #[cfg(unix)]
 mod tour;
-#[cfg(unix)]
-mod unread;
 #[cfg(unix)]
 mod verifying;
 mod watching;

@@ -326,7 +326,7 @@ fn a_copy_in_node_follows_the_changes() {
     }
     drop(ask);
     assert!(child.wait().expect("its end").success());
-    // By the feed, and anew after each rebuild only.
+    // By the feed, and again after each rebuild only.
     let count = |name: &str| last[name].as_u64().expect("a number");
     assert!(count("changed") > 10 && count("gone") > 2, "{last}");
     assert!((2..20).contains(&count("whole")), "{last}");

@@ -107,7 +107,7 @@ fn append(path: &Path, bytes: &[u8]) {
     file.write_all(bytes).unwrap();
 }
 
-/// A file begins anew that has become so long.
+/// A file begins again that has become so long.
 const MOST_BYTES: u64 = 200_000;
 
 /// Does to files what agents and people do, one thing at a time.

@@ -8,7 +8,7 @@ use sessionary::index::SearchScope;
 use sessionary::index_files::traces;
 use sessionary::{Config, Exclude, Freshness, Index, Indexer, Rules};
 
-use crate::excluded::{files_with, terms};
+use crate::exclusion::{files_with, terms};
 use crate::histories::dump::root;
 use crate::watching::watcher::{Watcher, until};
 
@@ -38,7 +38,7 @@ fn sync(config: &Config) {
     assert_eq!(report.outstanding, 0);
 }
 
-fn found(config: &Config, word: &str) -> u64 {
+fn count_hits(config: &Config, word: &str) -> u64 {
     let index = Index::open(config, Freshness::Check).unwrap();
     let answer = index.search(word, &SearchScope::default()).unwrap();
     assert!(answer.complete);
@@ -133,7 +133,7 @@ fn a_watcher_never_leaves_many_segments_and_cursors_go_on() {
     assert_eq!(before.len(), ROUNDS);
 }
 
-/// Files of a person in the folder of the words: whatever makes the words anew, they stay.
+/// Files of a person in the folder of the words: whatever rebuilds the words, they stay.
 #[test]
 fn what_is_not_ours_is_never_removed() {
     let place = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn what_is_not_ours_is_never_removed() {
             let text = fs::read_to_string(words.join(name));
             assert_eq!(text.ok().as_deref(), Some(name), "{when}");
         }
-        assert_eq!(found(&all, "walrus"), 1, "{when}");
+        assert_eq!(count_hits(&all, "walrus"), 1, "{when}");
     };
     let damage = || fs::write(words.join("meta.json"), "{").unwrap();
     damage();
@@ -225,21 +225,21 @@ fn text_that_is_gone_is_found_no_more_and_a_purge_leaves_nothing_of_it() {
     let home = place.path();
     let config = config(home);
     let path = session_with_a_secret(home, &config);
-    assert_eq!(found(&config, SECRET), 2);
+    assert_eq!(count_hits(&config, SECRET), 2);
     let index = home.join("index");
     let stands = || terms(&index).0.iter().any(|term| term.contains(SECRET));
     assert!(stands() && files_with(&index, SECRET) > 0);
     blank(&path);
-    assert_eq!(found(&config, SECRET), 0, "not found at once");
+    assert_eq!(count_hits(&config, SECRET), 0, "not found at once");
     sync(&config);
-    assert_eq!(found(&config, SECRET), 0);
+    assert_eq!(count_hits(&config, SECRET), 0);
     assert!(stands(), "deleted passages stay until they are merged");
     let report = Indexer::open(&config).unwrap().purge(&mut |_| {}).unwrap();
     assert_eq!(report.notes, Vec::<String>::new());
     assert!(!stands());
     assert_eq!(terms(&index).1, Vec::<String>::new());
     assert_eq!(files_with(&index, SECRET), 0);
-    let counts = ["walrus", "key", "gone"].map(|word| found(&config, word));
+    let counts = ["walrus", "key", "gone"].map(|word| count_hits(&config, word));
     assert_eq!(counts, [1, 1, 1]);
     let index = Index::open(&config, Freshness::AsCommitted).unwrap();
     assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);

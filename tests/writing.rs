@@ -144,7 +144,7 @@ fn a_session_is_begun_gone_on_with_named_labelled_and_copied() {
 
 /// Entries in the index as it is, with no look at any file.
 #[cfg(target_os = "linux")]
-fn committed(sandbox: &Sandbox) -> String {
+fn indexed_entries(sandbox: &Sandbox) -> String {
     let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
     let rows = index.sql("SELECT count(*) FROM entries").expect("a count");
@@ -160,7 +160,7 @@ fn what_a_command_wrote_is_in_the_index_when_it_ends() {
     assert!(!sandbox.home.join(".cache/sessionary").exists());
     let id = text(&new, "session");
     let _ = sandbox.json(&["list", "--json"]);
-    let mut entries = vec![committed(&sandbox)];
+    let mut entries = vec![indexed_entries(&sandbox)];
     for arguments in [
         &["append", id, "--user", "again"][..],
         &["name", id, "A"],
@@ -171,9 +171,9 @@ fn what_a_command_wrote_is_in_the_index_when_it_ends() {
     ] {
         let output = sandbox.run(arguments);
         assert!(!output.contains("--- exit"), "{output}");
-        entries.push(committed(&sandbox));
+        entries.push(indexed_entries(&sandbox));
     }
-    // A header is an entry too; labels are copied anew.
+    // A header is an entry too; labels are copied again.
     assert_eq!(entries, ["2", "3", "4", "5", "10", "15", "17"]);
 }
 
@@ -362,7 +362,7 @@ fn what_cannot_be_written_is_said() {
 
 /// Names of what is in the trash, with how many files each is.
 #[cfg(target_os = "linux")]
-fn trashed(sandbox: &Sandbox) -> Vec<(String, usize)> {
+fn trash_contents(sandbox: &Sandbox) -> Vec<(String, usize)> {
     let trash = sandbox.home.join(".local/share/Trash/files");
     let mut found: Vec<_> = fs::read_dir(&trash)
         .into_iter()
@@ -410,7 +410,7 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     let refused = sandbox.run(&["delete", used, "--yes"]);
     assert!(refused.contains("changed in the last minute"), "{refused}");
     assert_eq!(
-        (trashed(&sandbox), Path::new(path).exists()),
+        (trash_contents(&sandbox), Path::new(path).exists()),
         (vec![], true)
     );
 
@@ -426,11 +426,11 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
         sandbox.home.join(".local/share/Trash")
     );
     assert_eq!(
-        trashed(&sandbox),
+        trash_contents(&sandbox),
         [(name.to_string_lossy().into_owned(), 1)]
     );
     // The index knows without a look, and the fork has its rows.
-    assert_eq!(committed(&sandbox), "2");
+    assert_eq!(indexed_entries(&sandbox), "2");
     let rows = sandbox.json(&["list", "--json"])["sessions"].take();
     assert_eq!(
         (rows.as_array().map(Vec::len), &rows[0]["id"]),
@@ -439,7 +439,7 @@ fn a_session_goes_to_the_trash_and_its_forks_stay() {
     assert_eq!(rows[0]["parentSessionPath"], path);
     let forced = sandbox.run(&["delete", used, "--yes", "--force"]);
     assert!(!forced.contains("--- exit"), "{forced}");
-    assert_eq!(committed(&sandbox), "0");
+    assert_eq!(indexed_entries(&sandbox), "0");
 }
 
 #[cfg(target_os = "linux")]
@@ -482,8 +482,11 @@ fn a_session_of_agentuse_goes_with_its_folder_and_its_subagents() {
     let done = sandbox.json(&["delete", &id, "--yes", "--json"]);
     let moved = done["sessions"].as_array().expect("sessions");
     assert_eq!(moved.last().map(|row| &row["id"]), Some(&id.clone().into()));
-    assert_eq!(trashed(&sandbox).len(), 1);
-    assert_eq!(files_below(&project).len() + trashed(&sandbox)[0].1, files);
+    assert_eq!(trash_contents(&sandbox).len(), 1);
+    assert_eq!(
+        files_below(&project).len() + trash_contents(&sandbox)[0].1,
+        files
+    );
     let config = Config::new(sandbox.home.join(".cache/sessionary"), Vec::new());
     let index = Index::open(&config, Freshness::AsCommitted).expect("an index");
     let left = index.sql("SELECT count(*) FROM sessions").expect("a count");
@@ -647,7 +650,7 @@ fn a_session_of_clido_is_gone_on_with_named_and_forked() {
     );
     // The index is current without a look.
     #[cfg(target_os = "linux")]
-    assert_eq!(committed(&sandbox), "6");
+    assert_eq!(indexed_entries(&sandbox), "6");
     let row = &sandbox.json(&["list", "--json"])["sessions"][0];
     assert_eq!(
         (&row["name"], &row["messageCount"], &row["cost"]),

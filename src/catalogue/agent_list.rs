@@ -24,7 +24,7 @@ pub struct AgentRow {
 }
 
 impl Catalogue {
-    /// Files and folders of a root that the last look could not read; `None` when that was the root
+    /// Files and folders of a root that the last scan could not read; `None` when that was the root
     /// itself.
     pub fn unread_in(&self, root: i64) -> Result<Option<Vec<PathBuf>>, Error> {
         self.with(|c| {

@@ -68,6 +68,6 @@ impl Catalogue {
     /// Do after a sync of some paths what [`Catalogue::note_scan`] does, without noting the time of
     /// a full scan.
     pub fn note_some(&self) -> Result<(), Error> {
-        self.told(self.trim_changes())
+        self.with_path(self.trim_changes())
     }
 }

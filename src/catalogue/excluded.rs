@@ -76,14 +76,14 @@ impl Catalogue {
 
     /// Forget the files that are no source and for which `is_out` holds; gives back how many there
     /// were.
-    pub fn forget_strays(&self, is_out: impl Fn(&Path) -> bool) -> Result<u64, Error> {
+    pub fn forget_foreign_files(&self, is_out: impl Fn(&Path) -> bool) -> Result<u64, Error> {
         self.with(|c| {
-            let strays: Vec<(i64, String, String)> = c
+            let foreign_files: Vec<(i64, String, String)> = c
                 .prepare("SELECT root, relative, path FROM _strays JOIN _roots USING (root)")?
                 .query_map([], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?
                 .collect::<Result<_, _>>()?;
             let mut forgotten = 0;
-            for (root, relative, above) in strays {
+            for (root, relative, above) in foreign_files {
                 if is_out(&Path::new(&above).join(&relative)) {
                     forgotten += c.execute(
                         "DELETE FROM _strays WHERE root = ?1 AND relative = ?2",
@@ -138,13 +138,13 @@ impl Catalogue {
         )
     }
 
-    /// How many files the last look left out.
+    /// How many files the last scan left out.
     pub fn excluded_files(&self, root: i64) -> Result<u64, Error> {
         let files = "SELECT excluded FROM _roots WHERE root = ?1";
         Ok(self.one(files, [root], |r| r.get::<_, i64>(0))? as u64)
     }
 
-    /// Note what a look left out: the sessions, and how many files.
+    /// Note what a scan left out: the sessions, and how many files.
     pub fn note_excluded(
         &self,
         root: i64,
@@ -155,8 +155,8 @@ impl Catalogue {
             self.with(|c| {
                 c.execute("DELETE FROM _excluded WHERE root = ?1", [root])?;
                 let mut add = c.prepare_cached("INSERT INTO _excluded VALUES (?1, ?2, ?3)")?;
-                for (place, seal) in places {
-                    add.execute(params![root, place, seal.0])?;
+                for (place, fingerprint) in places {
+                    add.execute(params![root, place, fingerprint.0])?;
                 }
                 Ok(())
             })?;

@@ -9,7 +9,7 @@ use super::open::Catalogue;
 use super::read::{KNOWN, StoredSource, known};
 use crate::source::fingerprints::{DirectoryFingerprint, Folder, ranges_of_files};
 
-/// Every so often every file is compared with what is stored, whatever the seals say: where
+/// Every so often every file is compared with what is stored, whatever the fingerprints say: where
 /// directories vouch for their files, someone may have written in place.
 const FULL_SCAN_MS: i64 = 3_600_000;
 
@@ -22,7 +22,7 @@ impl Catalogue {
         self.all(sql, params![root, revision, now_ms, FULL_SCAN_MS], |r| {
             Ok(Folder {
                 relative: r.get(0)?,
-                seal: r.get::<_, Option<i64>>(1)?.map(DirectoryFingerprint),
+                fingerprint: r.get::<_, Option<i64>>(1)?.map(DirectoryFingerprint),
                 files: r.get::<_, i64>(2)? as u64,
             })
         })
@@ -76,7 +76,7 @@ impl Catalogue {
                     .execute(params![
                         root,
                         folder.relative,
-                        folder.seal.map(|seal| seal.0),
+                        folder.fingerprint.map(|fingerprint| fingerprint.0),
                         folder.files as i64,
                     ])?;
             }

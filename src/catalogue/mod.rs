@@ -39,5 +39,6 @@ pub use error::Error;
 pub use open::{APPLICATION_ID, CONTRACT_VERSION, Catalogue, GENERATION, PATIENCE};
 pub use raw::Preview;
 pub use refusal::RefusalCause;
+pub use rusqlite::version as sqlite_version;
 pub use sql::{Rows, SqlPart};
 pub use wal::WAL_BYTES;

@@ -32,7 +32,7 @@ impl Catalogue {
                         |r| r.get(0),
                     );
             };
-            // Its files may be other sessions now: the next look compares all of them.
+            // Its files may be other sessions now: the next scan compares all of them.
             let changed = c
                 .prepare_cached(
                     "UPDATE _roots SET format = ?2, label = ?3, flat = ?4, full_scan_ms = NULL
@@ -133,26 +133,31 @@ impl Catalogue {
         root: i64,
         folder: FileId,
         error: Option<&str>,
-        strays: &[ForeignFile],
+        foreign_files: &[ForeignFile],
     ) -> Result<(), Error> {
         let sql = "UPDATE _roots SET error = ?2, device = CASE WHEN ?2 IS NULL THEN ?3 ELSE device END,
                 inode = CASE WHEN ?2 IS NULL THEN ?4 ELSE inode END
             WHERE root = ?1 AND (error IS NOT ?2 OR (?2 IS NULL AND (device IS NOT ?3 OR inode IS NOT ?4)))";
         self.execute(sql, params![root, error, folder.0, folder.1])?;
-        if error.is_none() && self.strays(root)? != strays {
+        if error.is_none() && self.foreign_files(root)? != foreign_files {
             self.execute("DELETE FROM _strays WHERE root = ?1", [root])?;
-            for stray in strays {
-                self.note_stray(root, stray)?;
+            for foreign_file in foreign_files {
+                self.note_foreign_file(root, foreign_file)?;
             }
         }
         Ok(())
     }
 
     /// A file below a root that is no source, or could not be read.
-    pub fn note_stray(&self, root: i64, stray: &ForeignFile) -> Result<(), Error> {
+    pub fn note_foreign_file(&self, root: i64, foreign_file: &ForeignFile) -> Result<(), Error> {
         self.execute(
             "INSERT OR REPLACE INTO _strays VALUES (?1, ?2, ?3, ?4)",
-            params![root, stray.relative, stray.reason, stray.unread],
+            params![
+                root,
+                foreign_file.relative,
+                foreign_file.reason,
+                foreign_file.unread
+            ],
         )
         .map(drop)
     }
@@ -171,7 +176,7 @@ impl Catalogue {
 
     /// Note that a full scan ended.
     ///
-    /// A scan that changed nothing moves the time by whole hours only: a look must not cost a
+    /// A scan that changed nothing moves the time by whole hours only: a scan must not cost a
     /// write, for which a disk is waited.
     pub fn note_scan(&self, now_ms: i64, changed: bool) -> Result<(), Error> {
         self.with(|c| {

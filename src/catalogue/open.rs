@@ -74,14 +74,14 @@ impl Catalogue {
     /// Keep a page cache that is large enough for writing much.
     pub fn keep_more_pages(&self) -> Result<(), Error> {
         let size = -WRITING_CACHE_KIB;
-        self.told(self.connection.pragma_update(None, "cache_size", size))
+        self.with_path(self.connection.pragma_update(None, "cache_size", size))
     }
 
     /// Shrink the page cache to that of a reader and free the rest. This is for a process that
     /// stays open when the work is done.
     pub fn keep_few_pages(&self) -> Result<(), Error> {
         let size = -READING_CACHE_KIB;
-        self.told(self.connection.pragma_update(None, "cache_size", size))
+        self.with_path(self.connection.pragma_update(None, "cache_size", size))
     }
 
     /// Whether that is so.
@@ -203,7 +203,7 @@ impl Catalogue {
             // WAL, however long another process keeps it open.
             self.empty_wal()?;
         }
-        self.told(self.take_zone())
+        self.with_path(self.take_zone())
     }
 
     /// Apply every migration after the first `taken` ones, all of them or none.
@@ -223,7 +223,7 @@ impl Catalogue {
         if done.is_err() {
             self.rollback();
         }
-        self.told(done)
+        self.with_path(done)
     }
 
     /// A catalogue of nothing that is gone when it is dropped.
@@ -240,7 +240,7 @@ impl Catalogue {
             file: None,
         };
         for step in MIGRATIONS {
-            catalogue.told(catalogue.connection.execute_batch(step))?;
+            catalogue.with_path(catalogue.connection.execute_batch(step))?;
         }
         Ok(catalogue)
     }
@@ -277,7 +277,7 @@ impl Catalogue {
         }
         done = done.and(c.execute_batch("PRAGMA foreign_keys = ON"));
         c.flush_prepared_statement_cache();
-        self.told(done)
+        self.with_path(done)
     }
 
     /// Open for reading. `Ok(None)` when there is no catalogue yet.
@@ -368,7 +368,7 @@ impl Catalogue {
             .connection
             .prepare_cached("PRAGMA user_version")
             .and_then(|mut s| s.query_row([], |r| r.get::<_, u32>(0)));
-        Ok(self.told(version)? == MIGRATIONS.len() as u32)
+        Ok(self.with_path(version)? == MIGRATIONS.len() as u32)
     }
 
     /// The database file.
@@ -389,7 +389,7 @@ impl Catalogue {
     /// Set how long a statement waits for another program's lock.
     pub fn set_patience(&mut self, patience: Duration) -> Result<(), Error> {
         self.patience = patience;
-        self.told(self.connection.busy_timeout(patience))
+        self.with_path(self.connection.busy_timeout(patience))
     }
 
     /// Have `step` called whenever something is committed.
@@ -400,12 +400,12 @@ impl Catalogue {
             false
         };
         let set = self.connection.commit_hook(Some(hook));
-        self.told(set)
+        self.with_path(set)
     }
 
     /// Fail at this step as if SQLite had got an error from the disk: see [`failpoint`].
     pub(super) fn step(&self, name: &str) -> Result<(), Error> {
-        self.told(step(name))
+        self.with_path(step(name))
     }
 
     /// All rows of an answer, each as `make` makes it.
@@ -465,11 +465,11 @@ impl Catalogue {
         &self,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
-        self.told(run(&self.connection))
+        self.with_path(run(&self.connection))
     }
 
     /// Give SQLite's error its path. What is found to be damaged is marked.
-    pub(super) fn told<T>(&self, result: rusqlite::Result<T>) -> Result<T, Error> {
+    pub(super) fn with_path<T>(&self, result: rusqlite::Result<T>) -> Result<T, Error> {
         result.map_err(|error| {
             // Where another process empties it meanwhile a row may be missing.
             let is_absence = matches!(error, rusqlite::Error::QueryReturnedNoRows);

@@ -80,11 +80,11 @@ impl Catalogue {
     pub fn owe_everything(&self) -> Result<(), Error> {
         if self.epoch()?.1 == 0 {
             // No batch is in the new words, so the whole outbox is still to be indexed.
-            let anew = "UPDATE _store SET epoch = lower(hex(randomblob(8))); DELETE FROM _dead;
+            let restart = "UPDATE _store SET epoch = lower(hex(randomblob(8))); DELETE FROM _dead;
                         UPDATE _outbox SET batch = NULL WHERE batch IS NOT NULL;";
-            return self.told(self.connection.execute_batch(anew));
+            return self.with_path(self.connection.execute_batch(restart));
         }
-        self.told(self.connection.execute_batch(
+        self.with_path(self.connection.execute_batch(
             "UPDATE _store SET epoch = lower(hex(randomblob(8))), last_batch = 0;
              DELETE FROM _dead; DELETE FROM _outbox;
              INSERT INTO _outbox (source, first, last, answers, bytes, newest_ms)

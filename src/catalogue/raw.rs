@@ -84,7 +84,7 @@ impl SharedEntryReader {
             ("raw", EntryReader::text as EntryFunction),
             ("preview", EntryReader::preview as EntryFunction),
         ] {
-            to.told(SharedEntryReader(Arc::clone(&reader)).function(to, name, says))?;
+            to.with_path(SharedEntryReader(Arc::clone(&reader)).function(to, name, says))?;
         }
         Ok(SharedEntryReader(reader))
     }

@@ -156,7 +156,7 @@ impl Catalogue {
         if taken.is_err() {
             self.rollback();
         }
-        self.told(taken)
+        self.with_path(taken)
     }
 
     /// What `ask` asks for, all of it of one state: for [`Index::verify`](crate::Index::verify),
@@ -245,7 +245,7 @@ impl Catalogue {
     }
 
     /// Files below a root that are no source, and why; sorted by path.
-    pub fn strays(&self, root: i64) -> Result<Vec<ForeignFile>, Error> {
+    pub fn foreign_files(&self, root: i64) -> Result<Vec<ForeignFile>, Error> {
         let sql = "SELECT relative, reason, unread FROM _strays WHERE root = ?1 ORDER BY relative";
         self.all(sql, [root], |r| {
             Ok(ForeignFile {
@@ -256,7 +256,7 @@ impl Catalogue {
         })
     }
 
-    /// How many links below a root were not followed at the last look, for that reason.
+    /// How many links below a root were not followed at the last scan, for that reason.
     pub fn links_not_followed(&self, root: i64, reason: &str) -> Result<u64, Error> {
         let count = "SELECT count(*) FROM _strays WHERE root = ?1 AND reason = ?2";
         let count = self.one(count, params![root, reason], |r| r.get::<_, i64>(0))?;
@@ -409,7 +409,7 @@ impl Catalogue {
         })
     }
 
-    /// Whether the last look at a source could not read it.
+    /// Whether the last scan of a source could not read it.
     pub fn is_noted_unread(&self, source: i64) -> Result<bool, Error> {
         let sql = "SELECT EXISTS (SELECT 1 FROM _sources WHERE source = ?1 AND unread IS NOT NULL)";
         self.one(sql, [source], |r| r.get(0))

@@ -292,11 +292,11 @@ impl Catalogue {
         mut each: impl FnMut(usize, &str) -> Result<(), E>,
     ) -> Result<(), E> {
         let sql = "SELECT json, hash FROM _rows WHERE session = ?1";
-        let mut statement = self.told(self.connection.prepare_cached(sql))?;
+        let mut statement = self.with_path(self.connection.prepare_cached(sql))?;
         for (at, session) in sessions.enumerate() {
-            let mut rows = self.told(statement.query([session]))?;
-            if let Some(row) = self.told(rows.next())? {
-                each(at, self.told(as_written(row, session))?)?;
+            let mut rows = self.with_path(statement.query([session]))?;
+            if let Some(row) = self.with_path(rows.next())? {
+                each(at, self.with_path(as_written(row, session))?)?;
             }
         }
         Ok(())
@@ -311,7 +311,7 @@ impl Catalogue {
 
     /// The row whose JSON this is.
     pub fn row_of(&self, json: &str) -> Result<SessionRow, Error> {
-        self.told(serde_json::from_str(json).map_err(|_| not_as_written()))
+        self.with_path(serde_json::from_str(json).map_err(|_| not_as_written()))
     }
 
     /// Sessions of subagents, each with the sessions above it that are there: its parent, that

@@ -46,7 +46,7 @@ impl Catalogue {
     }
 
     /// The files at these paths and below them that are no source; sorted by path.
-    pub fn strays_at(
+    pub fn foreign_files_at(
         &self,
         root: i64,
         paths: &BTreeSet<String>,
@@ -77,18 +77,18 @@ impl Catalogue {
     }
 
     /// Instead of the files there that were no source: these.
-    pub fn replace_strays(
+    pub fn replace_foreign_files(
         &self,
         root: i64,
         old: &[ForeignFile],
         new: &[ForeignFile],
     ) -> Result<(), Error> {
-        for stray in old {
+        for foreign_file in old {
             let gone = "DELETE FROM _strays WHERE root = ?1 AND relative = ?2";
-            self.execute(gone, params![root, stray.relative])?;
+            self.execute(gone, params![root, foreign_file.relative])?;
         }
         new.iter()
-            .try_for_each(|stray| self.note_stray(root, stray))
+            .try_for_each(|foreign_file| self.note_foreign_file(root, foreign_file))
     }
 
     /// Compare what is in the directories of these paths, and below them, again in any case.

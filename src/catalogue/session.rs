@@ -250,7 +250,7 @@ impl Catalogue {
 
     /// Make a session's row from its sources.
     pub fn refold_session(&self, session: i64, format: &dyn Format) -> Result<(), Error> {
-        self.told(self.refold(session, format, None))
+        self.with_path(self.refold(session, format, None))
     }
 
     /// The file's mtime moved though its content did not: what the session shows may depend on it.

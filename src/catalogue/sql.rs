@@ -75,7 +75,7 @@ impl Catalogue {
         };
         let was_scanned = own.was_scanned()?;
         let answered = answer(&mut own.connection, query, each);
-        Ok(self.told(answered)??.map(|()| SqlEnd {
+        Ok(self.with_path(answered)??.map(|()| SqlEnd {
             changed: raw.map(|raw| raw.changed()).unwrap_or_default(),
             was_scanned,
         }))

@@ -174,7 +174,7 @@ impl Catalogue {
     pub fn commit(&self) -> Result<(), Error> {
         let run = || {
             self.step("catalogue.commit")?;
-            self.told(self.settle().and_then(|()| self.sum_up()))?;
+            self.with_path(self.settle().and_then(|()| self.sum_up()))?;
             self.execute("COMMIT", [])?;
             self.step("catalogue.committed")
         };
@@ -206,14 +206,14 @@ impl Catalogue {
         chunk: &Chunk<EntryRows>,
         format: &dyn Format,
     ) -> Result<Option<i64>, Error> {
-        let arrivals = self.told(self.arrivals(chunk))?;
+        let arrivals = self.with_path(self.arrivals(chunk))?;
         if arrivals + chunk.entries.count() > MOST_ARRIVALS {
             return Err(Error::Full {
                 relative: chunk.relative.clone(),
             });
         }
         self.step("catalogue.write")?;
-        self.told(self.apply_rows(chunk, format))
+        self.with_path(self.apply_rows(chunk, format))
     }
 
     /// Arrivals that the chunk's session has had; none when it is about to get a number of its own

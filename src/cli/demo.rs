@@ -1,6 +1,7 @@
 //! What is there to see before there is a first session? A few made-up ones, in a home folder of
 //! their own that goes when the command ends.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -139,6 +140,24 @@ const CWD: &str = "code/app";
 /// Whether a demo runs.
 pub fn runs() -> bool {
     HOME.get().is_some()
+}
+
+/// What a command that is shown begins with: in a demo it is to work on the demo.
+pub fn program() -> &'static str {
+    match runs() {
+        true => "sessionary --demo",
+        false => "sessionary",
+    }
+}
+
+/// A line of ours with the commands in it, which stand in backticks, as they are to be typed.
+pub fn with_commands(line: &str) -> Cow<'_, str> {
+    match runs() {
+        true => line
+            .replace("`sessionary ", &format!("`{} ", program()))
+            .into(),
+        false => line.into(),
+    }
 }
 
 /// What a demo finds around it; `None` where none runs.

@@ -16,7 +16,7 @@ use crate::redact;
 /// What helps where another place for the index does.
 const ELSEWHERE: &str = "choose another directory with --index";
 /// What helps where the index is damaged.
-const ANEW: &str = "`sessionary rebuild` rebuilds the index from the session files";
+const REBUILD: &str = "`sessionary rebuild` rebuilds the index from the session files";
 /// What helps where it was met too late to begin once more.
 const AGAIN: &str =
     "try again: an index that can be written is rebuilt from the session files first";
@@ -103,7 +103,7 @@ impl Failure {
     }
 
     /// The failure that an error makes which somebody else keeps.
-    pub fn told(error: &Error) -> Self {
+    pub fn from_kept(error: &Error) -> Self {
         let (kind, hints) = kind_and_hints(error);
         Self {
             kind,
@@ -135,7 +135,7 @@ impl Failure {
         matches!(error, Some(Error::Changed { .. }))
     }
 
-    /// Whether another process has made the index anew, or removed it.
+    /// Whether another process has rebuilt the index, or removed it.
     pub fn is_replaced(&self) -> bool {
         let error = self.error.downcast_ref::<Error>();
         error.is_some_and(Error::is_replaced)
@@ -283,10 +283,10 @@ fn kind_and_hints(error: &Error) -> (Kind, Vec<String>) {
         error if error.is_damage() => (Kind::Failed, vec![AGAIN.to_owned()]),
         error if error.is_replaced() => (Kind::Failed, vec!["try again".to_owned()]),
         error if error.fault() == Some(StoreFault::Words) && error.cause().is_none() => {
-            (Kind::Failed, vec![ANEW.to_owned()])
+            (Kind::Failed, vec![REBUILD.to_owned()])
         }
         error if error.fault() == Some(StoreFault::FullSession) => {
-            (Kind::Failed, vec![ANEW.to_owned()])
+            (Kind::Failed, vec![REBUILD.to_owned()])
         }
         error if error.fault() == Some(StoreFault::Foreign) => {
             (Kind::Failed, vec![ELSEWHERE.to_owned()])

@@ -67,7 +67,7 @@ impl Index {
         if !self.heals {
             return false;
         }
-        // What the last look could not read cannot be read now either.
+        // What the last scan could not read cannot be read now either.
         let can_be_read = |source: &i64| {
             !self
                 .stores

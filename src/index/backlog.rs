@@ -24,12 +24,12 @@ pub enum BacklogSize {
 }
 
 impl BacklogSize {
-    /// The size of a backlog of so many bytes. `anew`: the words are missing or damaged, so all
-    /// text is in it.
-    fn of(bytes: u64, anew: bool) -> Self {
+    /// The size of a backlog of so many bytes. `is_rebuilt`: the words are missing or damaged, so
+    /// all text is in it.
+    fn of(bytes: u64, is_rebuilt: bool) -> Self {
         match bytes {
             MOMENT.. => Self::Sync(bytes),
-            _ if anew || bytes > LITTLE => Self::Moment,
+            _ if is_rebuilt || bytes > LITTLE => Self::Moment,
             _ => Self::Little,
         }
     }
@@ -44,14 +44,14 @@ impl Index {
             return Ok(BacklogSize::Little);
         }
         let (catalogue, words) = (&self.stores.catalogue, self.stores.config.words_dir());
-        let anew = !exist(&words)
+        let is_rebuilt = !exist(&words)
             || condemned(&words).is_some()
             || ingest::are_refused(catalogue, &words)?;
-        let bytes = match anew {
+        let bytes = match is_rebuilt {
             true => catalogue.source_bytes()?,
             false => catalogue.owed_bytes()?,
         };
-        Ok(BacklogSize::of(bytes, anew))
+        Ok(BacklogSize::of(bytes, is_rebuilt))
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_writer_is_opened_only_where_it_pays() {
-        for (bytes, anew, debt) in [
+        for (bytes, is_rebuilt, debt) in [
             (0, false, BacklogSize::Little),
             (LITTLE, false, BacklogSize::Little),
             (LITTLE + 1, false, BacklogSize::Moment),
@@ -70,7 +70,11 @@ mod tests {
             (MOMENT, true, BacklogSize::Sync(MOMENT)),
             (MOMENT, false, BacklogSize::Sync(MOMENT)),
         ] {
-            assert_eq!(BacklogSize::of(bytes, anew), debt, "{bytes} {anew}");
+            assert_eq!(
+                BacklogSize::of(bytes, is_rebuilt),
+                debt,
+                "{bytes} {is_rebuilt}"
+            );
         }
     }
 }

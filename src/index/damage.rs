@@ -14,7 +14,7 @@ use crate::failpoint::reach;
 use crate::words::{self, WordsLock};
 
 /// What follows from damage.
-pub(super) const ANEW: &str = "the catalogue is rebuilt";
+pub(super) const REBUILT: &str = "the catalogue is rebuilt";
 
 impl Indexer {
     /// Why the catalogue has to be rebuilt, if it was found damaged.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::damage::{ANEW, remove_catalogue};
+use super::damage::{REBUILT, remove_catalogue};
 use super::merging::MergeThread;
 use super::writer_lock::{WaitPolicy, WriterLock};
 use super::{CACHE_TAG, Config, Error, Event, RootSpec, writer_lock};
@@ -75,7 +75,7 @@ impl Indexer {
 
     /// Open the index for the full scan before an answer. If a watcher is at work, wait a moment
     /// for the end of its turn.
-    pub(super) fn open_to_look(config: &Config) -> Result<Indexer, Error> {
+    pub(super) fn open_to_scan(config: &Config) -> Result<Indexer, Error> {
         Indexer::open_within(config, writer_lock::MOMENT, &mut |_| {})
     }
 
@@ -101,7 +101,7 @@ impl Indexer {
         let catalogue = match open() {
             Ok(catalogue) => catalogue,
             Err(error) if error.is_damage() => {
-                notes.push(format!("{error}; {ANEW}"));
+                notes.push(format!("{error}; {REBUILT}"));
                 remove_catalogue(&path)?;
                 open()?
             }
@@ -178,17 +178,17 @@ impl Indexer {
         };
         let why = match self.condemned() {
             Some(why) => why,
-            None => match self.look_at(None, progress, &mut report) {
+            None => match self.scan_roots(None, progress, &mut report) {
                 Err(error) if error.is_damage() => error.to_string(),
                 synced => return synced.map(|()| report),
             },
         };
         report = Report {
-            notes: vec![format!("{why}; {ANEW}")],
+            notes: vec![format!("{why}; {REBUILT}")],
             ..Report::default()
         };
         self.renew()?;
-        self.look_at(None, progress, &mut report)?;
+        self.scan_roots(None, progress, &mut report)?;
         Ok(report)
     }
 
@@ -221,7 +221,7 @@ impl Indexer {
         let left = ingest::sync_hints(catalogue, config, &hinted, &mut report)?;
         let whole = left.whole.iter().map(|at| hinted[*at].spec.clone());
         let whole: Vec<RootSpec> = whole.collect();
-        self.look_at(Some(whole), &mut |_| {}, &mut report)?;
+        self.scan_roots(Some(whole), &mut |_| {}, &mut report)?;
         Ok(report)
     }
 
@@ -233,7 +233,7 @@ impl Indexer {
     }
 
     /// Scan these roots, or all of them, and then the roots that new sessions lead to.
-    fn look_at(
+    fn scan_roots(
         &mut self,
         roots: Option<Vec<RootSpec>>,
         progress: &mut dyn FnMut(Event),

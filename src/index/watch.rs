@@ -133,12 +133,12 @@ impl Indexer {
     pub fn watch(
         mut self,
         options: &WatchOptions,
-        told: &mut dyn FnMut(WatchEvent<'_>),
+        on_event: &mut dyn FnMut(WatchEvent<'_>),
     ) -> Result<WatchEnd, Error> {
         let presence = WatcherFence::new(&self.config)?;
         self.patience = writer_lock::WATCHING;
         self.catalogue.set_patience(self.patience.statements)?;
-        let mut watch = Watch::new(self, options, presence, told)?;
+        let mut watch = Watch::new(self, options, presence, on_event)?;
         match watch.run() {
             Ok(ended) => Ok(ended),
             Err(TurnEnd::Ended(ended)) => Ok(ended),
@@ -166,7 +166,7 @@ type HintPath = (usize, String);
 struct Watch<'a> {
     indexer: Indexer,
     options: &'a WatchOptions,
-    told: &'a mut dyn FnMut(WatchEvent<'_>),
+    on_event: &'a mut dyn FnMut(WatchEvent<'_>),
     events: Events,
     presence: WatcherFence,
     state: WatcherState,
@@ -179,7 +179,7 @@ struct Watch<'a> {
     /// Why a full scan is due, if so.
     full: Option<String>,
     /// Readers that wait until that is done.
-    cookies: Vec<PathBuf>,
+    fences: Vec<PathBuf>,
     /// Files read within a tick of the clock after a change.
     racy: BTreeSet<HintPath>,
     /// Racy files that had no notification for a while since.
@@ -217,7 +217,7 @@ impl<'a> Watch<'a> {
         indexer: Indexer,
         options: &'a WatchOptions,
         presence: WatcherFence,
-        told: &'a mut dyn FnMut(WatchEvent<'_>),
+        on_event: &'a mut dyn FnMut(WatchEvent<'_>),
     ) -> Result<Watch<'a>, Error> {
         let (events, polls) = match options.poll {
             true => (Events::none(), Some("it was asked for".to_owned())),
@@ -227,7 +227,7 @@ impl<'a> Watch<'a> {
             },
         };
         indexer.config.cancel.wakes(events.waker());
-        let jumps = Jumps::tell(events.waker());
+        let jumps = Jumps::watch(events.waker());
         let feed = match FeedCursor::end(&indexer.catalogue) {
             // The first scan rebuilds it.
             Err(error) if error.is_damage() => FeedCursor::default(),
@@ -241,7 +241,7 @@ impl<'a> Watch<'a> {
             executable: options.executable.as_deref().and_then(identity),
             indexer,
             options,
-            told,
+            on_event,
             events,
             presence,
             state: WatcherState::new(since_ms),
@@ -249,7 +249,7 @@ impl<'a> Watch<'a> {
             polls,
             hints: BTreeMap::new(),
             full: Some("it begins".to_owned()),
-            cookies: Vec::new(),
+            fences: Vec::new(),
             racy: BTreeSet::new(),
             rested: BTreeSet::new(),
             doubted: BTreeSet::new(),
@@ -274,7 +274,7 @@ impl<'a> Watch<'a> {
         self.presence.say(&self.state);
         // The lock was taken when the indexer was opened.
         self.indexer.give_way()?;
-        if self.events.tells() {
+        if self.events.can_watch() {
             let directory = self.presence.directory().to_path_buf();
             if let Err(refusal) = self.events.watch(&directory) {
                 self.poll(refusal.0);
@@ -289,19 +289,19 @@ impl<'a> Watch<'a> {
             self.turn()?;
             if said.as_ref() != Some(&self.polls) {
                 match &self.polls {
-                    None => (self.told)(WatchEvent::Watching(self.state.directories)),
-                    Some(why) => (self.told)(WatchEvent::Polling(why)),
+                    None => (self.on_event)(WatchEvent::Watching(self.state.directories)),
+                    Some(why) => (self.on_event)(WatchEvent::Polling(why)),
                 }
                 said = Some(self.polls.clone());
             }
-            let told = self.events.take(self.deadline());
+            let notifications = self.events.take(self.deadline());
             if self.indexer.config.cancel.is_cancelled() {
                 return Ok(WatchEnd::Cancelled);
             }
             if self.clock_jumped() {
-                self.look_at_all("the clock jumped, or the machine slept");
+                self.scan_all("the clock jumped, or the machine slept");
             }
-            self.sort(told)?;
+            self.sort(notifications)?;
         }
     }
 
@@ -310,26 +310,26 @@ impl<'a> Watch<'a> {
         self.polls.get_or_insert(why);
     }
 
-    fn look_at_all(&mut self, why: &str) {
+    fn scan_all(&mut self, why: &str) {
         self.full.get_or_insert_with(|| why.to_owned());
     }
 
     /// Plan a full scan for the next turn, whatever delay was set.
-    fn look_now(&mut self, why: &str) {
-        self.look_at_all(why);
+    fn scan_now(&mut self, why: &str) {
+        self.scan_all(why);
         self.not_before = Instant::now();
     }
 
     /// A notification is about files below roots, about roots that do not exist yet, or about the
     /// watcher itself.
-    fn sort(&mut self, told: Notifications) -> Result<(), TurnEnd> {
-        if let Some(why) = told.everything {
+    fn sort(&mut self, notifications: Notifications) -> Result<(), TurnEnd> {
+        if let Some(why) = notifications.everything {
             // What the queue could not hold may have been a directory.
-            self.look_at_all(&why);
+            self.scan_all(&why);
         }
-        for path in told.paths {
-            if self.presence.is_cookie(&path) {
-                self.cookies.push(path);
+        for path in notifications.paths {
+            if self.presence.is_fence(&path) {
+                self.fences.push(path);
             } else if path.starts_with(self.presence.directory()) {
                 // There is no notification for the directory itself while a file in it is open.
                 if path.ends_with("lock") && !path.exists() {

@@ -661,7 +661,7 @@ mod tests {
     // Windows removes no file that is open.
     #[cfg(unix)]
     #[test]
-    fn a_lock_that_was_removed_while_it_was_waited_for_is_taken_anew() {
+    fn a_lock_that_was_removed_while_it_was_waited_for_is_taken_again() {
         let place = tempfile::tempdir().unwrap();
         let config = Config::new(place.path().join("index"), Vec::new());
         let first = Indexer::open(&config).unwrap();

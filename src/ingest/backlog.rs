@@ -82,13 +82,13 @@ pub fn scan_owed<'a>(
     if of > LITTLE_BYTES {
         // One more than there are cores, for one may wait for the catalogue.
         let threads = (threads::count() + 1).min(ranges.len());
-        let tell = |bytes| progress(Event::Scanned { bytes, of });
+        let report = |bytes| progress(Event::Scanned { bytes, of });
         if read_together(
             &ranges,
             threads,
             (scan, scope.wanted),
             entries,
-            tell,
+            report,
             &mut parts,
             &mut failed,
         )? {
@@ -118,7 +118,7 @@ fn read_together<'a>(
     threads: usize,
     (scan, wanted): (&'a Scan, KeepReading<'_>),
     entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
-    mut tell: impl FnMut(u64),
+    mut report: impl FnMut(u64),
     parts: &mut Vec<ThreadResult<'a>>,
     failed: &mut BTreeSet<i64>,
 ) -> Result<bool, catalogue::Error> {
@@ -148,7 +148,7 @@ fn read_together<'a>(
             return Ok(false);
         }
         drop(ask);
-        let served = serve(asked, entries, || tell(read.load(Ordering::Relaxed)));
+        let served = serve(asked, entries, || report(read.load(Ordering::Relaxed)));
         for reader in readers {
             match reader.join() {
                 Ok((part, changed)) => {
@@ -182,7 +182,7 @@ fn asking(ask: Sender<Request>) -> impl FnMut(usize) -> Option<Vec<Entry>> {
 fn serve(
     asked: Receiver<Request>,
     entries: impl Fn(usize) -> Result<Vec<Entry>, catalogue::Error>,
-    mut tell: impl FnMut(),
+    mut report: impl FnMut(),
 ) -> Result<(), catalogue::Error> {
     loop {
         match asked.recv_timeout(TELL) {
@@ -194,7 +194,7 @@ fn serve(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
-        tell();
+        report();
     }
 }
 
@@ -376,7 +376,7 @@ fn entries(
             start: row.start,
             length: row.length,
             hash: row.hash,
-            told: (row.flags, row.ended),
+            stored: (row.flags, row.ended),
         });
     })?;
     // Keys ascend in nearly the same order.

@@ -67,7 +67,7 @@ pub struct Comparison {
     pub passages: Vec<ExpectedPassage>,
     /// Keys of entries whose bytes could not be read: it is unknown what the words must have of
     /// them.
-    pub untold: Vec<u64>,
+    pub unread_entries: Vec<u64>,
 }
 
 impl Comparison {
@@ -83,7 +83,7 @@ impl Comparison {
             bytes_read: 0,
             entries: 0,
             passages: Vec::new(),
-            untold: match source {
+            unread_entries: match source {
                 Some(source) => keys_of_source(catalogue, source)?,
                 None => Vec::new(),
             },
@@ -244,7 +244,7 @@ impl Differences {
     }
 
     /// All of them in one line.
-    fn told(self) -> Option<String> {
+    fn summary(self) -> Option<String> {
         let Differences { first, more } = self;
         first.map(|first| match more {
             0 => first,
@@ -338,7 +338,7 @@ impl<'c> SourceComparison<'c> {
                 bytes_read: 0,
                 entries: 0,
                 passages: Vec::new(),
-                untold: Vec::new(),
+                unread_entries: Vec::new(),
             },
         })
     }
@@ -483,11 +483,11 @@ impl SourceComparison<'_> {
         let file = self.records.as_mut();
         let record = file.and_then(|file| file.bytes(row.start, row.length).ok().flatten());
         let Some(record) = record.filter(|record| hash(record) == row.hash) else {
-            self.compared.untold.push(row.key as u64);
+            self.compared.unread_entries.push(row.key as u64);
             return;
         };
-        let told = (row.flags, row.stop_reason.is_some());
-        let passages = passages(self.format, self.path, record, told);
+        let stored = (row.flags, row.stop_reason.is_some());
+        let passages = passages(self.format, self.path, record, stored);
         let expected = passages.iter().map(|passage| ExpectedPassage {
             key: row.key as u64,
             class: passage.class,
@@ -622,12 +622,12 @@ impl SourceComparison<'_> {
             differences.add(|| session);
         }
         let is_certain = now.is_as_before || (now.has_same_rows && self.state.first.is_some());
-        if let Some(what) = differences.told() {
+        if let Some(what) = differences.summary() {
             compared.finding = Finding::Differs(what);
             return (compared, is_certain);
         }
         // The proof does not cover the tail: it counts only in an untouched file.
-        if is_untouched && let Some(what) = of_tail.told() {
+        if is_untouched && let Some(what) = of_tail.summary() {
             compared.finding = Finding::Differs(what);
             return (compared, now.is_as_before);
         }

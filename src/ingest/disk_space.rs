@@ -60,10 +60,10 @@ mod tests {
         let words = Path::new("/ix/words");
         assert_eq!(refusal(400 << 20, 1000 << 20, words), None);
         assert_eq!(refusal(0, 4, words), None);
-        let told = refusal(399 << 20, 1000 << 20, words).unwrap();
+        let refused = refusal(399 << 20, 1000 << 20, words).unwrap();
         assert!(
-            told.contains("399 MB free") && told.contains("400 MB"),
-            "{told}"
+            refused.contains("399 MB free") && refused.contains("400 MB"),
+            "{refused}"
         );
         assert!(free(Path::new("/no/such/folder")).is_none_or(|free| free > 0));
     }

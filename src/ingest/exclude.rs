@@ -22,7 +22,7 @@ const MOST_HEADER: u64 = 64 << 10;
 /// A document is read as a whole, up to this length.
 const MOST_DOCUMENT: u64 = 16 << 20;
 
-/// What was left out of a look.
+/// What was left out of a scan.
 #[derive(Debug, Default)]
 pub struct ExclusionResult {
     /// Files, sources or not.
@@ -50,12 +50,13 @@ pub fn leave_out(
         return Ok(left);
     }
     let files = ExcludedFiles::by(exclude);
-    let is_in = |stray: &ForeignFile| !files.holds_at(&spec.path.join(&stray.relative));
-    let before = discovery.found.len() + discovery.strays.len();
+    let is_in =
+        |foreign_file: &ForeignFile| !files.holds_at(&spec.path.join(&foreign_file.relative));
+    let before = discovery.found.len() + discovery.foreign_files.len();
     discovery
         .found
         .retain(|found| !files.holds(&spec.path.join(&found.relative), found.is_link));
-    discovery.strays.retain(is_in);
+    discovery.foreign_files.retain(is_in);
     discovery.unreadable.retain(is_in);
     let (known, remembered) = match root {
         Some(root) => (catalogue.places(root)?, catalogue.excluded(root)?),
@@ -66,25 +67,25 @@ pub fn leave_out(
         if found.part != SourcePart::Main || known.contains(&found.place) {
             continue;
         }
-        let (place, seal) = (
+        let (place, fingerprint) = (
             hash_of(&found.place),
             DirectoryFingerprint::of_directory(&found.identity),
         );
-        let is_remembered = remembered.get(&place) == Some(&seal);
+        let is_remembered = remembered.get(&place) == Some(&fingerprint);
         if is_remembered || is_out_by_cwd(spec, format, &files, found) {
-            left.places.insert(place, seal);
+            left.places.insert(place, fingerprint);
             out.insert(found.place.clone());
         }
     }
     discovery.found.retain(|found| !out.contains(&found.place));
-    left.files = (before - discovery.found.len() - discovery.strays.len()) as u64;
+    left.files = (before - discovery.found.len() - discovery.foreign_files.len()) as u64;
     Ok(left)
 }
 
 /// Whether what was found at some paths of a root is enough to know what is excluded there: all of
 /// it belongs to catalogued sessions, and nothing is gone that was not gone before. Otherwise the
 /// whole root has to be scanned.
-pub fn tell_all(
+pub fn is_enough(
     catalogue: &Catalogue,
     root: i64,
     spec: &RootSpec,
@@ -96,11 +97,11 @@ pub fn tell_all(
         .chain(known.iter().map(|known| &known.relative))
         .collect();
     let is_met = |path: &String| met.iter().any(|met| Path::new(met).starts_with(path));
-    let others = discovery.strays.iter().chain(&discovery.unreadable);
+    let others = discovery.foreign_files.iter().chain(&discovery.unreadable);
     let all = met
         .iter()
         .copied()
-        .chain(others.map(|stray| &stray.relative));
+        .chain(others.map(|foreign_file| &foreign_file.relative));
     let mut all = all.map(|relative| spec.path.join(relative));
     let files = ExcludedFiles::by(exclude);
     if !paths.iter().all(is_met) || all.any(|path| files.holds_at(&path)) {
@@ -161,8 +162,8 @@ pub fn apply(catalogue: &Catalogue, config: &Config) -> Result<u64, Error> {
         catalogue.exclude_by(rules)?;
         let gone = remove(catalogue, exclude, &config.formats)?;
         let files = ExcludedFiles::by(exclude);
-        let strays = catalogue.forget_strays(|path| files.holds_at(path))?;
-        if gone + strays > 0 {
+        let foreign_files = catalogue.forget_foreign_files(|path| files.holds_at(path))?;
+        if gone + foreign_files > 0 {
             catalogue.owe_wipe()?;
         }
         Ok(gone)
@@ -226,9 +227,9 @@ fn remove(
         );
         *files.entry(stored.root).or_default() += 1;
         if *by_cwd && stored.is_main {
-            let seal = DirectoryFingerprint::of_directory(&stored.identity);
+            let fingerprint = DirectoryFingerprint::of_directory(&stored.identity);
             let root = places.entry(stored.root).or_default();
-            root.insert(hash_of(&stored.place), seal);
+            root.insert(hash_of(&stored.place), fingerprint);
         }
     }
     stale.retain(|session, _| !emptied.contains(session));

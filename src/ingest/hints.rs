@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use super::exclude::tell_all;
+use super::exclude::is_enough;
 use super::plan::{SourcePlan, plan};
 use super::sync::{OutdatedSessions, links_note, ms, read_all};
 use crate::catalogue::read::StoredSource;
@@ -49,9 +49,9 @@ struct HintScan<'a> {
     paths: BTreeSet<String>,
     discovery: Discovery,
     known: Vec<StoredSource>,
-    /// Strays that are stored there, where others are there now.
-    old_strays: Option<Vec<ForeignFile>>,
-    strays: Vec<ForeignFile>,
+    /// Foreign files that are stored there, where others are there now.
+    old_foreign_files: Option<Vec<ForeignFile>>,
+    foreign_files: Vec<ForeignFile>,
 }
 
 /// Bring the catalogue up to the files at these paths.
@@ -71,8 +71,8 @@ pub fn sync_hints(
             let Some(format) = config.format(&hint.spec.format) else {
                 continue;
             };
-            match look(catalogue, config, at, hint, format)? {
-                Some(looked) => all.push(looked),
+            match scan_paths(catalogue, config, at, hint, format)? {
+                Some(scan) => all.push(scan),
                 None => left.whole.push(at),
             }
         }
@@ -81,12 +81,12 @@ pub fn sync_hints(
         let work = work(catalogue, hinted, &all, &mut left, report)?;
         let changed = (work.plans.len() + work.gone.len()) as u64;
         report.files_changed += changed;
-        if changed == 0 && all.iter().all(|looked| looked.old_strays.is_none()) {
+        if changed == 0 && all.iter().all(|scan| scan.old_foreign_files.is_none()) {
             return Ok(left);
         }
-        for looked in &all {
-            replace_strays(catalogue, looked, report)?;
-            catalogue.doubt_folders_at(looked.root, &looked.paths)?;
+        for scan in &all {
+            replace_foreign_files(catalogue, scan, report)?;
+            catalogue.doubt_folders_at(scan.root, &scan.paths)?;
         }
         let mut stale: OutdatedSessions<'_> = OutdatedSessions::new();
         for (known, format) in work.gone {
@@ -122,29 +122,29 @@ fn work<'a>(
     report: &mut Report,
 ) -> Result<HintPlan<'a>, Error> {
     let (mut plans, mut root_of_plan, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-    for looked in all {
-        let discovery = &looked.discovery;
+    for scan in all {
+        let discovery = &scan.discovery;
         report.files_seen += discovery.found.len() as u64;
         report.files_unreadable += discovery.unreadable.len() as u64;
         for unread in &discovery.unreadable {
-            let path = looked.spec.path.join(&unread.relative);
+            let path = scan.spec.path.join(&unread.relative);
             let note = format!("{}: {}", path.display(), unread.reason);
             report.notes.push(note);
         }
-        let path = &looked.spec.path;
-        let work = plan(looked.root, path, looked.format, discovery, &looked.known);
+        let path = &scan.spec.path;
+        let work = plan(scan.root, path, scan.format, discovery, &scan.known);
         for mut plan in work.plans {
-            if !hinted[looked.at].prove && looks_the_same(&plan, looked) {
-                left.doubted.push((looked.at, plan.relative.to_owned()));
+            if !hinted[scan.at].prove && looks_the_same(&plan, scan) {
+                left.doubted.push((scan.at, plan.relative.to_owned()));
                 continue;
             }
             if let Some(known) = plan.known {
                 plan.checkpoint = catalogue.checkpoint(known.source)?;
             }
             plans.push(plan);
-            root_of_plan.push(looked.at);
+            root_of_plan.push(scan.at);
         }
-        gone.extend(work.gone.into_iter().map(|known| (known, looked.format)));
+        gone.extend(work.gone.into_iter().map(|known| (known, scan.format)));
     }
     Ok(HintPlan {
         plans,
@@ -153,26 +153,29 @@ fn work<'a>(
     })
 }
 
-/// Store the strays that are there now, if others were stored, and report links that are new.
-fn replace_strays(
+/// Store the foreign files that are there now, if others were stored, and report links that are
+/// new.
+fn replace_foreign_files(
     catalogue: &Catalogue,
-    looked: &HintScan<'_>,
+    scan: &HintScan<'_>,
     report: &mut Report,
 ) -> Result<(), Error> {
-    let Some(old) = &looked.old_strays else {
+    let Some(old) = &scan.old_foreign_files else {
         return Ok(());
     };
     for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-        let is_new = |stray: &&ForeignFile| stray.reason == reason && !old.contains(stray);
-        let links = looked.strays.iter().filter(is_new).count();
-        report.notes.extend(links_note(looked.spec, reason, links));
+        let is_new = |foreign_file: &&ForeignFile| {
+            foreign_file.reason == reason && !old.contains(foreign_file)
+        };
+        let links = scan.foreign_files.iter().filter(is_new).count();
+        report.notes.extend(links_note(scan.spec, reason, links));
     }
-    catalogue.replace_strays(looked.root, old, &looked.strays)
+    catalogue.replace_foreign_files(scan.root, old, &scan.foreign_files)
 }
 
 /// Compare what is at the hinted paths of one root with what is stored. `None`: the whole root has
 /// to be scanned.
-fn look<'a>(
+fn scan_paths<'a>(
     catalogue: &Catalogue,
     config: &Config,
     at: usize,
@@ -209,14 +212,14 @@ fn look<'a>(
     };
     let known = catalogue.known_at(root, &paths)?;
     let (exclude, found) = (config.rules.exclude(), (&paths, &discovery, &known[..]));
-    if !exclude.is_empty() && !tell_all(catalogue, root, spec, exclude, found)? {
+    if !exclude.is_empty() && !is_enough(catalogue, root, spec, exclude, found)? {
         return Ok(None);
     }
-    let mut strays = discovery.strays.clone();
-    strays.extend(discovery.unreadable.iter().cloned());
-    strays.sort();
-    strays.dedup_by(|a, b| a.relative == b.relative);
-    let stored = catalogue.strays_at(root, &paths)?;
+    let mut foreign_files = discovery.foreign_files.clone();
+    foreign_files.extend(discovery.unreadable.iter().cloned());
+    foreign_files.sort();
+    foreign_files.dedup_by(|a, b| a.relative == b.relative);
+    let stored = catalogue.foreign_files_at(root, &paths)?;
     Ok(Some(HintScan {
         at,
         root,
@@ -224,23 +227,23 @@ fn look<'a>(
         format,
         paths,
         known,
-        old_strays: (stored != strays).then_some(stored),
-        strays,
+        old_foreign_files: (stored != foreign_files).then_some(stored),
+        foreign_files,
         discovery,
     }))
 }
 
 /// The file is as it was when it was read, and was read so soon after a change that this proves
 /// nothing.
-fn looks_the_same(plan: &SourcePlan<'_>, looked: &HintScan<'_>) -> bool {
-    let found = &looked.discovery.found;
+fn looks_the_same(plan: &SourcePlan<'_>, scan: &HintScan<'_>) -> bool {
+    let found = &scan.discovery.found;
     let observed = found.binary_search_by(|found| found.relative.as_str().cmp(plan.relative));
     let (Some(known), Ok(at)) = (plan.known, observed) else {
         return false;
     };
-    let mode = looked.format.write_mode();
+    let mode = scan.format.write_mode();
     let identity = &found[at].identity;
-    let revision = looked.format.revision();
+    let revision = scan.format.revision();
     !known.unread
         && known.unlisted == plan.unlisted
         && decide(Some(&known.stored), identity, mode, revision)

@@ -23,7 +23,7 @@ pub fn scan_prompts<'a>(
     scope: &Scope<'_>,
 ) -> Result<(ThreadResult<'a>, BTreeSet<i64>), Error> {
     let mut part = scan.part();
-    let (mut told, mut failed) = (HashSet::new(), BTreeSet::new());
+    let (mut texts, mut failed) = (HashSet::new(), BTreeSet::new());
     let mut open: Option<(i64, Option<OpenSource>)> = None;
     for entry in catalogue.entries_with_prompts()? {
         if !scope.is_wanted() {
@@ -62,7 +62,7 @@ pub fn scan_prompts<'a>(
             continue;
         };
         let pieces = place.format.prompts_at(&place.path, &record);
-        if !told.insert(hash(pieces.join("\n").as_bytes())) {
+        if !texts.insert(hash(pieces.join("\n").as_bytes())) {
             continue;
         }
         let owed = BacklogEntry {

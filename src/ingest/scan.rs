@@ -39,8 +39,8 @@ fn folders(
     })
 }
 
-/// Look at the root of `spec`, which is stored as `root`.
-pub fn look(
+/// Scan the root of `spec`, which is stored as `root`.
+pub fn scan_root(
     catalogue: &Catalogue,
     config: &Config,
     spec: &RootSpec,
@@ -86,7 +86,11 @@ impl RootScan {
     }
 
     /// Files that are no source, in directories that were not read: they stay listed as before.
-    pub fn strays_kept(&self, catalogue: &Catalogue, root: i64) -> Result<Vec<ForeignFile>, Error> {
+    pub fn foreign_files_kept(
+        &self,
+        catalogue: &Catalogue,
+        root: i64,
+    ) -> Result<Vec<ForeignFile>, Error> {
         if self.folders.is_empty() {
             return Ok(Vec::new());
         }
@@ -102,12 +106,12 @@ impl RootScan {
             .iter()
             .map(|folder| folder.relative.as_str())
             .collect();
-        let mut strays = catalogue.strays(root)?;
-        strays.retain(|ForeignFile { relative, .. }| {
+        let mut foreign_files = catalogue.foreign_files(root)?;
+        foreign_files.retain(|ForeignFile { relative, .. }| {
             let folder = parent(relative);
             seen.contains(folder) && !read.contains(folder) && !seen.contains(relative.as_str())
         });
-        Ok(strays)
+        Ok(foreign_files)
     }
 
     /// Note the directories; in those with a source that is in doubt all files are looked at again.
@@ -122,7 +126,7 @@ impl RootScan {
         let mut seen = self.discovery.folders.clone();
         for folder in &mut seen {
             if doubtful.contains(&(root, folder.relative.clone())) {
-                folder.seal = None;
+                folder.fingerprint = None;
             }
         }
         let full = self.folders.is_empty();

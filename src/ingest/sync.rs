@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::backpressure::ByteBudget;
 use super::plan::{SourcePlan, plan};
 use super::reading::{CHUNK_BYTES, Cost, Outcome, read_source};
-use super::scan::{RootScan, look};
+use super::scan::{RootScan, scan_root};
 use crate::catalogue::read::StoredSource;
 use crate::catalogue::write::{Chunk, EntryRows};
 use crate::catalogue::{Catalogue, Error};
@@ -51,10 +51,10 @@ pub fn sync_catalogue(
 ) -> Result<(), Error> {
     let started = Instant::now();
     let now_ms = now_ns() / 1_000_000;
-    let looked = look_at_roots(catalogue, config, roots, now_ms, report)?;
+    let scanned = scan_roots(catalogue, config, roots, now_ms, report)?;
     report.ms.discover += ms(started);
     let started = Instant::now();
-    let work = work(catalogue, &looked)?;
+    let work = work(catalogue, &scanned)?;
     report.files_changed += work.changed();
     progress(Event::Discovered {
         files: work.plans.len() as u64,
@@ -63,7 +63,7 @@ pub fn sync_catalogue(
     if work.changed() > 0 {
         catalogue.keep_more_pages()?;
     }
-    catalogue.transaction(|| write(catalogue, config, &looked, work, now_ms, progress, report))?;
+    catalogue.transaction(|| write(catalogue, config, &scanned, work, now_ms, progress, report))?;
     report.ms.catalogue += ms(started);
     Ok(())
 }
@@ -74,27 +74,27 @@ struct ScannedRoot<'a> {
     format: &'a dyn Format,
     /// Its number in the catalogue.
     root: i64,
-    look: RootScan,
+    scan: RootScan,
 }
 
-/// Look at every root. Nothing is written but the numbers of new ones.
-fn look_at_roots<'a>(
+/// Scan every root. Nothing is written but the numbers of new ones.
+fn scan_roots<'a>(
     catalogue: &Catalogue,
     config: &'a Config,
     roots: &'a [RootSpec],
     now_ms: i64,
     report: &mut Report,
 ) -> Result<Vec<ScannedRoot<'a>>, Error> {
-    let mut looked = Vec::with_capacity(roots.len());
+    let mut scanned = Vec::with_capacity(roots.len());
     for spec in roots {
         // Who opened the index has checked that there is one.
         let Some(format) = config.format(&spec.format) else {
             continue;
         };
         let known_root = catalogue.root_of(&spec.agent, &spec.path)?;
-        let mut look = look(catalogue, config, spec, format, known_root, now_ms)?;
-        let files = look.files();
-        let (discovery, known) = (&mut look.discovery, &look.known);
+        let mut scan = scan_root(catalogue, config, spec, format, known_root, now_ms)?;
+        let files = scan.files();
+        let (discovery, known) = (&mut scan.discovery, &scan.known);
         let root = match known_root {
             Some(root) => root,
             // A place that never existed leaves no row.
@@ -121,14 +121,14 @@ fn look_at_roots<'a>(
         }
         report.files_unreadable += unreadable(spec, discovery);
         report.files_seen += files;
-        looked.push(ScannedRoot {
+        scanned.push(ScannedRoot {
             spec,
             format,
             root,
-            look,
+            scan,
         });
     }
-    Ok(looked)
+    Ok(scanned)
 }
 
 /// What is to be done: the sources to read, newest first, and those that are gone, by root.
@@ -145,16 +145,16 @@ impl SyncPlan<'_> {
     }
 }
 
-fn work<'a>(catalogue: &Catalogue, looked: &'a [ScannedRoot<'a>]) -> Result<SyncPlan<'a>, Error> {
-    let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(looked.len()));
-    for at in looked {
-        let look = &at.look;
+fn work<'a>(catalogue: &Catalogue, scanned: &'a [ScannedRoot<'a>]) -> Result<SyncPlan<'a>, Error> {
+    let (mut plans, mut gone_by_root) = (Vec::new(), Vec::with_capacity(scanned.len()));
+    for at in scanned {
+        let scan = &at.scan;
         let work = plan(
             at.root,
             &at.spec.path,
             at.format,
-            &look.discovery,
-            &look.known,
+            &scan.discovery,
+            &scan.known,
         );
         plans.extend(work.plans);
         gone_by_root.push(work.gone);
@@ -176,7 +176,7 @@ fn work<'a>(catalogue: &Catalogue, looked: &'a [ScannedRoot<'a>]) -> Result<Sync
 fn write(
     catalogue: &Catalogue,
     config: &Config,
-    looked: &[ScannedRoot<'_>],
+    scanned: &[ScannedRoot<'_>],
     work: SyncPlan<'_>,
     now_ms: i64,
     progress: &mut dyn FnMut(Event),
@@ -184,11 +184,11 @@ fn write(
 ) -> Result<(), Error> {
     let has_changed = work.changed() > 0;
     let mut stale: OutdatedSessions<'_> = BTreeMap::new();
-    for (at, gone) in looked.iter().zip(&work.gone_by_root) {
+    for (at, gone) in scanned.iter().zip(&work.gone_by_root) {
         note_root(catalogue, at, report)?;
         // Until all of it is in, what is in these directories is not known to be as it was.
         if has_changed {
-            catalogue.doubt_folders(at.root, &at.look.discovery.read)?;
+            catalogue.doubt_folders(at.root, &at.scan.discovery.read)?;
         }
         for gone in gone {
             let (vanished, left) = catalogue.remove_source(gone.source)?;
@@ -206,10 +206,10 @@ fn write(
         (plan.root, parent(plan.relative).to_owned())
     });
     let doubtful: HashSet<(i64, String)> = doubtful.collect();
-    for at in looked {
-        if at.look.discovery.error.is_none() && config.rules.exclude().is_empty() {
-            let look = &at.look;
-            look.note_folders(catalogue, at.root, at.format, now_ms, &doubtful)?;
+    for at in scanned {
+        if at.scan.discovery.error.is_none() && config.rules.exclude().is_empty() {
+            let scan = &at.scan;
+            scan.note_folders(catalogue, at.root, at.format, now_ms, &doubtful)?;
         }
     }
     catalogue.note_scan(now_ns() / 1_000_000, has_changed)
@@ -219,27 +219,27 @@ fn write(
 fn note_root(
     catalogue: &Catalogue,
     ScannedRoot {
-        spec, root, look, ..
+        spec, root, scan, ..
     }: &ScannedRoot<'_>,
     report: &mut Report,
 ) -> Result<(), Error> {
     catalogue.ensure_root(spec)?;
-    let discovery = &look.discovery;
-    let mut strays = discovery.strays.clone();
-    strays.extend(look.strays_kept(catalogue, *root)?);
-    strays.extend(discovery.unreadable.iter().cloned());
-    strays.sort();
-    strays.dedup_by(|a, b| a.relative == b.relative);
+    let discovery = &scan.discovery;
+    let mut foreign_files = discovery.foreign_files.clone();
+    foreign_files.extend(scan.foreign_files_kept(catalogue, *root)?);
+    foreign_files.extend(discovery.unreadable.iter().cloned());
+    foreign_files.sort();
+    foreign_files.dedup_by(|a, b| a.relative == b.relative);
     for reason in [NOT_FOLLOWED, ABOVE_A_ROOT] {
-        let links = strays.iter().filter(|s| s.reason == reason).count();
+        let links = foreign_files.iter().filter(|s| s.reason == reason).count();
         if links as u64 != catalogue.links_not_followed(*root, reason)? {
             report.notes.extend(links_note(spec, reason, links));
         }
     }
     let place = (discovery.device, discovery.inode);
-    catalogue.note_root(*root, place, discovery.error.as_deref(), &strays)?;
+    catalogue.note_root(*root, place, discovery.error.as_deref(), &foreign_files)?;
     if discovery.error.is_none() {
-        let left = &look.left_out;
+        let left = &scan.left_out;
         catalogue.note_excluded(*root, &left.places, left.files)?;
     }
     Ok(())
@@ -283,7 +283,7 @@ pub fn count_pending(catalogue: &Catalogue, config: &Config) -> Result<u64, Erro
         };
         let root = catalogue.root_of(&spec.agent, &spec.path)?;
         let now_ms = now_ns() / 1_000_000;
-        let found = look(catalogue, config, spec, format, root, now_ms)?;
+        let found = scan_root(catalogue, config, spec, format, root, now_ms)?;
         let work = plan(0, &spec.path, format, &found.discovery, &found.known);
         pending += (work.plans.len() + work.gone.len()) as u64;
         pending += unreadable(spec, &found.discovery);
@@ -538,7 +538,7 @@ impl Writer<'_> {
             Some(state) => self
                 .catalogue
                 .note_unread(state.known.source, &error.to_string()),
-            None => self.catalogue.note_stray(
+            None => self.catalogue.note_foreign_file(
                 plan.root,
                 &ForeignFile {
                     relative: plan.relative.to_owned(),

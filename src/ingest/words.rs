@@ -342,12 +342,12 @@ fn add_all(
         .collect::<Result<_, _>>()?;
     let added = pool.in_place_scope(|scope| {
         let (send, jobs) = sync_channel::<Job>(WAITING_JOBS);
-        let (tell, told) = channel();
+        let (results, received) = channel();
         let (finish, finished) = channel();
         // Held by the adders alone: when all of them have failed, sending fails too.
         let jobs = Arc::new(Mutex::new(jobs));
         for mut adder in adders {
-            let (tell, finish, jobs) = (tell.clone(), finish.clone(), Arc::clone(&jobs));
+            let (results, finish, jobs) = (results.clone(), finish.clone(), Arc::clone(&jobs));
             scope.spawn(move |_| {
                 let mut bytes = Vec::new();
                 let added = loop {
@@ -357,7 +357,7 @@ fn add_all(
                     };
                     match add(&mut adder, &job, formats, &mut bytes) {
                         Ok(done) => {
-                            let _ = tell.send((job.item, done));
+                            let _ = results.send((job.item, done));
                         }
                         Err(error) => break Err(error),
                     }
@@ -365,7 +365,7 @@ fn add_all(
                 let _ = finish.send(added);
             });
         }
-        drop((tell, finish, jobs));
+        drop((results, finish, jobs));
         let mut queued = Ok(());
         for item in work {
             match job(catalogue, item) {
@@ -382,10 +382,14 @@ fn add_all(
                     break;
                 }
             }
-            told.try_iter().for_each(|(item, done)| each(item, done));
+            received
+                .try_iter()
+                .for_each(|(item, done)| each(item, done));
         }
         drop(send);
-        told.into_iter().for_each(|(item, done)| each(item, done));
+        received
+            .into_iter()
+            .for_each(|(item, done)| each(item, done));
         queued?;
         Ok::<_, WordsStage>(
             finished
@@ -519,8 +523,8 @@ impl<'j, 'b> DecodedJob<'j, 'b> {
         let mut added = 0;
         for (entry, record) in &self.records {
             let tools = self.job.tools.get(&entry.key);
-            let told = (entry.flags, entry.stop_reason.is_some());
-            for passage in passages(self.format, &self.job.path, record, told) {
+            let stored = (entry.flags, entry.stop_reason.is_some());
+            for passage in passages(self.format, &self.job.path, record, stored) {
                 adder.add(&doc(entry, passage.class, passage.pieces, tools))?;
                 added += 1;
             }

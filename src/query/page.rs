@@ -138,7 +138,7 @@ impl ListPage {
     pub(super) fn each(
         &self,
         catalogue: &Catalogue,
-        mut tell: impl FnMut(Row<'_>) -> Result<(), Error>,
+        mut each: impl FnMut(Row<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if self.rows.is_empty() || catalogue.changes_kept()?.index_id != self.index_id {
             return Ok(());
@@ -146,7 +146,7 @@ impl ListPage {
         let sessions = self.rows.iter().map(|row| row.session);
         catalogue.each_ready_row(sessions, |at, json| {
             let placed = &self.rows[at];
-            tell(Row {
+            each(Row {
                 session: placed.session,
                 format: &self.root(placed).format,
                 head: self.head(placed)?,

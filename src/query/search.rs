@@ -273,15 +273,17 @@ impl<'a> Search<'a> {
         };
         (answer.outstanding, answer.outstanding_bytes) = (lack.entries, lack.bytes);
         let alternatives = &self.query.alternatives;
-        let sieves = alternatives.iter().map(|one| self.sieve(&one.filters));
-        let sieves: Vec<EntryFilter<'_>> = sieves.collect::<Result<_, _>>()?;
+        let entry_filters = alternatives
+            .iter()
+            .map(|one| self.entry_filter(&one.filters));
+        let entry_filters: Vec<EntryFilter<'_>> = entry_filters.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
-        let mut filled = self.fill(&questions(&exprs, &sieves), answer)?;
+        let mut filled = self.fill(&questions(&exprs, &entry_filters), answer)?;
         if !self.scope.exact
             && let Some(near) = self.nearly(&exprs, answer.total, &filled.absent)
         {
             let mut wider = answer.clone();
-            let wider_page = self.fill(&questions(&near, &sieves), &mut wider)?;
+            let wider_page = self.fill(&questions(&near, &entry_filters), &mut wider)?;
             if wider.total > answer.total {
                 (*answer, filled) = (wider, wider_page);
                 answer.also = relax::also(&exprs, &answer.sessions);
@@ -292,9 +294,9 @@ impl<'a> Search<'a> {
             absent,
         } = filled;
         if answer.total == 0 && exprs.iter().any(Option::is_some) {
-            self.explain_nothing(&questions(&exprs, &sieves), answer)?;
+            self.explain_nothing(&questions(&exprs, &entry_filters), answer)?;
         }
-        if answer.total > 0 {
+        if self.ranks_sessions {
             let absent = absent.iter().filter_map(|at| self.query.words.get(*at));
             answer.missing = absent.map(|word| relax::typed(&word.expr)).collect();
         }
@@ -441,13 +443,13 @@ fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
 
 fn questions<'q>(
     exprs: &'q [Option<Expr>],
-    sieves: &'q [EntryFilter<'q>],
+    entry_filters: &'q [EntryFilter<'q>],
 ) -> Vec<PassageQuery<'q>> {
-    let pairs = exprs.iter().zip(sieves);
+    let pairs = exprs.iter().zip(entry_filters);
     pairs
-        .map(|(expr, sieve)| PassageQuery {
+        .map(|(expr, entry_filter)| PassageQuery {
             expr: expr.as_ref(),
-            sieve,
+            entry_filter,
         })
         .collect()
 }

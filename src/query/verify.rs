@@ -166,7 +166,7 @@ impl<'i> Inspection<'i> {
         });
         for source in sources {
             let (mut read, mut most) = (0, 0);
-            let mut tell = |more: u64| {
+            let mut report = |more: u64| {
                 read += more;
                 // A source that is read twice still counts once.
                 most = size(source).min(read).max(most);
@@ -175,7 +175,7 @@ impl<'i> Inspection<'i> {
                     bytes: bytes + most,
                 });
             };
-            passages = self.compare(source, passages, &mut tell)?;
+            passages = self.compare(source, passages, &mut report)?;
             (files, bytes) = (files + 1, bytes + size(source));
             progress(Event::Compared { files, bytes });
         }

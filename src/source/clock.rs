@@ -4,14 +4,14 @@
 #[cfg(target_os = "linux")]
 pub use linux::Jumps;
 
-/// Tells of jumps of the wall clock until it is dropped.
+/// Reports jumps of the wall clock until it is dropped.
 #[cfg(not(target_os = "linux"))]
 pub struct Jumps;
 
 #[cfg(not(target_os = "linux"))]
 impl Jumps {
-    /// This system does not tell.
-    pub fn tell(_: impl Fn() + Send + 'static) -> Option<Jumps> {
+    /// This system does not report them.
+    pub fn watch(_: impl Fn() + Send + 'static) -> Option<Jumps> {
         None
     }
 }
@@ -32,7 +32,7 @@ mod linux {
     /// The year 2242, in s: the kernel counts no further than 2262.
     const NEVER: i64 = 1 << 33;
 
-    /// Tells of jumps of the wall clock until it is dropped.
+    /// Reports jumps of the wall clock until it is dropped.
     pub struct Jumps(Arc<Timer>);
 
     /// A timer at a moment that never comes: reading it ends with an error when the clock jumps.
@@ -73,8 +73,8 @@ mod linux {
 
     impl Jumps {
         /// Call `jumped` each time the clock is set or the machine wakes up. `None`: the system
-        /// does not tell.
-        pub fn tell(jumped: impl Fn() + Send + 'static) -> Option<Jumps> {
+        /// does not report them.
+        pub fn watch(jumped: impl Fn() + Send + 'static) -> Option<Jumps> {
             let timer = Arc::new(Timer {
                 timer: timerfd_create(TimerfdClockId::Realtime, TimerfdFlags::CLOEXEC).ok()?,
                 dropped: AtomicBool::new(false),
@@ -104,9 +104,9 @@ mod linux {
         use std::sync::mpsc::channel;
 
         #[test]
-        fn the_thread_ends_with_what_it_tells() {
+        fn the_thread_ends_with_its_jumps() {
             let (alive, ended) = channel::<()>();
-            let jumps = Jumps::tell(move || alive.send(()).unwrap_or_default());
+            let jumps = Jumps::watch(move || alive.send(()).unwrap_or_default());
             assert!(jumps.is_some());
             drop(jumps);
             // What the thread holds is dropped with it.

@@ -51,7 +51,7 @@ pub struct Discovery {
     /// The sources, sorted by path.
     pub found: Vec<FoundSource>,
     /// Files that are no source, and why.
-    pub strays: Vec<ForeignFile>,
+    pub foreign_files: Vec<ForeignFile>,
     /// Directories and files that could not be read: nothing below them counts as gone.
     pub unreadable: Vec<ForeignFile>,
     /// Device of the root.
@@ -62,8 +62,8 @@ pub struct Discovery {
     pub error: Option<String>,
     /// Every directory whose path is UTF-8.
     pub folders: Vec<Folder>,
-    /// Those of them that were not kept, each with the directories in it. `found` and `strays` are
-    /// of these alone.
+    /// Those of them that were not kept, each with the directories in it. `found` and
+    /// `foreign_files` are of these alone.
     pub read: Vec<(String, Vec<String>)>,
 }
 
@@ -80,8 +80,8 @@ impl Discovery {
             })
     }
 
-    fn stray(&mut self, path: &Path, reason: &str) {
-        self.strays.push(ForeignFile {
+    fn foreign_file(&mut self, path: &Path, reason: &str) {
+        self.foreign_files.push(ForeignFile {
             relative: in_words(path),
             reason: reason.to_owned(),
             unread: false,
@@ -125,17 +125,17 @@ impl Discovery {
                     return false;
                 }
             },
-            Placement::Ignore(reason) => self.stray(path, reason),
+            Placement::Ignore(reason) => self.foreign_file(path, reason),
         }
         true
     }
 
-    /// Take in a directory that was read, and the directories in it. It keeps its seal only if each
-    /// of them has a UTF-8 path: others would be missed while the seal holds.
+    /// Take in a directory that was read, and the directories in it. It keeps its fingerprint only
+    /// if each of them has a UTF-8 path: others would be missed while the fingerprint holds.
     fn folder(
         &mut self,
         relative: String,
-        seal: Option<DirectoryFingerprint>,
+        fingerprint: Option<DirectoryFingerprint>,
         files: u64,
         deeper: &[Directory],
     ) {
@@ -143,7 +143,7 @@ impl Discovery {
         let names: Vec<String> = names.map(slashed).collect();
         self.folders.push(Folder {
             relative: relative.clone(),
-            seal: seal.filter(|_| names.len() == deeper.len()),
+            fingerprint: fingerprint.filter(|_| names.len() == deeper.len()),
             files,
         });
         self.read.push((relative, names));
@@ -151,7 +151,7 @@ impl Discovery {
 
     fn add(&mut self, mut other: Discovery) {
         self.found.append(&mut other.found);
-        self.strays.append(&mut other.strays);
+        self.foreign_files.append(&mut other.foreign_files);
         self.unreadable.append(&mut other.unreadable);
         self.folders.append(&mut other.folders);
         self.read.append(&mut other.read);
@@ -160,7 +160,7 @@ impl Discovery {
     fn sort(&mut self) {
         self.found
             .sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
-        self.strays.sort();
+        self.foreign_files.sort();
         self.unreadable.sort();
     }
 }
@@ -185,7 +185,7 @@ pub fn discover_changes(
             ..Discovery::default()
         };
     }
-    // Before the first look: what is changed later is so close to it that it counts as racy.
+    // Before the first scan: what is changed later is so close to it that it counts as racy.
     let started_ns = now_ns();
     let metadata = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => metadata,
@@ -389,8 +389,10 @@ impl Walk<'_> {
         }
         let below = &directory.below;
         let path = below.to_str().map(slashed);
-        let kept =
-            |seal: DirectoryFingerprint| path.as_ref().and_then(|path| self.known.kept(path, seal));
+        let kept = |fingerprint: DirectoryFingerprint| {
+            path.as_ref()
+                .and_then(|path| self.known.kept(path, fingerprint))
+        };
         if self.vouches
             && let Some(folder) = kept(DirectoryFingerprint::of_directory(&directory.identity))
         {
@@ -408,13 +410,13 @@ impl Walk<'_> {
                 return Vec::new();
             }
         };
-        let seal = match self.vouches {
+        let fingerprint = match self.vouches {
             true => DirectoryFingerprint::of_directory(&directory.identity),
             false => DirectoryFingerprint::of_files(
                 names.iter().map(|n| (&*n.name, n.kind, &n.identity)),
             ),
         };
-        let folder = kept(seal).filter(|_| settled && !self.vouches);
+        let folder = kept(fingerprint).filter(|_| settled && !self.vouches);
         let files_before = here.found.len();
         // The directory itself, and what is in it.
         let listed = 1 + names.len();
@@ -426,7 +428,9 @@ impl Walk<'_> {
                 Kind::Folder if self.flat => {}
                 Kind::Folder => match directory.enter(path(), &found) {
                     Some(inside) => deeper.push(inside),
-                    None if folder.is_none() => here.stray(&path(), "link to a folder above it"),
+                    None if folder.is_none() => {
+                        here.foreign_file(&path(), "link to a folder above it")
+                    }
                     None => {}
                 },
                 Kind::File if folder.is_none() => {
@@ -444,13 +448,13 @@ impl Walk<'_> {
         if let Some(folder) = folder {
             here.folders.push(folder.clone());
         } else if let Some(path) = path {
-            here.folder(path, Some(seal).filter(|_| settled), files, &deeper);
+            here.folder(path, Some(fingerprint).filter(|_| settled), files, &deeper);
         }
         deeper
     }
 
     /// What is in a directory. `settled` becomes false when it may be something else without
-    /// another seal.
+    /// another fingerprint.
     fn names(
         &self,
         below: &Path,
@@ -479,7 +483,7 @@ impl Walk<'_> {
                     }
                     Err(reason) => {
                         *settled = false;
-                        here.stray(&below.join(&name), &reason);
+                        here.foreign_file(&below.join(&name), &reason);
                         continue;
                     }
                 },
@@ -603,7 +607,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    fn look(root: &Path) -> Discovery {
+    fn discover_all(root: &Path) -> Discovery {
         let links = Links::anywhere(vec![root.to_path_buf()]);
         discover(root, false, crate::format::FORMATS[0], &links)
     }
@@ -623,14 +627,14 @@ mod tests {
                 }
             }
         }
-        let found = look(&at("root"));
+        let found = discover_all(&at("root"));
         assert_eq!(found.found.len(), 1 + 25 * 25);
         let [unread] = &found.unreadable[..] else {
             panic!("{:?}", found.unreadable)
         };
         assert_eq!(unread.relative, "others");
         assert!(found.hides("others/1/1.txt") && !found.hides("sessions/1/1.jsonl"));
-        assert!((1..=MOST_BEHIND).contains(&found.strays.len()));
+        assert!((1..=MOST_BEHIND).contains(&found.foreign_files.len()));
     }
 
     #[test]
@@ -646,7 +650,7 @@ mod tests {
             }
         }
         symlink(at("0".to_owned()), at("root/link".to_owned())).unwrap();
-        let found = look(&at("root".to_owned()));
+        let found = discover_all(&at("root".to_owned()));
         assert_eq!(found.unreadable[0].relative, "link");
     }
 }

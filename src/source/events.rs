@@ -41,32 +41,37 @@ pub struct Notifications {
 
 #[derive(Default)]
 struct Inbox {
-    told: Mutex<Notifications>,
+    notifications: Mutex<Notifications>,
     something: Condvar,
 }
 
 impl Inbox {
     fn add(&self, add: impl FnOnce(&mut Notifications)) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        add(&mut told);
-        if told.paths.len() > MOST_PATHS {
-            told.paths.clear();
-            told.everything = Some("more changed than could be noted".into());
+        let mut notifications = self
+            .notifications
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        add(&mut notifications);
+        if notifications.paths.len() > MOST_PATHS {
+            notifications.paths.clear();
+            notifications.everything = Some("more changed than could be noted".into());
         }
-        told.woken = true;
-        drop(told);
+        notifications.woken = true;
+        drop(notifications);
         self.something.notify_one();
     }
 
     fn event(&self, event: notify::Result<Event>) {
         match event {
-            Ok(event) if event.need_rescan() => self.add(|told| {
-                told.everything = Some("the system could not report all changes".into());
+            Ok(event) if event.need_rescan() => self.add(|notifications| {
+                notifications.everything = Some("the system could not report all changes".into());
             }),
             // Reads, most of them ours, change nothing.
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
-            Ok(event) => self.add(|told| told.paths.extend(event.paths)),
-            Err(error) => self.add(|told| told.everything = Some(error.to_string())),
+            Ok(event) => self.add(|notifications| notifications.paths.extend(event.paths)),
+            Err(error) => {
+                self.add(|notifications| notifications.everything = Some(error.to_string()))
+            }
         }
     }
 }
@@ -82,7 +87,7 @@ pub struct WatchedTree {
     pub directories: u64,
     /// Links, directories that cannot be read, and mounts of other machines: what they lead to or
     /// hold may change without a notification.
-    pub untold: u64,
+    pub unreported: u64,
     /// The links, and where those end that are followed.
     pub links: BTreeMap<PathBuf, Option<PathBuf>>,
 }
@@ -100,8 +105,8 @@ impl Events {
     /// Why the system gives this process no notifications.
     pub fn new() -> Result<Events, Refusal> {
         let inbox = Arc::<Inbox>::default();
-        let told = Arc::clone(&inbox);
-        let watcher = notify::recommended_watcher(move |event| told.event(event));
+        let filled = Arc::clone(&inbox);
+        let watcher = notify::recommended_watcher(move |event| filled.event(event));
         Ok(Events {
             inbox,
             watcher: Some(watcher.map_err(|error| refusal(&error))?),
@@ -117,7 +122,7 @@ impl Events {
     }
 
     /// Whether directories can be watched at all.
-    pub fn tells(&self) -> bool {
+    pub fn can_watch(&self) -> bool {
         self.watcher.is_some()
     }
 
@@ -129,22 +134,22 @@ impl Events {
 
     /// All notifications so far; if there are none, wait for some until `until`.
     pub fn take(&self, until: Option<Instant>) -> Notifications {
-        let lock = self.inbox.told.lock();
-        let mut told = lock.unwrap_or_else(PoisonError::into_inner);
-        while !told.woken {
+        let lock = self.inbox.notifications.lock();
+        let mut notifications = lock.unwrap_or_else(PoisonError::into_inner);
+        while !notifications.woken {
             let Some(until) = until else {
-                let waited = self.inbox.something.wait(told);
-                told = waited.unwrap_or_else(PoisonError::into_inner);
+                let waited = self.inbox.something.wait(notifications);
+                notifications = waited.unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            let waited = self.inbox.something.wait_timeout(told, left);
-            told = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.inbox.something.wait_timeout(notifications, left);
+            notifications = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        std::mem::take(&mut told)
+        std::mem::take(&mut notifications)
     }
 
     /// Watch what is directly in `path`, or `path` itself if it is a file. `false`: it is not
@@ -202,7 +207,7 @@ impl Events {
                 Ok(true) => met.directories += 1,
                 Ok(false) => continue,
                 Err(_) if !is_readable(&directory) => {
-                    met.untold += 1;
+                    met.unreported += 1;
                     continue;
                 }
                 Err(refusal) => return Err(refusal),
@@ -230,23 +235,23 @@ fn look_into(
     above.extend(own(directory));
     if let [.., (parent, _), (here, _)] = above[..]
         && parent != here
-        && filesystem::untold(directory).is_some()
+        && filesystem::remote_file_system(directory).is_some()
     {
-        met.untold += 1;
+        met.unreported += 1;
     }
     let Ok(names) = fs::read_dir(directory) else {
-        met.untold += 1;
+        met.unreported += 1;
         return;
     };
     for name in names {
         let Ok((name, kind)) = name.and_then(|name| Ok((name.path(), name.file_type()?))) else {
-            met.untold += 1;
+            met.unreported += 1;
             continue;
         };
         if kind.is_dir() {
             waiting.push((name, above.clone()));
         } else if kind.is_symlink() {
-            met.untold += 1;
+            met.unreported += 1;
             let is_directory = name.is_dir();
             // Without inodes a link to a folder above cannot be recognized, so no link is followed.
             let leads_on =
@@ -287,7 +292,7 @@ mod tests {
 
     use super::*;
 
-    fn told(events: impl IntoIterator<Item = notify::Result<Event>>) -> Notifications {
+    fn notifications_of(events: impl IntoIterator<Item = notify::Result<Event>>) -> Notifications {
         let inbox = Arc::<Inbox>::default();
         events.into_iter().for_each(|event| inbox.event(event));
         let events = Events {
@@ -302,28 +307,28 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_of_is_a_demand_to_look_at_everything() {
-        let few = told([created("/a"), created("/b"), created("/a")]);
+    fn changes_that_cannot_be_reported_demand_a_full_scan() {
+        let few = notifications_of([created("/a"), created("/b"), created("/a")]);
         assert_eq!((few.paths.len(), few.everything), (2, None));
         // The queue of the system was full.
         let rescan = Event::new(EventKind::Other).set_flag(Flag::Rescan);
-        let all = told([created("/a"), Ok(rescan)]);
+        let all = notifications_of([created("/a"), Ok(rescan)]);
         assert!(all.everything.is_some() && all.paths.len() == 1, "{all:?}");
         assert!(
-            told([Err(notify::Error::generic("lost"))])
+            notifications_of([Err(notify::Error::generic("lost"))])
                 .everything
                 .is_some()
         );
         // Ours is.
         let many = (0..=MOST_PATHS).map(|number| created(&format!("/{number}")));
-        let all = told(many);
+        let all = notifications_of(many);
         assert!(all.everything.is_some() && all.paths.is_empty(), "{all:?}");
     }
 
     #[test]
     fn who_reads_wakes_nobody() {
         let opened = Event::new(EventKind::Access(AccessKind::Any)).add_path("/a".into());
-        let nothing = told([Ok(opened)]);
+        let nothing = notifications_of([Ok(opened)]);
         assert!(nothing.paths.is_empty() && !nothing.woken, "{nothing:?}");
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 /// The name of the file system at `path` when changes on it may come from elsewhere: then no
 /// notification tells of them.
 #[cfg(target_os = "linux")]
-pub fn untold(path: &Path) -> Option<&'static str> {
+pub fn remote_file_system(path: &Path) -> Option<&'static str> {
     // Numbers of statfs(2), `linux/magic.h`, and of the file systems that are not in it.
     const REMOTE: [(u64, &str); 17] = [
         (0x6969, "NFS"),
@@ -40,7 +40,7 @@ pub fn untold(path: &Path) -> Option<&'static str> {
 /// The name of the file system at `path` when changes on it may come from elsewhere: then no
 /// notification tells of them.
 #[cfg(not(target_os = "linux"))]
-pub fn untold(path: &Path) -> Option<&'static str> {
+pub fn remote_file_system(path: &Path) -> Option<&'static str> {
     // A share of another machine.
     let text = path.to_string_lossy();
     (cfg!(windows) && text.starts_with(r"\\") && !text.starts_with(r"\\?\")).then_some("SMB")
@@ -83,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_machine_has_itself_is_told() {
+    fn local_file_systems_are_not_remote() {
         for local in ["/proc", "/dev/shm", "/no/such/folder"] {
-            assert_eq!(untold(Path::new(local)), None, "{local}");
+            assert_eq!(remote_file_system(Path::new(local)), None, "{local}");
         }
     }
 

@@ -1,12 +1,12 @@
 //! Which directories are known so well that nothing in them needs to be compared with what is
 //! stored?
 //!
-//! Each directory has a *seal*, its directory fingerprint: while it is unchanged, everything that
-//! is known of the files in it still holds. In most stores it is a hash of every name in the
-//! directory with the identity of that file. So each file's identity is looked up, but only the
-//! seal is stored and compared. Where an agent replaces files by rename only, a directory's times
-//! change whenever a file in it is replaced, added or removed: there the directory's own identity
-//! is enough, and nothing in it is looked up. A directory whose seal is that of its last reading is
+//! Each directory has a *directory fingerprint*: while it is unchanged, everything that is known of
+//! the files in it still holds. In most stores it is a hash of every name in the directory with the
+//! identity of that file. So each file's identity is looked up, but only the fingerprint is stored
+//! and compared. Where an agent replaces files by rename only, a directory's times change whenever
+//! a file in it is replaced, added or removed: there the directory's own identity is enough, and
+//! nothing in it is looked up. A directory whose fingerprint is that of its last reading is
 //! *kept*.
 
 use std::collections::{HashMap, HashSet};
@@ -22,17 +22,17 @@ pub struct Folder {
     /// Path below the root, "" for the root itself.
     pub relative: String,
     /// `None` when what is in it must be compared again in any case.
-    pub seal: Option<DirectoryFingerprint>,
+    pub fingerprint: Option<DirectoryFingerprint>,
     /// Sources directly in it.
     pub files: u64,
 }
 
 impl Folder {
-    /// A directory without a seal, which the next scan reads again.
+    /// A directory without a fingerprint, which the next scan reads again.
     pub fn unsettled(relative: &str) -> Folder {
         Folder {
             relative: relative.to_owned(),
-            seal: None,
+            fingerprint: None,
             files: 0,
         }
     }
@@ -59,7 +59,7 @@ impl DirectoryFingerprint {
         for (name, kind, identity) in names {
             let mut hasher = DefaultHasher::new();
             kind.hash(&mut hasher);
-            // Of a directory only which it is: what is in it has a seal of its own.
+            // Of a directory only which it is: what is in it has a fingerprint of its own.
             match kind {
                 Kind::Folder => (identity.device, identity.inode).hash(&mut hasher),
                 _ => identity.hash(&mut hasher),
@@ -95,10 +95,10 @@ impl Folders {
         folders
     }
 
-    /// The directory if it has this seal still.
+    /// The directory if it has this fingerprint still.
     pub fn kept(&self, relative: &str, now: DirectoryFingerprint) -> Option<&Folder> {
         let folder = &self.all[*self.by_path.get(relative)?];
-        (folder.seal == Some(now)).then_some(folder)
+        (folder.fingerprint == Some(now)).then_some(folder)
     }
 
     /// The directories in a directory.
@@ -151,18 +151,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_is_of_each_name_with_its_own_file() {
+    fn a_fingerprint_is_of_each_name_with_its_own_file() {
         let file = |inode, size| Identity {
             inode,
             size,
             ..Identity::default()
         };
-        let seal = |names: &[(&str, Kind, Identity)]| {
+        let fingerprint = |names: &[(&str, Kind, Identity)]| {
             DirectoryFingerprint::of_files(names.iter().map(|(n, k, i)| (OsStr::new(*n), *k, i)))
         };
         let (a, b) = (("a", Kind::File, file(1, 9)), ("b", Kind::File, file(2, 9)));
-        let sealed = seal(&[a, b]);
-        assert_eq!(sealed, seal(&[b, a]), "in any order");
+        let expected = fingerprint(&[a, b]);
+        assert_eq!(expected, fingerprint(&[b, a]), "in any order");
         for other in [
             vec![a],
             vec![a, b, b],
@@ -172,11 +172,11 @@ mod tests {
             vec![a, ("c", Kind::File, b.2)],
             vec![a, b, ("d", Kind::Folder, file(3, 1))],
         ] {
-            assert_ne!(sealed, seal(&other), "{other:?}");
+            assert_ne!(expected, fingerprint(&other), "{other:?}");
         }
-        let folder = |size| seal(&[("d", Kind::Folder, file(3, size))]);
+        let folder = |size| fingerprint(&[("d", Kind::Folder, file(3, size))]);
         assert_eq!(folder(1), folder(2), "what is in a directory has its own");
-        let other = seal(&[("d", Kind::Folder, file(4, 1))]);
+        let other = fingerprint(&[("d", Kind::Folder, file(4, 1))]);
         assert_ne!(folder(1), other, "another directory, or a link to one");
     }
 

@@ -56,6 +56,7 @@ pub use scope::{Facts, Scope, TimeRange, ValueFilter};
 pub use search::search;
 pub use search::{Answer, Hit, Order, SearchSource, Words, search_any};
 pub use sessions::{SessionQuery, search_sessions, sessions_with_demanded};
+pub use tantivy::version_string as tantivy_version;
 pub use write::{Adder, AdderReport, WordsWriter};
 
 #[cfg(test)]

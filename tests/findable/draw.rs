@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use sessionary::model::Expr;
 
-use super::oracle::{Meant, Oracle};
+use super::oracle::{Condition, Oracle};
 use super::rules;
 
 /// A query as typed and as meant.
@@ -15,7 +15,7 @@ pub struct Query<M = Expr> {
 }
 
 /// A query drawn from the corpus, every third one with filters in it.
-pub fn any_query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Meant> {
+pub fn any_query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Condition> {
     let text = |random: &mut ChaCha8Rng| {
         let drawn = query(oracle, random);
         Query {
@@ -25,25 +25,26 @@ pub fn any_query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Meant> {
                 }
                 _ => drawn.typed,
             },
-            meant: Meant::Text(drawn.meant),
+            meant: Condition::Text(drawn.meant),
         }
     };
     if random.random_range(0..3) > 0 {
         let drawn = query(oracle, random);
         return Query {
             typed: drawn.typed,
-            meant: Meant::Text(drawn.meant),
+            meant: Condition::Text(drawn.meant),
         };
     }
     let (one, two) = (text(random), text(random));
     let (this, that) = (filter(oracle, random), filter(oracle, random));
-    let both =
-        |a: &Query<Meant>, b: &Query<Meant>| Meant::All(vec![a.meant.clone(), b.meant.clone()]);
-    let either = |a: Meant, b: Meant| Meant::Any(vec![a, b]);
+    let both = |a: &Query<Condition>, b: &Query<Condition>| {
+        Condition::All(vec![a.meant.clone(), b.meant.clone()])
+    };
+    let either = |a: Condition, b: Condition| Condition::Any(vec![a, b]);
     let (typed, meant) = match random.random_range(0..7) {
         0 => (
             format!("({} OR {}) {}", this.typed, that.typed, one.typed),
-            Meant::All(vec![either(this.meant, that.meant), one.meant]),
+            Condition::All(vec![either(this.meant, that.meant), one.meant]),
         ),
         1 => (
             format!(
@@ -54,17 +55,17 @@ pub fn any_query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Meant> {
         ),
         2 => (
             format!("{} OR {} OR {}", one.typed, this.typed, two.typed),
-            Meant::Any(vec![one.meant, this.meant, two.meant]),
+            Condition::Any(vec![one.meant, this.meant, two.meant]),
         ),
         3 => (
             format!("-({} {}) {}", this.typed, one.typed, two.typed),
-            Meant::All(vec![Meant::Not(Box::new(both(&this, &one))), two.meant]),
+            Condition::All(vec![Condition::Not(Box::new(both(&this, &one))), two.meant]),
         ),
         4 => (
             format!("{} NOT ({} OR {})", two.typed, this.typed, one.typed),
-            Meant::All(vec![
+            Condition::All(vec![
                 two.meant,
-                Meant::Not(Box::new(either(this.meant, one.meant))),
+                Condition::Not(Box::new(either(this.meant, one.meant))),
             ]),
         ),
         5 => (
@@ -77,28 +78,28 @@ pub fn any_query(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Meant> {
 }
 
 /// A filter that some entries pass, and others do not.
-fn filter(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Meant> {
+fn filter(oracle: &Oracle, random: &mut ChaCha8Rng) -> Query<Condition> {
     loop {
         let passage = oracle.passages.choose(random).unwrap();
         let (typed, meant) = match random.random_range(0..3) {
             0 => (
                 format!("agent:{}", passage.agent),
-                Meant::Agent(passage.agent),
+                Condition::Agent(passage.agent),
             ),
             1 => match &passage.role {
-                Some(role) => (format!("role:{role}"), Meant::Role(role.clone())),
+                Some(role) => (format!("role:{role}"), Condition::Role(role.clone())),
                 None => continue,
             },
             _ if passage.kind.is_empty() => continue,
             _ => (
                 format!("kind:\"{}\"", passage.kind),
-                Meant::Kind(passage.kind.clone()),
+                Condition::Kind(passage.kind.clone()),
             ),
         };
         return match random.random_ratio(1, 3) {
             true => Query {
                 typed: format!("-{typed}"),
-                meant: Meant::Not(Box::new(meant)),
+                meant: Condition::Not(Box::new(meant)),
             },
             false => Query { typed, meant },
         };

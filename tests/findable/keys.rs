@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use sessionary::{Freshness, Index, Indexer};
 
-use super::oracle::{Meant, Oracle};
+use super::oracle::{Condition, Oracle};
 use super::{Place, copy_fixtures, copy_real, rules};
 use sessionary::model::Expr;
 
@@ -178,7 +178,7 @@ fn keys_are_found_as_words_of_text_only() {
         let Some(query) = typed(key) else { continue };
         assert_eq!(
             place.search(&index, &query),
-            oracle.search(&Meant::Text(Expr::Phrase(key.clone()))),
+            oracle.search(&Condition::Text(Expr::Phrase(key.clone()))),
             "{key}"
         );
     }

@@ -14,14 +14,14 @@ pub type Address = (PathBuf, String, Class);
 
 /// What a query asks for: text, filters, and both together.
 #[derive(Debug, Clone)]
-pub enum Meant {
+pub enum Condition {
     Text(Expr),
     Agent(&'static str),
     Role(String),
     Kind(String),
-    All(Vec<Meant>),
-    Any(Vec<Meant>),
-    Not(Box<Meant>),
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    Not(Box<Condition>),
 }
 
 /// One passage of the corpus.
@@ -92,8 +92,8 @@ impl Oracle {
     }
 
     /// The passages that match.
-    pub fn search(&self, meant: &Meant) -> BTreeSet<Address> {
-        let holds = meant.asked();
+    pub fn search(&self, condition: &Condition) -> BTreeSet<Address> {
+        let holds = condition.test();
         self.passages
             .iter()
             .filter(|passage| holds(passage))
@@ -102,37 +102,37 @@ impl Oracle {
     }
 }
 
-impl Meant {
+impl Condition {
     /// Its test, with all texts read once.
-    fn asked(&self) -> Box<dyn Fn(&Passage) -> bool> {
-        let all = |members: &[Meant]| members.iter().map(Meant::asked).collect::<Vec<_>>();
+    fn test(&self) -> Box<dyn Fn(&Passage) -> bool> {
+        let all = |members: &[Condition]| members.iter().map(Condition::test).collect::<Vec<_>>();
         match self {
-            Meant::Text(expr) => {
-                let asked = Asked::new(expr);
-                Box::new(move |passage| asked.holds(passage))
+            Condition::Text(expr) => {
+                let expr = CompiledExpr::new(expr);
+                Box::new(move |passage| expr.holds(passage))
             }
-            Meant::Agent(agent) => {
+            Condition::Agent(agent) => {
                 let agent = *agent;
                 Box::new(move |passage| passage.agent == agent)
             }
-            Meant::Role(role) => {
+            Condition::Role(role) => {
                 let role = Some(role.clone());
                 Box::new(move |passage| passage.role == role)
             }
-            Meant::Kind(kind) => {
+            Condition::Kind(kind) => {
                 let kind = kind.clone();
                 Box::new(move |passage| passage.kind == kind)
             }
-            Meant::All(members) => {
+            Condition::All(members) => {
                 let members = all(members);
                 Box::new(move |passage| members.iter().all(|member| member(passage)))
             }
-            Meant::Any(members) => {
+            Condition::Any(members) => {
                 let members = all(members);
                 Box::new(move |passage| members.iter().any(|member| member(passage)))
             }
-            Meant::Not(inner) => {
-                let inner = inner.asked();
+            Condition::Not(inner) => {
+                let inner = inner.test();
                 Box::new(move |passage| !inner(passage))
             }
         }
@@ -140,7 +140,7 @@ impl Meant {
 }
 
 /// An expression with its texts read once.
-enum Asked {
+enum CompiledExpr {
     Text {
         reading: rules::Reading,
         prefix: bool,
@@ -152,60 +152,62 @@ enum Asked {
     /// A part of the text.
     Substring(Expr),
     Regex(regex::Regex),
-    All(Vec<Asked>),
-    Any(Vec<Asked>),
-    Not(Box<Asked>),
+    All(Vec<CompiledExpr>),
+    Any(Vec<CompiledExpr>),
+    Not(Box<CompiledExpr>),
 }
 
-impl Asked {
-    fn new(expr: &Expr) -> Asked {
+impl CompiledExpr {
+    fn new(expr: &Expr) -> CompiledExpr {
         match expr {
-            Expr::Word(text) | Expr::Phrase(text) => Asked::Text {
+            Expr::Word(text) | Expr::Phrase(text) => CompiledExpr::Text {
                 reading: rules::read(text),
                 prefix: false,
             },
-            Expr::Prefix(text) => Asked::Text {
+            Expr::Prefix(text) => CompiledExpr::Text {
                 reading: rules::read(text),
                 prefix: true,
             },
             Expr::Near(text) => match rules::single(text) {
-                Some(word) => Asked::Near(word),
-                None => Asked::new(&Expr::Word(text.clone())),
+                Some(word) => CompiledExpr::Near(word),
+                None => CompiledExpr::new(&Expr::Word(text.clone())),
             },
             Expr::Longer(text) => match rules::single(text).or(rules::read(text).whole) {
-                Some(word) => Asked::Longer(word),
-                None => Asked::Any(Vec::new()),
+                Some(word) => CompiledExpr::Longer(word),
+                None => CompiledExpr::Any(Vec::new()),
             },
-            Expr::Substring(_) => Asked::Substring(expr.clone()),
+            Expr::Substring(_) => CompiledExpr::Substring(expr.clone()),
             Expr::Regex(pattern) => {
                 let mut regex = regex::RegexBuilder::new(pattern);
-                Asked::Regex(regex.multi_line(true).build().unwrap())
+                CompiledExpr::Regex(regex.multi_line(true).build().unwrap())
             }
-            Expr::And(members) => Asked::All(members.iter().map(Asked::new).collect()),
-            Expr::Or(members) => Asked::Any(members.iter().map(Asked::new).collect()),
-            Expr::Not(inner) => Asked::Not(Box::new(Asked::new(inner))),
+            Expr::And(members) => {
+                CompiledExpr::All(members.iter().map(CompiledExpr::new).collect())
+            }
+            Expr::Or(members) => CompiledExpr::Any(members.iter().map(CompiledExpr::new).collect()),
+            Expr::Not(inner) => CompiledExpr::Not(Box::new(CompiledExpr::new(inner))),
         }
     }
 
     fn holds(&self, passage: &Passage) -> bool {
         match self {
-            Asked::Text { reading, prefix } => said(reading, *prefix, passage),
-            Asked::Near(word) => passage
+            CompiledExpr::Text { reading, prefix } => said(reading, *prefix, passage),
+            CompiledExpr::Near(word) => passage
                 .tokens
                 .keys()
                 .any(|token| rules::edits(word, token) <= 1),
-            Asked::Longer(word) => passage
+            CompiledExpr::Longer(word) => passage
                 .tokens
                 .keys()
                 .any(|token| token.starts_with(word.as_str())),
-            Asked::Regex(regex) => passage.pieces.iter().any(|piece| regex.is_match(piece)),
-            Asked::Substring(expr) => passage
+            CompiledExpr::Regex(regex) => passage.pieces.iter().any(|piece| regex.is_match(piece)),
+            CompiledExpr::Substring(expr) => passage
                 .pieces
                 .iter()
                 .any(|piece| rules::in_text(expr, piece)),
-            Asked::All(members) => members.iter().all(|member| member.holds(passage)),
-            Asked::Any(members) => members.iter().any(|member| member.holds(passage)),
-            Asked::Not(inner) => !inner.holds(passage),
+            CompiledExpr::All(members) => members.iter().all(|member| member.holds(passage)),
+            CompiledExpr::Any(members) => members.iter().any(|member| member.holds(passage)),
+            CompiledExpr::Not(inner) => !inner.holds(passage),
         }
     }
 }

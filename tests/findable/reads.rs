@@ -111,7 +111,7 @@ fn a_search_reads_the_lines_it_shows() {
 }
 
 /// What a tool printed.
-fn printed(id: &str, text: &str) -> String {
+fn printed_line(id: &str, text: &str) -> String {
     let line = json!({"type": "message", "id": id, "parentId": null, "timestamp": "2026-01-05T09:00:01.000Z",
         "message": {"role": "toolResult", "toolCallId": "c", "toolName": "bash",
             "content": [{"type": "text", "text": text}]}});
@@ -124,7 +124,7 @@ fn session(texts: impl Iterator<Item = String>) -> (Sandbox, u64) {
     let mut content =
         String::from("{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"cwd\":\"/w\"}\n");
     for (number, text) in texts.enumerate() {
-        content.push_str(&printed(&format!("e{number}"), &text));
+        content.push_str(&printed_line(&format!("e{number}"), &text));
     }
     sandbox.write(".pi/agent/sessions/--w--/1.jsonl", &content);
     sandbox.settle();

@@ -119,29 +119,35 @@ fn compare(place: &Place, index: &Index, state: &str, seed: u64, rounds: usize) 
     );
 }
 
-fn indexed(place: &Place) {
+fn sync_all(place: &Place) {
     let mut indexer = Indexer::open(&place.config()).unwrap();
     let report = indexer.sync(&mut |_| {}).unwrap();
     assert_eq!(report.outstanding, 0);
 }
 
-fn checked(place: &Place) -> Index {
+fn open_index(place: &Place) -> Index {
     Index::open(&place.config(), Freshness::Check).unwrap()
 }
 
 #[test]
 fn nothing_indexed() {
     let place = small_corpus();
-    compare(&place, &checked(&place), "nothing indexed", 1, rounds(150));
+    compare(
+        &place,
+        &open_index(&place),
+        "nothing indexed",
+        1,
+        rounds(150),
+    );
 }
 
 #[test]
 fn everything_indexed() {
     let place = small_corpus();
-    indexed(&place);
+    sync_all(&place);
     compare(
         &place,
-        &checked(&place),
+        &open_index(&place),
         "everything indexed",
         2,
         rounds(500),
@@ -153,7 +159,7 @@ fn what_a_terminal_showed_is_found_indexed_or_not() {
     let place = Place::new();
     place.write("hard/hard.jsonl", HARD);
     let look = |state: &str| {
-        let index = checked(&place);
+        let index = open_index(&place);
         for query in [
             "error[E0499]",
             "warning",
@@ -191,7 +197,7 @@ fn what_a_terminal_showed_is_found_indexed_or_not() {
         assert!(!snippet("E0499").contains("[0m"));
     };
     look("nothing indexed");
-    indexed(&place);
+    sync_all(&place);
     look("everything indexed");
 }
 
@@ -208,13 +214,13 @@ fn some_files_indexed() {
             moved.push((to, path));
         }
     }
-    indexed(&place);
+    sync_all(&place);
     for (from, to) in moved {
         fs::rename(from, to).unwrap();
     }
     compare(
         &place,
-        &checked(&place),
+        &open_index(&place),
         "some files indexed",
         3,
         rounds(150),
@@ -275,14 +281,14 @@ fn some_words_indexed() {
 #[test]
 fn mid_append() {
     let place = small_corpus();
-    indexed(&place);
+    sync_all(&place);
     for (number, (format, path)) in place.files().into_iter().enumerate() {
         let content = fs::read(&path).unwrap();
         if format != "pi" || !content.ends_with(b"\n") {
             continue;
         }
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-        let line = corpus::appended(number as u32, "Halfway naïve 途中 half_way");
+        let line = corpus::appended_line(number as u32, "Halfway naïve 途中 half_way");
         let torn = "{\"type\":\"message\",\"id\":\"torn\",\"message\":{\"role\":\"user\",\"content\":\"torn off";
         match number % 4 {
             0 => file.write_all(line.as_bytes()).unwrap(),
@@ -291,7 +297,7 @@ fn mid_append() {
             _ => {}
         }
     }
-    let index = checked(&place);
+    let index = open_index(&place);
     compare(&place, &index, "mid-append", 5, rounds(250));
     let found = place.search(&index, "\"appended later\" halfway");
     assert!(found.len() > 20, "{}", found.len());

@@ -18,7 +18,7 @@ pub enum Json {
 }
 
 /// What came of it.
-pub enum Parsed {
+pub enum Outcome {
     Value(Json),
     Refused,
     /// Nested deeper than this reference reads.
@@ -27,7 +27,7 @@ pub enum Parsed {
 
 const DEEPEST: usize = 100;
 
-pub fn parse(bytes: &[u8]) -> Parsed {
+pub fn parse(bytes: &[u8]) -> Outcome {
     let text = String::from_utf8_lossy(bytes);
     let mut reader = Reader {
         rest: text.chars().peekable(),
@@ -37,9 +37,9 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     let value = reader.value();
     reader.space();
     match (reader.deep, value) {
-        (true, _) => Parsed::Deep,
-        (false, Some(value)) if reader.rest.peek().is_none() => Parsed::Value(value),
-        _ => Parsed::Refused,
+        (true, _) => Outcome::Deep,
+        (false, Some(value)) if reader.rest.peek().is_none() => Outcome::Value(value),
+        _ => Outcome::Refused,
     }
 }
 

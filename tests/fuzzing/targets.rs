@@ -60,9 +60,9 @@ fn readable(passages: &[Passage]) {
 /// gives.
 pub fn json(bytes: &[u8]) {
     let expected = match reference::parse(bytes) {
-        reference::Parsed::Deep => return,
-        reference::Parsed::Refused => None,
-        reference::Parsed::Value(value) => Some(value),
+        reference::Outcome::Deep => return,
+        reference::Outcome::Refused => None,
+        reference::Outcome::Value(value) => Some(value),
     };
     let clean = normalise(bytes);
     assert_eq!(

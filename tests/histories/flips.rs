@@ -1,5 +1,5 @@
 //! Are words with flipped bytes noticed when they are touched? Then the answer is complete all the
-//! same, the next sync says why it builds them anew, and what nobody touched `verify` reports.
+//! same, the next sync says why it rebuilds them, and what nobody touched `verify` reports.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,17 +29,17 @@ const QUERIES: [&str; 6] = [
 ];
 
 /// An index of many segments, and what it answers.
-struct Whole {
+struct WholeIndex {
     place: tempfile::TempDir,
     config: Config,
 }
 
-impl Whole {
-    fn new(rng: &mut ChaCha8Rng) -> Whole {
+impl WholeIndex {
+    fn new(rng: &mut ChaCha8Rng) -> WholeIndex {
         let place = tempfile::tempdir().unwrap();
         let pi = place.path().join("pi");
         let config = Config::new(place.path().join("index"), vec![root("pi", "pi", &pi)]);
-        let whole = Whole { place, config };
+        let whole = WholeIndex { place, config };
         for number in 0..SEGMENTS {
             whole.write(rng, number);
             let report = whole.sync(&whole.config);
@@ -142,7 +142,7 @@ fn flipped_bytes_in_the_words_are_noticed_on_touch() {
     let seed = super::variable("SESSIONARY_SEED").unwrap_or(5);
     let trials = super::variable("SESSIONARY_FLIPS").unwrap_or(12) as usize;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let whole = Whole::new(&mut rng);
+    let whole = WholeIndex::new(&mut rng);
     let right: Vec<Vec<String>> = QUERIES
         .iter()
         .map(|query| addresses(&search(&whole.config, query, false)))
@@ -260,7 +260,7 @@ fn flip_all_over(config: &Config, file: &Path, places: usize, mut ask: impl FnMu
 #[test]
 fn a_flipped_bit_in_the_columns_gives_no_other_entry() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
-    let whole = Whole::new(&mut rng);
+    let whole = WholeIndex::new(&mut rng);
     let config = &whole.config;
     let queries = ["walrus", "src role:user since:2020-01-01"];
     let right = queries.map(|query| addresses(&search(config, query, false)));
@@ -282,7 +282,7 @@ fn a_flipped_bit_in_the_columns_gives_no_other_entry() {
 #[test]
 fn what_is_shown_says_what_was_asked_for_whatever_the_index_says() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
-    let whole = Whole::new(&mut rng);
+    let whole = WholeIndex::new(&mut rng);
     let config = &whole.config;
     let queries = ["walrus", "kind:message -walrus"];
     let right = queries.map(|query| addresses(&search(config, query, false)));

@@ -12,11 +12,11 @@ use sessionary::{Config, Freshness, Index, Indexer};
 use super::dump::{clean, dump, fresh, root, same};
 
 /// A folder a session: `session.json` says what it is, `messages/*.json` are its messages.
-struct Mine;
+struct FolderFormat;
 
-static MINE: Mine = Mine;
+static FOLDER_FORMAT: FolderFormat = FolderFormat;
 
-impl Format for Mine {
+impl Format for FolderFormat {
     fn name(&self) -> &'static str {
         "mine"
     }
@@ -137,7 +137,7 @@ fn a_fourth_format_needs_the_public_api_alone() {
         place.path().join("index"),
         vec![root("mine", "mine", &base)],
     )
-    .with_format(&MINE);
+    .with_format(&FOLDER_FORMAT);
 
     let mut checks = 0;
     let mut check = |words: &[(&str, u64)], sessions: usize| {

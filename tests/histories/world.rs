@@ -131,7 +131,7 @@ impl World {
                 _ => old.len(),
             };
             let mut file = OpenOptions::new().write(true).open(&path).unwrap();
-            file.write_all(&changed(rng, &old[..before])).unwrap();
+            file.write_all(&mutate(rng, &old[..before])).unwrap();
             let bytes = self.some_lines(rng, kind);
             append(&path, &bytes);
             return format!("changed in place and grown: {}", path.display());
@@ -245,7 +245,7 @@ impl World {
                 // The same size, and the old times put back.
                 let times = fs::metadata(&path).unwrap();
                 let mut file = OpenOptions::new().write(true).open(&path).unwrap();
-                file.write_all(&changed(rng, &old)).unwrap();
+                file.write_all(&mutate(rng, &old)).unwrap();
                 file.set_times(FileTimes::new().set_modified(times.modified().unwrap()))
                     .unwrap();
                 "same size, mtime restored"
@@ -383,7 +383,7 @@ impl World {
 }
 
 /// Some bytes of these are others.
-fn changed(rng: &mut ChaCha8Rng, old: &[u8]) -> Vec<u8> {
+fn mutate(rng: &mut ChaCha8Rng, old: &[u8]) -> Vec<u8> {
     let mut bytes = old.to_vec();
     for _ in 0..rng.random_range(1..4) {
         if let Some(at) = (!bytes.is_empty()).then(|| rng.random_range(0..bytes.len())) {

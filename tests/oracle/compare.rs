@@ -260,7 +260,7 @@ pub struct Tree {
 }
 
 /// A tree in the form that both sides can be brought into.
-pub struct Plain {
+pub struct CommonTree {
     leaf: Option<String>,
     branch: Vec<String>,
     /// Id, depth and label, parents before children, in the order shown.
@@ -270,9 +270,9 @@ pub struct Plain {
 impl Tree {
     /// `None` where the agent cannot open the file, would loop for ever, or has entries without an
     /// id.
-    pub fn comparable(&self) -> Option<Plain> {
+    pub fn comparable(&self) -> Option<CommonTree> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        Some(Plain {
+        Some(CommonTree {
             leaf: text(&self.leaf),
             branch: self
                 .branch
@@ -291,7 +291,7 @@ impl Tree {
 
     /// Our `tree --json`. Entries without an id are named by their line, which becomes their place
     /// as in the agent's answer.
-    pub fn from_answer(answer: &Value) -> Plain {
+    pub fn from_answer(answer: &Value) -> CommonTree {
         let rows = answer["entries"]
             .as_array()
             .map(Vec::as_slice)
@@ -317,7 +317,7 @@ impl Tree {
             .map(|row| (row["depth"].as_u64().unwrap_or_default(), name(row)))
             .collect();
         branch.sort();
-        Plain {
+        CommonTree {
             leaf: rows.iter().find(|row| row["is_leaf"] == true).map(name),
             branch: branch.into_iter().map(|(_, id)| id).collect(),
             nodes: rows
@@ -335,7 +335,7 @@ impl Tree {
 }
 
 /// The first thing in which two trees differ.
-pub fn trees(agent: &Plain, ours: &Plain) -> Option<String> {
+pub fn trees(agent: &CommonTree, ours: &CommonTree) -> Option<String> {
     if agent.nodes.len() != ours.nodes.len() {
         return Some(format!(
             "agent has {} entries, ours {}",

@@ -15,7 +15,7 @@ use sessionary::session::agentuse::{
 use sessionary::session::{Error, Json, RandomIds};
 use sessionary::{Config, Freshness, Index, RootSpec};
 
-use super::Ticking;
+use super::TickingClock;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/agentuse")
@@ -127,7 +127,7 @@ fn new(name: &str) -> SessionDocument {
 fn what_is_written_is_read_back_and_listed() {
     let place = tempfile::tempdir().expect("a folder");
     let project = project_folder(place.path(), "/home/ada/mono");
-    let ticking = Arc::new(Ticking(AtomicI64::new(1_767_603_600_000)));
+    let ticking = Arc::new(TickingClock(AtomicI64::new(1_767_603_600_000)));
     let clock = || ticking.clone();
     let writer = SessionWriter::create(&project, new("Triage Bot"), clock(), Arc::new(RandomIds));
     let writer = writer.expect("begun");

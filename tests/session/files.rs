@@ -158,24 +158,24 @@ fn many_writers_lose_nothing() {
 }
 
 #[test]
-fn a_file_that_another_program_wrote_anew_is_read_anew() {
+fn a_file_that_another_program_wrote_again_is_read_again() {
     let place = Place::new();
     let path = place.file(format!("{HEADER}\n{}\n", line("a", None)));
     let mut session = place.open(&path);
     // With our place in it.
-    let anew = format!("{HEADER}\n{}\n{}\n", line("z", None), line("a", Some("z")));
-    fs::write(&path, &anew).expect("written");
+    let rewritten = format!("{HEADER}\n{}\n{}\n", line("z", None), line("a", Some("z")));
+    fs::write(&path, &rewritten).expect("written");
     session.append_message(user("b")).expect("appended");
     assert_eq!(session.branch().len(), 3);
-    assert!(read(&path).starts_with(&anew));
+    assert!(read(&path).starts_with(&rewritten));
     // Without it.
-    let anew = format!("{HEADER}\n{}\n", line("other", None));
-    fs::write(&path, &anew).expect("written");
+    let rewritten = format!("{HEADER}\n{}\n", line("other", None));
+    fs::write(&path, &rewritten).expect("written");
     let error = session
         .append_message(user("c"))
         .expect_err("no place to stand");
     assert!(matches!(error, Error::Replaced { .. }), "{error}");
-    assert_eq!(read(&path), anew);
+    assert_eq!(read(&path), rewritten);
     assert_eq!(session.branch().len(), 3, "nothing is forgotten");
     // And when it is gone it does not come back without its beginning, as pi's would.
     fs::remove_file(&path).expect("removed");

@@ -200,7 +200,7 @@ pub fn files(root: &Path) -> Vec<(String, String)> {
     found
 }
 
-fn named(ids: &[String], target: i64) -> String {
+fn name_of(ids: &[String], target: i64) -> String {
     match usize::try_from(target) {
         Ok(at) if !ids.is_empty() => ids[at % ids.len()].clone(),
         _ => "nothing!".to_owned(),
@@ -377,7 +377,7 @@ impl Operation {
             } => current
                 .append_compaction(CompactionEntry {
                     summary: summary.clone(),
-                    first_kept_entry_id: first.map(|first| named(ids, first)),
+                    first_kept_entry_id: first.map(|first| name_of(ids, first)),
                     tokens_before: *tokens,
                     details: details.as_deref().map(json),
                     from_hook: *hook,
@@ -413,7 +413,7 @@ impl Operation {
             }
             Self::Name { name } => current.append_session_info(name).map(Some),
             Self::Label { target, label } => current
-                .append_label_change(&named(ids, *target), label.as_deref())
+                .append_label_change(&name_of(ids, *target), label.as_deref())
                 .map(Some),
             Self::Usage { note } => {
                 let mut usage = UsageEntry {
@@ -429,9 +429,12 @@ impl Operation {
                 current.append_usage(&usage).map(Some)
             }
             Self::ContextEdit { target, content } => current
-                .append_context_edit(&named(ids, *target), content.as_deref().map(json).as_ref())
+                .append_context_edit(
+                    &name_of(ids, *target),
+                    content.as_deref().map(json).as_ref(),
+                )
                 .map(Some),
-            Self::Branch { target } => current.set_leaf(&named(ids, *target)).map(|()| None),
+            Self::Branch { target } => current.set_leaf(&name_of(ids, *target)).map(|()| None),
             Self::ResetLeaf => {
                 current.reset_leaf();
                 Ok(None)
@@ -442,7 +445,7 @@ impl Operation {
                 details,
             } => current
                 .branch_with_summary(
-                    target.map(|target| named(ids, target)).as_deref(),
+                    target.map(|target| name_of(ids, target)).as_deref(),
                     BranchSummaryEntry {
                         summary: summary.clone(),
                         details: details.as_deref().map(json),
@@ -451,7 +454,7 @@ impl Operation {
                 )
                 .map(Some),
             Self::Branched { target } => current
-                .create_branched_session(&named(ids, *target))
+                .create_branched_session(&name_of(ids, *target))
                 .map(|_| None),
             Self::Fork { cwd } => {
                 let path = current.session_file().map(Path::to_path_buf);

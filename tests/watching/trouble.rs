@@ -1,4 +1,4 @@
-//! What happens beside a watcher: an index made anew, another configuration, a place that cannot be
+//! What happens beside a watcher: an index rebuilt, another configuration, a place that cannot be
 //! written, links.
 
 #[cfg(unix)]
@@ -25,7 +25,7 @@ const ENTRIES: &str = "SELECT coalesce(max(entries), 0) FROM sessions";
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_index_that_is_made_anew_is_not_vouched_for() {
+fn an_index_that_is_rebuilt_is_not_vouched_for() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
     for number in 0..1100 {
@@ -62,12 +62,12 @@ fn an_index_that_is_made_anew_is_not_vouched_for() {
 
 #[test]
 #[cfg(unix)]
-fn a_catalogue_that_is_damaged_under_a_watcher_is_made_anew() {
+fn a_catalogue_that_is_damaged_under_a_watcher_is_rebuilt() {
     let place = tempfile::tempdir().unwrap();
     let config = config(place.path());
     let path = place.path().join("pi/--w--/one.jsonl");
     write(&path, &session(1, "walrus"));
-    // What is damaged again so soon is made anew no sooner than that.
+    // What is damaged again so soon is rebuilt no sooner than that.
     let full_scan = Duration::from_secs(3);
     let watcher = Watcher::start_with(
         &config,
@@ -327,15 +327,15 @@ fn a_link_to_a_folder_above_makes_no_ghosts() {
         assert_eq!(number(&config, "SELECT count(*) FROM sources"), 1, "{what}");
     };
     grow("beside the link");
-    let strays = "SELECT count(*) FROM _strays";
-    until("the link is told", || number(&config, strays) == 1);
+    let foreign_files = "SELECT count(*) FROM _strays";
+    until("the link is told", || number(&config, foreign_files) == 1);
     grow("with the link");
     let mut indexer = Indexer::open(&config).unwrap();
     let ghost = place.path().join("pi/a/up/p/one.jsonl");
     assert_eq!(indexer.sync_files(&[ghost]).unwrap().files_seen, 0);
     drop(indexer);
     remove_file(place.path().join("pi/a/up")).unwrap();
-    until("it is gone", || number(&config, strays) == 0);
+    until("it is gone", || number(&config, foreign_files) == 0);
     grow("without the link");
     // Where its folder was, another one is.
     rename(place.path().join("pi"), place.path().join("away")).unwrap();

@@ -30,7 +30,7 @@ pub enum Error {
     /// The file is no longer there.
     #[error("{} is gone; nothing was written", path.display())]
     Gone { path: PathBuf },
-    /// Another program wrote the file anew, and the place where this session stood is not in it.
+    /// Another program rewrote the file, and the place where this session stood is not in it.
     #[error("{} was rewritten by another program; open it again", path.display())]
     Replaced { path: PathBuf },
     /// A file of an old version was rewritten, but what an agent appended in that very moment could

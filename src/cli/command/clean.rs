@@ -46,7 +46,7 @@ struct Cleaned<'a> {
 }
 
 pub fn run(args: &Clean, global: &Global, screen: &Screen) -> Result<Outcome, Failure> {
-    // A configuration file that cannot be read says nothing of where the index is: that is told.
+    // A configuration file that cannot be read says nothing of where the index is: that is said.
     let index_dir = places::settings(global)?.index.value;
     let mut found = traces(&index_dir)?;
     if args.config

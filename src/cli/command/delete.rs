@@ -120,7 +120,7 @@ pub fn run(args: &Delete, config: &Config, screen: &Screen) -> Result<Outcome, F
         true => None,
         false => move_to_trash(&doomed, config, screen),
     };
-    // Also after a failure: what is gone already is told.
+    // Also after a failure: what is gone already is printed.
     doomed.truncate(failed.as_ref().map_or(usize::MAX, |(at, _)| *at));
     if screen.json {
         screen.json(&Answer {

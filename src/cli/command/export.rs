@@ -258,15 +258,15 @@ fn written(
 /// Writes a file beside its place, readable by its owner alone, and moves it there when it is
 /// whole.
 fn to_file(path: &Path, force: bool, spool: Spool) -> Result<(), Failure> {
-    let told = || path.display().to_string();
+    let place = || path.display().to_string();
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(told)?;
-    spool.copy_to(file.as_file_mut()).with_context(told)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(place)?;
+    spool.copy_to(file.as_file_mut()).with_context(place)?;
     match force {
         true => file.persist(path).map(drop),
         false => file.persist_noclobber(path).map(drop),
     }
     .map_err(|refusal| refusal.error)
-    .with_context(told)?;
+    .with_context(place)?;
     Ok(())
 }

@@ -32,9 +32,9 @@ pub fn run(args: &Man, screen: &Screen) -> Result<Outcome, Failure> {
     // Names the subcommands `sessionary-list` and gives them the options of every command.
     cli.build();
     if let Some(folder) = &args.to {
-        let told = |error| Failure::from(anyhow::anyhow!("{}: {error}", folder.display()));
-        fs::create_dir_all(folder).map_err(told)?;
-        clap_mangen::generate_to(cli, folder).map_err(told)?;
+        let with_folder = |error| Failure::from(anyhow::anyhow!("{}: {error}", folder.display()));
+        fs::create_dir_all(folder).map_err(with_folder)?;
+        clap_mangen::generate_to(cli, folder).map_err(with_folder)?;
         screen.say(&format!("Pages written to {}.", screen.path(folder)));
         return Ok(Outcome::Found);
     }

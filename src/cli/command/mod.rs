@@ -55,7 +55,7 @@ const LAST: &str = "last";
 /// Where files that could not be read are named.
 const UNREAD: &str = "`sessionary sql 'SELECT * FROM problems'` lists them";
 
-/// Runs what was typed: once more where the catalogue turned out to be damaged, or was made anew by
+/// Runs what was typed: once more where the catalogue turned out to be damaged, or was rebuilt by
 /// another process. No verb changes a session before the index has answered all that the verb asks
 /// of it.
 pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
@@ -67,7 +67,7 @@ pub fn run(cli: Cli, screen: &Screen) -> Result<Outcome, Failure> {
                 && !spool::has_begun()
                 && !matches!(command, Some(Command::Watch(_))) =>
         {
-            // Opened again it is built anew, or is another one.
+            // Opened again it is rebuilt, or is another one.
             open(&config(&global, screen)?, screen)?;
             verb(&global, command.as_ref(), screen)
         }
@@ -142,7 +142,7 @@ fn answerable(index: Index) -> Result<Index, Failure> {
 /// Why there is no index and none can be made. While another process makes it, there will be one.
 fn no_index(index: &Index) -> Option<Failure> {
     let obstacle = index.obstacle().filter(|_| !index.is_made())?;
-    (!matches!(obstacle, Error::Busy { .. })).then(|| Failure::told(obstacle))
+    (!matches!(obstacle, Error::Busy { .. })).then(|| Failure::from_kept(obstacle))
 }
 
 /// Says what was noticed on the way.
@@ -248,8 +248,8 @@ fn say_ended(screen: &Screen, index: &Index, streamed: &StreamOutcome) {
     let changed = &streamed.changed_files;
     say_changed(screen, changed);
     // Those that changed are named; there may be more.
-    let is_told = !changed.is_empty() && index.is_complete();
-    say_pending(screen, index, streamed.complete || is_told, None);
+    let is_said = !changed.is_empty() && index.is_complete();
+    say_pending(screen, index, streamed.complete || is_said, None);
 }
 
 /// Says how much may lie behind links, unless opening has just said it.

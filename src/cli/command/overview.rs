@@ -7,6 +7,7 @@ use sessionary::model::{RootStatus, SCHEMA_VERSION, SessionRow, Status};
 
 use crate::background::afterwards;
 use crate::command::list::OptionalColumns;
+use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::Screen;
 use crate::output::style::Tone;
@@ -93,7 +94,8 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
     }
     if missing > 0 {
         out.push_str(&format!(
-            ", {missing} not there (`sessionary status --roots` names them)"
+            ", {missing} not there (`{} status --roots` names them)",
+            demo::program()
         ));
     }
     out.push('\n');
@@ -114,18 +116,15 @@ fn printed(status: &Status, newest: &[SessionRow], complete: bool, screen: &Scre
 /// What may be typed next.
 fn to_try(screen: &Screen) -> String {
     let mut out = String::new();
-    for (command, what) in [
-        ("sessionary list --all", "every session, newest first"),
+    for (verb, what) in [
+        ("list --all", "every session, newest first"),
+        ("search WORDS", "everything that was said, run and printed"),
         (
-            "sessionary search WORDS",
-            "everything that was said, run and printed",
-        ),
-        (
-            "sessionary show last",
+            "show last",
             "read back the newest session of this directory",
         ),
     ] {
-        let padded = format!("{command:<25}");
+        let padded = format!("{} {verb:<14}", demo::program());
         out.push_str(&format!(
             "  {}{what}\n",
             screen.style.paint(Tone::Name, &padded)

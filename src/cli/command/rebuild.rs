@@ -1,4 +1,4 @@
-//! What if the index is doubted? Make it anew.
+//! What if the index is doubted? Rebuild it.
 
 use clap::Args;
 use sessionary::Config;

@@ -85,8 +85,8 @@ pub fn run(args: &RootsArgs, config: &Config, screen: &Screen) -> Result<Outcome
 fn forget(args: &Forget, config: &Config, screen: &Screen) -> Result<Vec<StoredRoot>, Failure> {
     let mut progress = Progress::new();
     let mut indexer = super::writer(config, !args.no_wait, &mut progress)?;
-    let mut tell = |event: sessionary::Event| progress.event(event);
-    indexer.sync(&mut tell)?;
+    let mut report = |event: sessionary::Event| progress.event(event);
+    indexer.sync(&mut report)?;
     let known = indexer.stored_roots()?;
     let paths: Vec<PathBuf> = args
         .paths

@@ -9,6 +9,7 @@ use sessionary::syntax::{self, Now};
 use sessionary::{Config, Freshness, Index};
 
 use crate::background::afterwards;
+use crate::demo;
 use crate::failure::{Failure, Outcome};
 use crate::output::progress::Progress;
 use crate::output::text::{columns, fit, plain_line};
@@ -120,8 +121,8 @@ pub fn run(args: &Search, config: &Config, screen: &Screen) -> Result<Outcome, F
     super::say_changed(screen, changed);
     // Those that changed are named; there may be more.
     let more = answer.pending_files.saturating_sub(changed.len() as u64);
-    let is_told = !changed.is_empty() && more == 0 && index.is_complete();
-    super::say_pending(screen, &index, is_read || is_told, Some(more));
+    let is_said = !changed.is_empty() && more == 0 && index.is_complete();
+    super::say_pending(screen, &index, is_read || is_said, Some(more));
     super::say_links(screen, &index);
     if let Some(damage) = &answer.words_damage {
         screen.say(&format!(
@@ -285,11 +286,13 @@ fn onward(answer: &SearchAnswer, screen: &Screen) -> Option<String> {
         true => format!("-- {}", quote::posix(name)),
         false => quote::posix(name),
     };
-    let show = format!("sessionary show {}", word(&group.hits.first()?.address));
-    if group.session.resume.is_none() {
+    let program = demo::program();
+    let show = format!("{program} show {}", word(&group.hits.first()?.address));
+    // No agent knows a session of the demo.
+    if group.session.resume.is_none() || demo::runs() {
         return Some(format!("Next: {show}"));
     }
-    let resume = format!("sessionary resume {}", word(&group.session.id));
+    let resume = format!("{program} resume {}", word(&group.session.id));
     let line = format!("Next: {show} · {resume}");
     Some(
         match screen.width.is_some_and(|width| columns(&line) > width) {

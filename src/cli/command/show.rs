@@ -72,12 +72,12 @@ pub fn run(args: &Show, config: &Config, screen: &Screen) -> Result<Outcome, Fai
         let (mut out, mut shown, mut head) = (Stream::default(), 0, None);
         let streamed = index.show_each(&session, &scope, &mut |part| -> Result<(), Failure> {
             match part {
-                ShownPart::Head(told) => {
+                ShownPart::Head(opening) => {
                     match screen.json {
-                        true => out.json(&JsonFrame::entries(told)?.before)?,
-                        false => out.text(&super::tree::heading(&told.session, screen))?,
+                        true => out.json(&JsonFrame::entries(opening)?.before)?,
+                        false => out.text(&super::tree::heading(&opening.session, screen))?,
                     }
-                    head = Some(told.clone());
+                    head = Some(opening.clone());
                 }
                 ShownPart::Entry(entry) if screen.json => {
                     out.json(if shown > 0 { "," } else { "" })?;

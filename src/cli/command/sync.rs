@@ -49,10 +49,10 @@ pub fn run(args: &Sync, config: &Config, screen: &Screen) -> Result<Outcome, Fai
     let mut progress = Progress::new();
     let wait = !(args.no_wait || args.background);
     let mut indexer = super::writer(config, wait, &mut progress)?;
-    let mut tell = |event| progress.event(event);
+    let mut report = |event| progress.event(event);
     let report = match args.purge {
-        true => indexer.purge(&mut tell)?,
-        false => indexer.sync(&mut tell)?,
+        true => indexer.purge(&mut report)?,
+        false => indexer.sync(&mut report)?,
     };
     drop(progress);
     let outcome = print(&report, screen)?;

@@ -77,12 +77,12 @@ pub fn run(args: &TreeArgs, config: &Config, screen: &Screen) -> Result<Outcome,
         let (mut before, mut shown, mut head) = (Vec::new(), 0, None);
         let streamed = index.tree_each(&session, scope, &mut |part| -> Result<(), Failure> {
             match part {
-                TreePart::Head(told) => {
+                TreePart::Head(opening) => {
                     match screen.json {
-                        true => out.json(&JsonFrame::entries(told)?.before)?,
-                        false => out.text(&above(told, screen))?,
+                        true => out.json(&JsonFrame::entries(opening)?.before)?,
+                        false => out.text(&above(opening, screen))?,
                     }
-                    head = Some(told.clone());
+                    head = Some(opening.clone());
                 }
                 TreePart::Parents(_) if screen.json => {}
                 TreePart::Parents(parents) => before = prefixes(parents, signs),

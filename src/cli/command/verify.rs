@@ -28,7 +28,7 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     let mut progress = Progress::new();
     // What agents have written since the last sync is no difference: it is taken in first, as every
     // command does. Files that are as they were are not read for that, so nothing else is mended
-    // before it is told.
+    // before it is printed.
     let index = Index::open_with(config, Freshness::Check, &mut |event| progress.event(event))?;
     let index = super::answerable(index)?;
     let verification = index.verify(&mut |event| progress.event(event))?;
@@ -38,15 +38,15 @@ pub fn run(config: &Config, screen: &Screen) -> Result<Outcome, Failure> {
     } else {
         screen.print(&printed(&verification, screen))?;
     }
-    // What was mended before it is told as well; what could not be read stands in the answer.
+    // What was mended before it is printed as well; what could not be read stands in the answer.
     let notes = index.report().map_or(&[][..], |report| &report.notes);
-    let is_told = |note: &String| {
+    let is_printed = |note: &String| {
         verification
             .unread
             .iter()
             .any(|u| note.ends_with(&u.reason))
     };
-    for note in notes.iter().filter(|note| !is_told(note)) {
+    for note in notes.iter().filter(|note| !is_printed(note)) {
         screen.say(&plain_line(note));
     }
     // What could not be taken in first is no fault of the stores.

@@ -255,7 +255,7 @@ fn line(change: &Change, screen: &Screen) -> Result<String, Failure> {
     Ok(plain_line(&line))
 }
 
-/// Everything else is talk; `known` are the notes that were made since the last look at everything,
+/// Everything else is talk; `known` are the notes that were made since the last full scan,
 /// or at it.
 fn say(watched: &WatchEvent<'_>, known: &mut BTreeSet<String>, screen: &Screen, talk: &Printer) {
     match watched {

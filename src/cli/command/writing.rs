@@ -54,7 +54,7 @@ struct Answer<'a> {
     path: &'a Path,
     /// The new entry, where there is one.
     entry: Option<&'a str>,
-    /// Whether the whole file is (or would be) written anew, because its version is old.
+    /// Whether the whole file is (or would be) rewritten, because its version is old.
     rewritten: bool,
     /// The lines that are (or would be) added.
     lines: Vec<Box<RawValue>>,
@@ -203,7 +203,7 @@ pub fn directory(named: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 /// Brings the index, where there is one, up to the files that were just written. Where another
-/// process is at it, that one or the next look sees them.
+/// process is at it, that one or the next scan sees them.
 pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
     let brought = sessionary::Indexer::open_existing(config).and_then(|indexer| match indexer {
         Some(mut indexer) => indexer.sync_files(files).map(|_| ()),
@@ -211,7 +211,7 @@ pub fn catalogued(files: &[PathBuf], config: &Config, screen: &Screen) {
     });
     match brought {
         Ok(()) | Err(sessionary::Error::Busy { .. }) => {}
-        // The session is written: what is wrong with the index is told, but is no failure of this
+        // The session is written: what is wrong with the index is said, but is no failure of this
         // command.
         Err(error) => screen.say(&format!("The index does not have it yet: {error}")),
     }

@@ -237,5 +237,5 @@ impl<W: Write> Write for SafeJson<W> {
 
 /// One line on stderr. When nobody listens there, there is nobody to tell.
 pub fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", demo::with_commands(line));
 }

@@ -206,12 +206,12 @@ mod tests {
         assert!(!printed.lock().unwrap().contains("GAP"));
         assert_eq!(printed.lock().unwrap().len(), lines * 100);
 
-        let (failed, told) = channel();
+        let (failed, received) = channel();
         let print = |_: &str| Err(io::ErrorKind::BrokenPipe.into());
         let printer =
             Printer::patient(LONG, "GAP", print, move || failed.send(()).unwrap()).unwrap();
         printer.line("lost");
-        told.recv().unwrap();
+        received.recv().unwrap();
         let error = printer.end().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }

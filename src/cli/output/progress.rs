@@ -71,7 +71,7 @@ impl Progress {
             return;
         }
         if self.bar.as_ref().is_none_or(|bar| bar.length() != Some(of)) {
-            // Another stage, or it was waited before: rate and remaining time begin anew.
+            // Another stage, or it was waited before: rate and remaining time begin again.
             self.clear();
         }
         let bar = self.bar.get_or_insert_with(|| begun(done, of));

@@ -47,7 +47,7 @@ pub fn who(entry: &ShownEntry) -> String {
     plain_line(entry.role.as_deref().unwrap_or(&entry.kind))
 }
 
-/// What a tool was given or gave: its name, where that is told first, and the rest.
+/// What a tool was given or gave: its name, where that is printed first, and the rest.
 pub fn call(pieces: &[String]) -> (Option<String>, String) {
     let (name, rest) = match pieces {
         [name, rest @ ..] if !rest.is_empty() && is_name(name) => (Some(plain_line(name)), rest),

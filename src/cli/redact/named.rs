@@ -228,7 +228,7 @@ pub fn secret(text: &str, stem: Range<usize>, end: usize) -> Option<Range<usize>
 /// What programs say by such a name: of a test that has passed, and a shell of its folder.
 fn is_no_password(name: &str, value: &str, place: ValueContext) -> bool {
     match name {
-        "PASS" => place == ValueContext::Told,
+        "PASS" => place == ValueContext::AfterColon,
         "pwd" | "PWD" => value.starts_with(['/', '~']),
         _ => false,
     }
@@ -367,7 +367,7 @@ impl NamedValue<'_> {
         let indexed = self.takes(b"]");
         // `<password>…`, `<string name="password">…`
         if (closed || before.ends_with(b"<")) && self.takes(b">") {
-            return Some((self.at, ValueContext::Told));
+            return Some((self.at, ValueContext::AfterColon));
         }
         // `.password("…")`
         if !closed && self.takes(b"(") {
@@ -380,11 +380,11 @@ impl NamedValue<'_> {
         let _ = self.takes(b"**");
         let from = self.at;
         if self.blanks(1) > 0 && self.takes(b"|") && self.blanks(3) > 0 {
-            return Some((self.at, ValueContext::Told));
+            return Some((self.at, ValueContext::AfterColon));
         }
         self.at = from;
         let blanks = self.blanks(3);
-        let told = self.rest().first() == Some(&b':');
+        let has_colon = self.rest().first() == Some(&b':');
         let separators: [&[u8]; 7] = [b":=", b"=>", b"=", b":", b"value=", b"Value=", b"is "];
         let separator = separators
             .iter()
@@ -394,11 +394,11 @@ impl NamedValue<'_> {
             return None;
         }
         let place = match separator {
-            Some(6) => (!closed && blanks == 1).then_some(ValueContext::Told)?,
+            Some(6) => (!closed && blanks == 1).then_some(ValueContext::AfterColon)?,
             Some(_) => {
                 let spaced = self.blanks(3) > 0 || blanks > 0;
-                match (told, spaced) {
-                    (true, _) => ValueContext::Told,
+                match (has_colon, spaced) {
+                    (true, _) => ValueContext::AfterColon,
                     (false, false) if !indexed => ValueContext::Passed,
                     (false, _) => ValueContext::Assigned,
                 }
@@ -456,7 +456,7 @@ impl NamedValue<'_> {
             self.blanks(2);
             let place = self
                 .quote()
-                .map_or(ValueContext::Told, |_| ValueContext::Quoted);
+                .map_or(ValueContext::AfterColon, |_| ValueContext::Quoted);
             return Some((self.at, place));
         }
         self.at = from;

@@ -21,7 +21,7 @@ pub enum ValueContext {
     /// `name value`, where nothing but a blank says that it is one's value.
     Beside,
     /// `name: value`.
-    Told,
+    AfterColon,
     /// `name = value`, where in most languages a name is meant.
     Assigned,
 }
@@ -208,7 +208,7 @@ pub fn is_secret(value: &str, family: Family, place: ValueContext) -> bool {
                     (digits > 0 && letters > 0 || signs || mixed) && !is_composed(value)
                         || digits == bytes.len() && digits > 5
                 }
-                ValueContext::Told => {
+                ValueContext::AfterColon => {
                     letters > 0
                         && (digits > 0 || signs || mixed)
                         && !is_composed(value)

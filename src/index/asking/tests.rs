@@ -151,7 +151,7 @@ const QUESTIONS: [(&str, Question); 7] = [
     }),
 ];
 
-/// Open the index, as readers do that a watcher spares the look at the files.
+/// Open the index, as readers do that a watcher spares the scan.
 fn open(config: &Config) -> Index {
     Index {
         heals: true,

@@ -1,11 +1,10 @@
 //! What does a live watcher vouch for, and how is it asked whether the index equals the files now?
 //!
 //! A watcher holds a lock on `watch/lock` as long as it lives, and says in `watch/state.json` what
-//! it watches. A reader that wants to know creates a *cookie*, a file beside these (see fence in
-//! the glossary). Its notification comes in the same queue as those of session files. So when the
-//! watcher reaches it, everything reported before is in the catalogue, and the watcher removes the
-//! cookie. A heartbeat would only prove that the process is alive; this proves that it is not
-//! behind.
+//! it watches. A reader that wants to know creates a *fence*, a file beside these. Its notification
+//! comes in the same queue as those of session files. So when the watcher reaches it, everything
+//! reported before is in the catalogue, and the watcher removes the fence. A heartbeat would only
+//! prove that the process is alive; this proves that it is not behind.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -24,9 +23,9 @@ use crate::private;
 use crate::source::checkpoint::hash;
 use crate::source::root::RootSpec;
 
-/// What the names of cookies begin with.
-const COOKIE: &str = "ask-";
-/// No reader waits any more for cookies of this age.
+/// What the names of fences begin with.
+const FENCE: &str = "ask-";
+/// No reader waits any more for fences of this age.
 const STALE: Duration = Duration::from_secs(60);
 
 const LOCK: &str = "lock";
@@ -36,12 +35,12 @@ const NEW_STATE: &str = "state.new";
 
 /// Whether a file of this name was made by a watcher or by a reader that asks one.
 pub fn is_ours(name: &str) -> bool {
-    let is_cookie = |rest: &str| {
+    let is_fence = |rest: &str| {
         let number = |part: &str| part.parse::<u64>().is_ok();
         rest.split_once('-')
             .is_some_and(|(process, of)| number(process) && number(of))
     };
-    [LOCK, STATE, NEW_STATE].contains(&name) || name.strip_prefix(COOKIE).is_some_and(is_cookie)
+    [LOCK, STATE, NEW_STATE].contains(&name) || name.strip_prefix(FENCE).is_some_and(is_fence)
 }
 
 /// How often the lock is tried.
@@ -58,7 +57,7 @@ pub struct WatcherState {
     pub since_ms: i64,
     /// Whether all roots are watched; else they are polled.
     pub watches: bool,
-    /// Whether an answered cookie proves that the catalogue equals the files.
+    /// Whether an answered fence proves that the catalogue equals the files.
     pub vouches: bool,
     /// Why not.
     pub why: Option<String>,
@@ -164,15 +163,15 @@ impl WatcherFence {
         })
     }
 
-    /// Where cookies are made.
+    /// Where fences are made.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Whether this is the path of a cookie.
-    pub fn is_cookie(&self, path: &Path) -> bool {
+    /// Whether this is the path of a fence.
+    pub fn is_fence(&self, path: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str());
-        path.parent() == Some(&*self.directory) && name.is_some_and(|name| name.starts_with(COOKIE))
+        path.parent() == Some(&*self.directory) && name.is_some_and(|name| name.starts_with(FENCE))
     }
 
     /// Publish what is watched, if that has changed. `false`: it cannot be written now. Then
@@ -192,13 +191,13 @@ impl WatcherFence {
         said.is_ok()
     }
 
-    /// Answer a cookie: everything that was reported before it is in the catalogue.
-    pub fn answer(&self, cookie: &Path) {
+    /// Answer a fence: everything that was reported before it is in the catalogue.
+    pub fn answer(&self, fence: &Path) {
         // If it is gone already, its reader has stopped waiting.
-        let _ = fs::remove_file(cookie);
+        let _ = fs::remove_file(fence);
     }
 
-    /// After a full scan that began at this time, remove the cookies of readers that were killed
+    /// After a full scan that began at this time, remove the fences of readers that were killed
     /// while they waited. If a reader still waits for one, the answer is true all the same.
     pub fn sweep(&self, began: SystemTime) {
         let Ok(names) = fs::read_dir(&self.directory) else {
@@ -207,7 +206,7 @@ impl WatcherFence {
         for name in names.flatten() {
             let made = name.metadata().and_then(|metadata| metadata.modified());
             let age = made.map(|made| began.duration_since(made));
-            if self.is_cookie(&name.path()) && matches!(age, Ok(Ok(age)) if age > STALE) {
+            if self.is_fence(&name.path()) && matches!(age, Ok(Ok(age)) if age > STALE) {
                 self.answer(&name.path());
             }
         }
@@ -253,21 +252,21 @@ impl ReaderFence {
     pub fn ask(&self, patience: Duration) -> Option<Duration> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{COOKIE}{}-{number}", process::id());
-        let cookie = self.directory.join(name);
+        let name = format!("{FENCE}{}-{number}", process::id());
+        let fence = self.directory.join(name);
         let started = Instant::now();
         private::options()
             .create_new(true)
             .write(true)
-            .open(&cookie)
+            .open(&fence)
             .ok()?;
         loop {
             let waited = started.elapsed();
-            if !cookie.exists() {
+            if !fence.exists() {
                 return Some(waited);
             }
             if waited >= patience {
-                let _ = fs::remove_file(&cookie);
+                let _ = fs::remove_file(&fence);
                 return None;
             }
             // An answer takes some tenths of a millisecond; what takes longer is asked for less
@@ -296,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_cookies_of_long_ago_are_swept() {
+    fn only_fences_of_long_ago_are_swept() {
         let place = tempfile::tempdir().unwrap();
         let config = Config::new(place.path().join("index"), Vec::new());
         let presence = WatcherFence::new(&config).unwrap();

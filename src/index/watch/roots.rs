@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Watch;
 use crate::source::discover::relative;
 use crate::source::events::WatchedTree;
-use crate::source::filesystem::untold;
+use crate::source::filesystem::remote_file_system;
 use crate::source::identity::Identity;
 use crate::source::links::Links;
 use crate::source::root::RootSpec;
@@ -73,31 +73,31 @@ impl Watch<'_> {
     /// Whether a root was replaced by another directory. Checked are the roots with notifications,
     /// or all of them when a reader asks.
     pub(super) fn roots_are_others(&self) -> bool {
-        let asked = !self.cookies.is_empty();
+        let asked = !self.fences.is_empty();
         let mut roots = self.roots.iter().enumerate();
         roots.any(|(at, root)| (asked || self.hints.contains_key(&at)) && root.is_other())
     }
 
     /// Something may have changed at this path.
-    pub(super) fn hint(&mut self, told: &Path) {
-        for path in self.names(told) {
+    pub(super) fn hint(&mut self, reported: &Path) {
+        for path in self.names(reported) {
             for at in 0..self.roots.len() {
                 let root = &self.roots[at];
                 match path.strip_prefix(&root.path) {
                     Ok(below) if below.as_os_str().is_empty() => {
-                        self.look_at_all("a root came or went");
+                        self.scan_all("a root came or went");
                     }
                     Ok(below) => {
                         // A path that is not UTF-8 becomes a hint for the directory that contains
                         // it.
                         let text = below.ancestors().find_map(relative).unwrap_or_default();
                         self.hints.entry(at).or_default().insert(text);
-                        if path == told {
-                            self.watch_if_directory(at, told);
+                        if path == reported {
+                            self.watch_if_directory(at, reported);
                         }
                     }
                     Err(_) if root.is_awaited() && root.path.starts_with(&path) => {
-                        self.look_at_all("a root came");
+                        self.scan_all("a root came");
                     }
                     Err(_) => {}
                 }
@@ -162,7 +162,7 @@ impl Watch<'_> {
         let (path, flat) = (self.roots[at].path.clone(), self.roots[at].flat);
         let links = self.links(at);
         loop {
-            if let Some(remote) = untold(&path) {
+            if let Some(remote) = remote_file_system(&path) {
                 return self.poll(format!("{} is on {remote}", path.display()));
             }
             // Asked before it is watched: another one in its place is noticed later.
@@ -231,7 +231,7 @@ impl Watch<'_> {
         let is_link = own.as_ref().is_ok_and(fs::Metadata::is_symlink);
         let root = &mut self.roots[at];
         if is_link || root.met.links.remove(path).is_some() {
-            return self.look_now("a link came or went");
+            return self.scan_now("a link came or went");
         }
         let is_directory = own.is_ok_and(|own| own.is_dir());
         if root.flat || self.polls.is_some() || !is_directory {
@@ -239,8 +239,8 @@ impl Watch<'_> {
         }
         let links = self.links(at);
         match self.events.watch_tree(path, false, &links) {
-            Ok(met) if !met.links.is_empty() => self.look_now("links came"),
-            Ok(met) => self.roots[at].met.untold += met.untold,
+            Ok(met) if !met.links.is_empty() => self.scan_now("links came"),
+            Ok(met) => self.roots[at].met.unreported += met.unreported,
             Err(refusal) => self.poll(refusal.0),
         }
     }
@@ -248,8 +248,8 @@ impl Watch<'_> {
     /// Publish what is watched, and whether that is everything. `false`: it cannot be written now.
     pub(super) fn say(&mut self) -> bool {
         let shares = |root: &WatchedRoot| self.roots.iter().any(|other| root.shares(other));
-        let untold = |root: &WatchedRoot| root.met.untold + u64::from(shares(root));
-        let untold: u64 = self.roots.iter().map(untold).sum();
+        let unreported = |root: &WatchedRoot| root.met.unreported + u64::from(shares(root));
+        let unreported: u64 = self.roots.iter().map(unreported).sum();
         let why = match &self.polls {
             Some(why) => Some(why.clone()),
             None if !cfg!(target_os = "linux") => {
@@ -257,7 +257,7 @@ impl Watch<'_> {
             }
             None if self.full.is_some() => Some("not everything has been scanned yet".to_owned()),
             None if self.unreadable > 0 => Some("some files could not be read".to_owned()),
-            None if untold > 0 => Some(
+            None if unreported > 0 => Some(
                 "there are links, or directories that cannot be read, below the roots".to_owned(),
             ),
             None => None,

@@ -51,28 +51,28 @@ impl Watch<'_> {
                 None => "it is time again",
                 Some(_) => "polling",
             };
-            self.look_at_all(why);
+            self.scan_all(why);
         }
         if self.roots_are_others() {
-            self.look_at_all("another directory stands in a root's place");
+            self.scan_all("another directory stands in a root's place");
         }
         // There are no notifications of what a mount hides or shows.
         if self.mounts.changed() {
-            self.look_at_all("a file system was mounted or unmounted");
+            self.scan_all("a file system was mounted or unmounted");
         }
         // A waiting reader must not get an answer about another index than the one that was synced.
-        if !self.cookies.is_empty() && self.index_is_other()? {
-            self.look_at_all("the index was made anew");
+        if !self.fences.is_empty() && self.index_is_other()? {
+            self.scan_all("the index was made anew");
         }
         if self.full.is_none() && self.indexer.condemned().is_some() {
-            self.look_now(DAMAGED);
+            self.scan_now(DAMAGED);
         }
         let is_full = self.full.is_some() && Instant::now() >= self.not_before;
         if self.refused && !is_full {
             // Hints that could not be followed lead to a full scan later.
             self.hints.clear();
         }
-        let asked = !self.cookies.is_empty() && !self.doubted.is_empty();
+        let asked = !self.fences.is_empty() && !self.doubted.is_empty();
         let waits = (!self.hints.is_empty() || asked) && !self.refused;
         if is_full {
             self.check_executable()?;
@@ -81,8 +81,8 @@ impl Watch<'_> {
             self.with_lock(Self::sync)?;
         }
         if self.say() && self.hints.is_empty() && self.full.is_none() {
-            for cookie in self.cookies.drain(..) {
-                self.presence.answer(&cookie);
+            for fence in self.fences.drain(..) {
+                self.presence.answer(&fence);
             }
         }
         let now = Instant::now();
@@ -133,12 +133,12 @@ impl Watch<'_> {
             std::thread::sleep((started.elapsed() / 4).clamp(shortest, longest));
         };
         self.indexer.give_way()?;
-        let told = match done {
+        let reported = match done {
             Ok(Done::Ended(ended)) => return Err(TurnEnd::Ended(ended)),
-            Ok(done) => self.tell(&done).and_then(|()| self.tell_changes()),
+            Ok(done) => self.report(&done).and_then(|()| self.report_changes()),
             Err(error) => Err(error),
         };
-        match told {
+        match reported {
             Ok(()) => {}
             // A check rebuilds it.
             Err(error) if error.is_damage() => {
@@ -152,14 +152,14 @@ impl Watch<'_> {
             }
             Err(error) if error.fault() == Some(StoreFault::Words) => {
                 if !std::mem::replace(&mut self.words_refused, true) {
-                    (self.told)(WatchEvent::Delayed(&error));
+                    (self.on_event)(WatchEvent::Delayed(&error));
                 }
                 let now = Instant::now();
                 self.words = Some((now + WORDS_AGAIN, now));
             }
             Err(error) if passes(&error) => {
                 if !std::mem::replace(&mut self.refused, true) {
-                    (self.told)(WatchEvent::Delayed(&error));
+                    (self.on_event)(WatchEvent::Delayed(&error));
                 }
                 self.again("what could not be written", AGAIN);
             }
@@ -168,9 +168,9 @@ impl Watch<'_> {
         Ok(())
     }
 
-    fn tell(&mut self, done: &Done) -> Result<(), Error> {
+    fn report(&mut self, done: &Done) -> Result<(), Error> {
         self.refused = false;
-        (self.told)(match done {
+        (self.on_event)(match done {
             Done::Checked(why, report) => WatchEvent::Checked(why, report),
             Done::Synced(report) => WatchEvent::Synced(report),
             Done::Indexed(report) => {
@@ -189,7 +189,7 @@ impl Watch<'_> {
         if !catalogue.has_our_schema()? {
             return Ok(Some(WatchEnd::OtherVersion));
         }
-        // Its own first look takes its rules in.
+        // Its own first scan takes its rules in.
         let is_other = self.looked_at.is_some() && catalogue.excluded_by()? != config.left_out_by();
         Ok(is_other.then_some(WatchEnd::Reconfigured))
     }
@@ -210,7 +210,7 @@ impl Watch<'_> {
     }
 
     fn again(&mut self, why: &str, after: Duration) {
-        self.look_at_all(why);
+        self.scan_all(why);
         self.not_before = Instant::now() + after;
         // What could not be indexed now stays in the backlog.
         let since = self.words.map_or(self.not_before, |(_, since)| since);
@@ -232,7 +232,7 @@ impl Watch<'_> {
         self.looked_at = looked_at;
         // Roots that new sessions led to are watched from now on, and scanned once more.
         let found_roots = self.indexer.config.roots.len() > self.roots.len();
-        let took = looked_for(&report);
+        let took = scan_time(&report);
         let now = Instant::now();
         self.hints.clear();
         self.racy.clear();
@@ -250,7 +250,7 @@ impl Watch<'_> {
             };
         let why = self.full.take().unwrap_or_default();
         if found_roots {
-            self.look_now("roots were found");
+            self.scan_now("roots were found");
         }
         if report.files_changed > 0 {
             self.owe_words();
@@ -265,7 +265,7 @@ impl Watch<'_> {
         let mut report = Report::default();
         // A reader that asks wants to be certain, so files that may have changed within a tick of
         // the clock are read again.
-        let prove = !self.cookies.is_empty();
+        let prove = !self.fences.is_empty();
         if prove {
             for (at, path) in std::mem::take(&mut self.doubted) {
                 self.hints.entry(at).or_default().insert(path);
@@ -292,7 +292,7 @@ impl Watch<'_> {
         self.doubted.extend(left.doubted.into_iter().map(place));
         self.unreadable += report.files_unreadable;
         if !left.whole.is_empty() {
-            self.look_at_all("what changed does not tell all");
+            self.scan_all("what changed does not tell all");
         }
         self.indexer.sweep_excluded()?;
         self.indexer.wipe(&mut report)?;
@@ -343,7 +343,7 @@ impl Watch<'_> {
                 .add_project_roots(&self.indexer.catalogue)?;
             self.cwds = cwds;
             if !found.is_empty() {
-                self.look_now("roots were found");
+                self.scan_now("roots were found");
             }
         }
         Ok(Done::Indexed(report))
@@ -370,20 +370,20 @@ impl Watch<'_> {
     }
 
     /// Report the sessions that changed since the last report.
-    fn tell_changes(&mut self) -> Result<(), Error> {
+    fn report_changes(&mut self) -> Result<(), Error> {
         loop {
             let (changes, missed) = self.feed.advance(&self.indexer.catalogue)?;
             if changes.is_empty() && !missed {
                 return Ok(());
             }
-            (self.told)(WatchEvent::Changed(&changes, missed));
+            (self.on_event)(WatchEvent::Changed(&changes, missed));
         }
     }
 }
 
-/// What a look costs, without the reading of what was new: the next one must not wait for as long
+/// What a scan costs, without the reading of what was new: the next one must not wait for as long
 /// as a first index took.
-fn looked_for(report: &Report) -> Duration {
+fn scan_time(report: &Report) -> Duration {
     Duration::try_from_secs_f64(report.ms.discover / 1000.0).unwrap_or_default()
 }
 
@@ -403,7 +403,7 @@ mod tests {
     use std::path::Path;
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{BREATH, MOST_PUT_OFF, SLICE, looked_for};
+    use super::{BREATH, MOST_PUT_OFF, SLICE, scan_time};
     use crate::config::Config;
     use crate::index::watch::{Watch, WatcherFence};
     use crate::index::{Freshness, Index, Indexer, SearchScope, WatchOptions};
@@ -413,12 +413,12 @@ mod tests {
     use crate::words::WordsLock;
 
     #[test]
-    fn what_was_new_does_not_put_off_the_next_look() {
+    fn what_was_new_does_not_put_off_the_next_scan() {
         let mut report = Report::default();
         report.ms.discover = 20.0;
         report.ms.catalogue = 600_000.0;
         report.ms.words = 6_000_000.0;
-        assert_eq!(looked_for(&report), Duration::from_millis(20));
+        assert_eq!(scan_time(&report), Duration::from_millis(20));
     }
 
     #[test]
@@ -451,13 +451,13 @@ mod tests {
             why: "the test".into(),
         };
         let config = Config::new(place.path().join("index"), vec![spec]);
-        let (options, mut told) = (
+        let (options, mut on_event) = (
             WatchOptions::default(),
             |_: crate::index::WatchEvent<'_>| {},
         );
         let presence = WatcherFence::new(&config).unwrap();
         let indexer = Indexer::open(&config).unwrap();
-        let mut watch = Watch::new(indexer, &options, presence, &mut told)
+        let mut watch = Watch::new(indexer, &options, presence, &mut on_event)
             .unwrap_or_else(|error| panic!("{error}"));
         test(&mut watch, &path);
     }
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_puts_off_the_next_by_a_part_of_the_time() {
+    fn a_scan_puts_off_the_next_by_a_part_of_the_time() {
         watching(|watch, _| {
             let before = Instant::now();
             assert!(watch.turn().is_ok());
@@ -487,12 +487,12 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_found_damaged_is_looked_at_at_once() {
+    fn what_somebody_found_damaged_is_scanned_at_once() {
         watching(|watch, _| {
             assert!(watch.turn().is_ok());
             assert!(watch.full.is_none());
             watch.indexer.catalogue.condemn("it is damaged");
-            // Though a look at all had to wait.
+            // Though a full scan had to wait.
             watch.not_before = Instant::now() + Duration::from_secs(60);
             assert!(watch.turn().is_ok());
             assert!(watch.full.is_none() && watch.indexer.condemned().is_none());
@@ -513,7 +513,7 @@ mod tests {
         }
     }
 
-    /// One more line is written, told of, and catalogued.
+    /// One more line is written, reported and catalogued.
     fn said(watch: &mut Watch<'_>, path: &Path) {
         let mut file = fs::File::options().append(true).open(path).unwrap();
         writeln!(file, "{LINE}").unwrap();
@@ -572,14 +572,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_anew_while_the_lock_is_given_up_is_looked_at_again() {
+    fn what_is_rebuilt_while_the_lock_is_given_up_is_scanned_again() {
         watching(|watch, path| {
             assert!(watch.turn().is_ok());
             segments(watch, path, 1);
             watch.indexer.catalogue.owe_wipe().unwrap();
             let mut file = fs::File::options().append(true).open(path).unwrap();
             writeln!(file, "{LINE}").unwrap();
-            watch.look_now("the test");
+            watch.scan_now("the test");
             let config = watch.indexer.config.clone();
             let entries = || {
                 let index = Index::open(&config, Freshness::AsCommitted).unwrap();
@@ -606,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_that_somebody_forgets_is_looked_at_again() {
+    fn a_root_that_somebody_forgets_is_scanned_again() {
         watching(|watch, _| {
             assert!(watch.turn().is_ok() && !watch.index_is_other().unwrap());
             let mut config = watch.indexer.config.clone();
@@ -640,7 +640,7 @@ mod tests {
     #[test]
     fn memory_for_much_work_is_given_back() {
         watching(|watch, path| {
-            // The look at everything.
+            // The full scan.
             assert!(watch.turn().is_ok());
             assert!(watch.indexer.catalogue.keeps_few_pages());
             // A hint.

@@ -46,7 +46,7 @@ pub(super) struct Entry {
     pub length: u64,
     pub hash: u64,
     /// Its flags, and whether it says why it ended.
-    pub told: (i64, bool),
+    pub stored: (i64, bool),
 }
 
 /// Asked whether anybody still wants what is read.
@@ -147,7 +147,7 @@ impl<'a, 'l, E: FnMut(usize) -> Option<Vec<Entry>>> BacklogReader<'a, 'l, E> {
             part.count(entry.owed, entry.length);
             let record = record(entry)?;
             if part.wants(entry.owed, record, json) {
-                for passage in passages(range.format, &range.path, record, entry.told) {
+                for passage in passages(range.format, &range.path, record, entry.stored) {
                     part.read(entry.owed, passage.class, &passage.pieces);
                 }
             }

@@ -90,7 +90,7 @@ impl LeafPath {
         if !is_next {
             return ControlFlow::Continue(());
         }
-        if self.is_told() {
+        if self.is_settled() {
             return ControlFlow::Break(());
         }
         if matches!(self.compacted, CompactionState::No)
@@ -134,7 +134,7 @@ impl LeafPath {
     /// Whether all stand on the branch: nothing that is met further up changes that. An entry
     /// beside the branch may still turn out to be on it, if a parent stands after its child in the
     /// file. So for such an entry the way goes on up to the root.
-    fn is_told(&mut self) -> bool {
+    fn is_settled(&mut self) -> bool {
         self.asked.peek().is_none() && self.pending.is_empty() && !self.abandoned
     }
 

@@ -36,11 +36,11 @@ impl EntryFilter<'_> {
     }
 }
 
-/// What passages of the entries that a sieve leaves must say.
+/// What passages of the entries that an entry filter leaves must say.
 #[derive(Clone, Copy)]
 pub(super) struct PassageQuery<'q> {
     pub expr: Option<&'q Expr>,
-    pub sieve: &'q EntryFilter<'q>,
+    pub entry_filter: &'q EntryFilter<'q>,
 }
 
 /// A search, ready to be run over everything.
@@ -132,7 +132,7 @@ impl CompiledSearch<'_> {
 
 impl<'a> Search<'a> {
     /// What these filters leave, in the scope's directory and in all.
-    pub(super) fn sieve(&self, filters: &'a Filters) -> Result<EntryFilter<'a>, Error> {
+    pub(super) fn entry_filter(&self, filters: &'a Filters) -> Result<EntryFilter<'a>, Error> {
         let left = |cwd| FilteredEntries::new(self.snapshot, filters, cwd);
         let cwd = self.scope.cwd.as_deref();
         Ok(EntryFilter {
@@ -233,7 +233,7 @@ impl<'a> Search<'a> {
         let owed = scan_owed(self.catalogue, formats, done, scan, &scope, *progress);
         drop(progress);
         let (mut parts, mut failed) = owed?;
-        if alternative.question.sieve.filters.asks_for_prompts() {
+        if alternative.question.entry_filter.filters.asks_for_prompts() {
             let prompts = Scope {
                 kinds: ValueFilter::default(),
                 ..scope
@@ -267,14 +267,14 @@ struct CompiledAlternative<'q> {
 
 impl<'q> CompiledAlternative<'q> {
     fn new(question: &PassageQuery<'q>) -> CompiledAlternative<'q> {
-        let sieve = question.sieve;
+        let entry_filter = question.entry_filter;
         CompiledAlternative {
             question: *question,
             scan: Scan::new(question.expr),
-            here: Box::new(|key| sieve.left.holds(key)),
-            everywhere: Box::new(|key| sieve.holds_widely(key)),
-            either: Box::new(|key| sieve.left.holds(key) || sieve.holds_widely(key)),
-            sessions: Box::new(|session| sieve.may_hold(session)),
+            here: Box::new(|key| entry_filter.left.holds(key)),
+            everywhere: Box::new(|key| entry_filter.holds_widely(key)),
+            either: Box::new(|key| entry_filter.left.holds(key) || entry_filter.holds_widely(key)),
+            sessions: Box::new(|session| entry_filter.may_hold(session)),
         }
     }
 
@@ -285,7 +285,7 @@ impl<'q> CompiledAlternative<'q> {
 
     /// `common` with this alternative's filters, for the directory that is asked for.
     fn scope<'s>(&'s self, common: Scope<'s>) -> Scope<'s> {
-        let EntryFilter { filters, left, .. } = self.question.sieve;
+        let EntryFilter { filters, left, .. } = self.question.entry_filter;
         Scope {
             allow: (!left.is_all()).then_some(&*self.here),
             kinds: pick(&filters.kind),
@@ -304,13 +304,13 @@ impl<'q> CompiledAlternative<'q> {
     /// What is scanned for an overlay. Where other directories are counted as well, their entries
     /// are part of it.
     fn overlay_scope<'s>(&'s self, common: Scope<'s>) -> Scope<'s> {
-        let sieve = self.question.sieve;
-        let allow = match sieve.wide {
+        let entry_filter = self.question.entry_filter;
+        let allow = match entry_filter.wide {
             Some(_) => &*self.either,
             None => &*self.here,
         };
         Scope {
-            allow: (!sieve.left.is_all()).then_some(allow),
+            allow: (!entry_filter.left.is_all()).then_some(allow),
             sessions: Some(&*self.sessions),
             ..self.scope(common)
         }

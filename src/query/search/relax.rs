@@ -201,7 +201,12 @@ impl Search<'_> {
         questions: &[PassageQuery<'_>],
         answer: &mut SearchAnswer,
     ) -> Result<(), Error> {
-        for (typed, asked) in parts(questions) {
+        let parts = match self.ranks_sessions {
+            // Which of the words are nowhere is known.
+            true => Vec::new(),
+            false => parts(questions),
+        };
+        for (typed, asked) in parts {
             // A part that is the whole query was asked for already.
             let is_all = questions.len() == 1 && questions[0].expr == asked[0].expr;
             if !is_all && self.count(&asked)?.total > 0 {
@@ -219,7 +224,7 @@ impl Search<'_> {
             answer.counts_exact &= some.is_exact;
         }
         let none = Filters::default();
-        if questions.iter().any(|q| *q.sieve.filters != none) {
+        if questions.iter().any(|q| *q.entry_filter.filters != none) {
             let bare = self.count_without_filters(questions)?;
             answer.without_filters = Some(bare.total);
             answer.counts_exact &= bare.is_exact;
@@ -268,7 +273,7 @@ impl Search<'_> {
     fn count_without_filters(&self, questions: &[PassageQuery<'_>]) -> Result<MatchCounts, Error> {
         let none = Filters::default();
         let cwd = self.scope.cwd.as_deref();
-        let sieve = EntryFilter {
+        let entry_filter = EntryFilter {
             filters: &none,
             left: FilteredEntries::new(self.snapshot, &none, cwd)?,
             wide: None,
@@ -276,7 +281,7 @@ impl Search<'_> {
         let bare = questions.iter().filter(|question| question.expr.is_some());
         let bare = bare.map(|question| PassageQuery {
             expr: question.expr,
-            sieve: &sieve,
+            entry_filter: &entry_filter,
         });
         self.count(&bare.collect::<Vec<_>>())
     }

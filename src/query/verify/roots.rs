@@ -1,8 +1,8 @@
-//! Is every file below a root stored as a source, or as a stray with its reason?
+//! Is every file below a root stored as a source, or as a foreign file with its reason?
 //!
-//! Files come and go. Where a directory still has the seal that is stored, the next look passes it
-//! over, so what is stored of its files must be right. Every other directory is read by the next
-//! look, so there the index is only behind.
+//! Files come and go. Where a directory still has the fingerprint that is stored, the next scan
+//! passes it over, so what is stored of its files must be right. Every other directory is read by
+//! the next scan, so there the index is only behind.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -23,11 +23,11 @@ struct StoredRootState {
     known: Vec<StoredSource>,
     /// Of its sessions.
     places: HashSet<String>,
-    strays: BTreeMap<String, ForeignFile>,
+    foreign_files: BTreeMap<String, ForeignFile>,
     /// The directories with the number of files in each.
     folders: BTreeMap<String, u64>,
-    /// Those of them that the next look passes over if they are as they were.
-    seals: HashMap<String, DirectoryFingerprint>,
+    /// Those of them that the next scan passes over if they are as they were.
+    fingerprints: HashMap<String, DirectoryFingerprint>,
     excluded: u64,
     is_as_asked: bool,
 }
@@ -96,22 +96,27 @@ impl<'i> Inspection<'i> {
         let (catalogue, config) = (self.catalogue, &self.stores.config);
         let now_ms = now_ns() / 1_000_000;
         catalogue.at_one_moment(|| {
-            // Where something is excluded, each look reads all directories, so no seal counts.
+            // Where something is excluded, each scan reads all directories, so no fingerprint
+            // counts.
             let kept = match config.rules.exclude().is_empty() {
                 true => catalogue.folders(root, format.revision(), now_ms)?,
                 false => Vec::new(),
             };
-            let seal = |folder: Folder| folder.seal.map(|seal| (folder.relative, seal));
-            let strays = catalogue.strays(root)?.into_iter();
+            let fingerprint = |folder: Folder| {
+                folder
+                    .fingerprint
+                    .map(|fingerprint| (folder.relative, fingerprint))
+            };
+            let foreign_files = catalogue.foreign_files(root)?.into_iter();
             let asked = (spec.format.clone(), spec.label.clone(), spec.flat);
             Ok(StoredRootState {
                 known: catalogue.known_sources(root)?,
                 places: catalogue.places(root)?,
-                strays: strays
-                    .map(|stray| (stray.relative.clone(), stray))
+                foreign_files: foreign_files
+                    .map(|foreign_file| (foreign_file.relative.clone(), foreign_file))
                     .collect(),
                 folders: catalogue.folder_files(root)?,
-                seals: kept.into_iter().filter_map(seal).collect(),
+                fingerprints: kept.into_iter().filter_map(fingerprint).collect(),
                 excluded: catalogue.excluded_files(root)?,
                 is_as_asked: catalogue.root_is(root)? == asked,
             })
@@ -124,21 +129,24 @@ impl<'i> Inspection<'i> {
         for unread in &root.discovery.unreadable {
             self.unread(&root.path(&unread.relative), unread.reason.clone());
         }
-        let mut strays: BTreeMap<&str, &ForeignFile> = root
+        let mut foreign_files: BTreeMap<&str, &ForeignFile> = root
             .stored
-            .strays
+            .foreign_files
             .iter()
-            .map(|(path, stray)| (path.as_str(), stray))
+            .map(|(path, foreign_file)| (path.as_str(), foreign_file))
             .collect();
-        let unread = self.sources(root, &mut strays);
-        self.strays(root, strays);
+        let unread = self.sources(root, &mut foreign_files);
+        self.foreign_files(root, foreign_files);
         let gone = root.gone();
         for relative in &gone {
             self.mismatch(root, relative, "is in the catalogue, but is not there");
         }
         self.folders(root);
-        for stray in unread {
-            self.unread(&root.path(&stray.relative), stray.reason.clone());
+        for foreign_file in unread {
+            self.unread(
+                &root.path(&foreign_file.relative),
+                foreign_file.reason.clone(),
+            );
         }
         gone
     }
@@ -153,11 +161,11 @@ impl<'i> Inspection<'i> {
     }
 
     /// Every file that was found must be a source of its session. New files that could not be read
-    /// are stored as strays: these are taken out of `strays` and returned.
+    /// are stored as foreign files: these are taken out of `foreign_files` and returned.
     fn sources<'r>(
         &mut self,
         root: &RootComparison<'r>,
-        strays: &mut BTreeMap<&'r str, &'r ForeignFile>,
+        foreign_files: &mut BTreeMap<&'r str, &'r ForeignFile>,
     ) -> Vec<&'r ForeignFile> {
         let known = root.stored.known.iter();
         let known: HashSet<&str> = known.map(|known| known.relative.as_str()).collect();
@@ -170,24 +178,29 @@ impl<'i> Inspection<'i> {
                 }
                 continue;
             }
-            match strays.remove(file.relative.as_str()) {
-                Some(stray) => unread.push(stray),
+            match foreign_files.remove(file.relative.as_str()) {
+                Some(foreign_file) => unread.push(foreign_file),
                 None => self.mismatch(root, &file.relative, "is not in the catalogue"),
             }
         }
         unread
     }
 
-    /// The stored strays must be the files that are found to be no sources, with their reasons.
-    fn strays(&mut self, root: &RootComparison<'_>, mut stored: BTreeMap<&str, &ForeignFile>) {
+    /// The stored foreign files must be the files that are found to be no sources, with their
+    /// reasons.
+    fn foreign_files(
+        &mut self,
+        root: &RootComparison<'_>,
+        mut stored: BTreeMap<&str, &ForeignFile>,
+    ) {
         // A path that is in both lists is stored only once.
         let unreadable = root.discovery.unreadable.iter();
         let expected: BTreeMap<&String, &ForeignFile> = unreadable
-            .chain(&root.discovery.strays)
-            .map(|stray| (&stray.relative, stray))
+            .chain(&root.discovery.foreign_files)
+            .map(|foreign_file| (&foreign_file.relative, foreign_file))
             .collect();
-        for (relative, stray) in expected {
-            if stored.remove(relative.as_str()) != Some(stray) {
+        for (relative, foreign_file) in expected {
+            if stored.remove(relative.as_str()) != Some(foreign_file) {
                 let what =
                     "is not listed among the files that are not sources, or for another reason";
                 self.mismatch(root, relative, what);
@@ -235,7 +248,7 @@ struct RootComparison<'r> {
     stored: &'r StoredRootState,
     discovery: &'r Discovery,
     /// Of the directories that were found.
-    seals: HashMap<&'r str, Option<DirectoryFingerprint>>,
+    fingerprints: HashMap<&'r str, Option<DirectoryFingerprint>>,
 }
 
 impl<'r> RootComparison<'r> {
@@ -245,8 +258,8 @@ impl<'r> RootComparison<'r> {
             spec,
             stored,
             discovery,
-            seals: folders
-                .map(|folder| (folder.relative.as_str(), folder.seal))
+            fingerprints: folders
+                .map(|folder| (folder.relative.as_str(), folder.fingerprint))
                 .collect(),
         }
     }
@@ -255,10 +268,10 @@ impl<'r> RootComparison<'r> {
         self.spec.path.join(relative)
     }
 
-    /// Whether a directory has the seal that is stored: the next look passes it over then.
+    /// Whether a directory has the fingerprint that is stored: the next scan passes it over then.
     fn is_known(&self, folder: &str) -> bool {
-        let seal = self.seals.get(folder).copied().flatten();
-        seal.is_some() && seal == self.stored.seals.get(folder).copied()
+        let fingerprint = self.fingerprints.get(folder).copied().flatten();
+        fingerprint.is_some() && fingerprint == self.stored.fingerprints.get(folder).copied()
     }
 
     /// The stored sources that are not there, though their directories are known.

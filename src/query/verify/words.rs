@@ -101,7 +101,7 @@ impl Passages {
                 }
             }
         }
-        for key in &compared.untold {
+        for key in &compared.unread_entries {
             self.pass_over(*key);
         }
     }

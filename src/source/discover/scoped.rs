@@ -81,7 +81,7 @@ impl Walk<'_> {
             true => match self.target(below) {
                 Ok(found) => found,
                 Err(reason) => {
-                    here.stray(below, &reason);
+                    here.foreign_file(below, &reason);
                     return None;
                 }
             },
@@ -96,7 +96,7 @@ impl Walk<'_> {
             Kind::Folder if !self.flat => {
                 let own = (identity.device, identity.inode);
                 if is_link && (own == (0, 0) || above.contains(&own)) {
-                    here.stray(below, "link to a folder above it");
+                    here.foreign_file(below, "link to a folder above it");
                     return None;
                 }
                 let mut above = above;
@@ -156,14 +156,14 @@ mod tests {
     use crate::source::discover::discover;
 
     #[test]
-    fn only_the_outermost_paths_are_looked_at() {
+    fn only_the_outermost_paths_are_scanned() {
         let paths = ["a/b", "a", "a-c/d", "e/f", "e/f/g/h"].map(str::to_owned);
         let outer = outermost(&BTreeSet::from(paths));
         assert_eq!(outer.iter().collect::<Vec<_>>(), ["a", "a-c/d", "e/f"]);
     }
 
     #[test]
-    fn a_look_at_paths_finds_what_a_look_at_all_finds_there() {
+    fn a_scan_of_paths_finds_what_a_scan_of_all_finds_there() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         fs::create_dir_all(root.join("a/b")).unwrap();
@@ -171,20 +171,23 @@ mod tests {
             fs::write(root.join(name), "{}\n").unwrap();
         }
         let (format, anywhere) = (crate::format::FORMATS[0], Links::default());
-        let look = |paths: &[&str]| {
+        let scan = |paths: &[&str]| {
             let paths = paths.iter().map(|path| (*path).to_owned()).collect();
             let found = discover_at(root, false, format, &anywhere, None, &paths).unwrap();
             let files = found.found.into_iter().map(|found| found.relative);
-            let strays = found.strays.into_iter().map(|stray| stray.relative);
-            files.chain(strays).collect::<Vec<_>>()
+            let foreign_files = found
+                .foreign_files
+                .into_iter()
+                .map(|foreign_file| foreign_file.relative);
+            files.chain(foreign_files).collect::<Vec<_>>()
         };
-        assert_eq!(look(&["a/1.jsonl", "gone"]), ["a/1.jsonl"]);
-        assert_eq!(look(&["a/b"]), ["a/b/2.jsonl", "a/b/x.txt"]);
-        assert_eq!(look(&["a/1.jsonl/below"]), Vec::<String>::new());
+        assert_eq!(scan(&["a/1.jsonl", "gone"]), ["a/1.jsonl"]);
+        assert_eq!(scan(&["a/b"]), ["a/b/2.jsonl", "a/b/x.txt"]);
+        assert_eq!(scan(&["a/1.jsonl/below"]), Vec::<String>::new());
         let all = discover(root, false, format, &anywhere);
         assert_eq!(
-            look(&["a", "c.jsonl"]).len(),
-            all.found.len() + all.strays.len()
+            scan(&["a", "c.jsonl"]).len(),
+            all.found.len() + all.foreign_files.len()
         );
         let none = BTreeSet::new();
         assert!(discover_at(&root.join("no"), false, format, &anywhere, None, &none).is_none());
@@ -204,8 +207,12 @@ mod tests {
             let format = crate::format::FORMATS[0];
             let links = Links::within(vec![folder.path().to_path_buf()]);
             let found = discover_at(folder.path(), false, format, &links, None, &paths).unwrap();
-            let strays: Vec<_> = found.strays.iter().map(|s| s.relative.as_str()).collect();
-            assert_eq!(strays, ["a/lost", "a/up"]);
+            let foreign_files: Vec<_> = found
+                .foreign_files
+                .iter()
+                .map(|s| s.relative.as_str())
+                .collect();
+            assert_eq!(foreign_files, ["a/lost", "a/up"]);
         }
     }
 }

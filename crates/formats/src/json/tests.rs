@@ -313,12 +313,12 @@ fn complaints_hold_no_text() {
     #[derive(Debug, serde::Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[allow(dead_code)]
-    enum Known {
+    enum Choice {
         One,
         Two,
     }
     let of_number = |json: &str| serde_json::from_str::<u32>(json).map_err(|e| complaint(&e));
-    let of_known = |json: &str| serde_json::from_str::<Known>(json).map_err(|e| complaint(&e));
+    let of_choice = |json: &str| serde_json::from_str::<Choice>(json).map_err(|e| complaint(&e));
     for said in [
         "x",
         "",
@@ -332,7 +332,7 @@ fn complaints_hold_no_text() {
             of_number(&json),
             Err("invalid type: string, expected u32".to_owned())
         );
-        let Err(why) = of_known(&json) else {
+        let Err(why) = of_choice(&json) else {
             panic!("{json}")
         };
         assert_eq!(why, "unknown variant, expected `one` or `two`");

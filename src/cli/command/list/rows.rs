@@ -1,5 +1,5 @@
 //! How do sessions stand in a table, however many there are? All are looked at first, which is when
-//! the columns are measured; then they are told one after the other. What stands in the lines is
+//! the columns are measured; then they are printed one after the other. What stands in the lines is
 //! kept in between where they are few.
 
 use std::path::Path;
@@ -35,15 +35,15 @@ const ID: usize = 1;
 pub fn table(rows: &[SessionRow], shown: &[OptionalColumns], screen: &Screen) -> String {
     let mut look = ColumnWidths::new(shown, screen);
     rows.iter().for_each(|row| look.see(row));
-    let mut told = look.rows();
-    told.all().unwrap_or_else(|| {
-        let mut out = told.header();
-        rows.iter().for_each(|row| told.line(&mut out, row));
+    let mut printed = look.rows();
+    printed.all().unwrap_or_else(|| {
+        let mut out = printed.header();
+        rows.iter().for_each(|row| printed.line(&mut out, row));
         out
     })
 }
 
-/// Sessions that are looked at before any of them is told.
+/// Sessions that are looked at before any of them is printed.
 pub struct ColumnWidths<'a> {
     columns: Columns,
     ids: Vec<Box<str>>,
@@ -116,7 +116,7 @@ impl<'a> ColumnWidths<'a> {
     }
 }
 
-/// Sessions that are told one after the other. One that has changed since the first look may not
+/// Sessions that are printed one after the other. One that has changed since the first look may not
 /// fit its columns.
 pub struct Rows<'a> {
     lines: Lines,
@@ -137,7 +137,7 @@ impl Rows<'_> {
         self.put(out, &mut cells(row, self.shown, self.screen));
     }
 
-    /// The whole table; `None`: they are so many that they must be told again.
+    /// The whole table; `None`: they are so many that they must be printed again.
     pub fn all(&mut self) -> Option<String> {
         let kept = self.kept.take()?;
         let mut out = self.header();

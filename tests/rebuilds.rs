@@ -44,7 +44,7 @@ fn damage(catalogue: &Path) {
 }
 
 #[test]
-fn a_damaged_catalogue_is_built_anew_whoever_asks_first() {
+fn a_damaged_catalogue_is_rebuilt_whoever_asks_first() {
     for arguments in [
         &["search", "tokenizer", "--json"][..],
         &["list", "--all", "--json"],
@@ -61,7 +61,7 @@ fn a_damaged_catalogue_is_built_anew_whoever_asks_first() {
 }
 
 #[test]
-fn words_by_other_rules_are_made_anew_after_an_answer() {
+fn words_by_other_rules_are_rebuilt_after_an_answer() {
     let home = home();
     let meta = home.home.join(GENERATION).join("words/meta.json");
     let committed = || {

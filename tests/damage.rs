@@ -1,4 +1,4 @@
-//! Is a damaged catalogue made anew, wherever the damage is and whoever meets it?
+//! Is a damaged catalogue rebuilt, wherever the damage is and whoever meets it?
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::sandbox::Sandbox;
 
 const CATALOGUE: &str = "v3/catalogue.sqlite";
 const MARK: &str = "v3/catalogue.sqlite-damaged";
-const ANEW: &str = "the catalogue is rebuilt";
+const REBUILT: &str = "the catalogue is rebuilt";
 
 /// Questions that between them read all a catalogue holds of its sessions, each with a tree that it
 /// reads.
@@ -61,8 +61,8 @@ struct Place {
 }
 
 /// An answer without the number of entries that the words lack: they are owed all of a catalogue
-/// that is built anew.
-fn but_for_what_is_owed(answer: Vec<u8>) -> Vec<u8> {
+/// that is rebuilt.
+fn without_backlog_counts(answer: Vec<u8>) -> Vec<u8> {
     let Ok(text) = String::from_utf8(answer) else {
         panic!("an answer that is no text");
     };
@@ -126,7 +126,7 @@ impl Place {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (
             output.status.code(),
-            but_for_what_is_owed(output.stdout),
+            without_backlog_counts(output.stdout),
             said,
         )
     }
@@ -152,7 +152,7 @@ impl Place {
         assert_eq!(code, Some(0), "{when}: {said}");
         let text = String::from_utf8_lossy(&out);
         assert!(out == self.answers[at], "{when}: {text}");
-        said.contains(ANEW)
+        said.contains(REBUILT)
     }
 
     /// The index is as good as one from scratch.
@@ -196,7 +196,7 @@ fn noise_in_any_page_is_mended_by_whoever_meets_it() {
             let (code, out, said) = place.ask(&index, &["sync"]);
             assert_eq!(code, Some(0), "{when}: {said}");
             let out = String::from_utf8_lossy(&out);
-            assert!(out.contains(ANEW), "{when}: {out}");
+            assert!(out.contains(REBUILT), "{when}: {out}");
         }
         place.is_whole(&index, &when);
     };
@@ -239,7 +239,7 @@ fn what_is_met_at_the_end_of_an_answer_is_mended_too() {
     assert!(said.contains("malformed"), "{said}");
     let answer: serde_json::Value = serde_json::from_slice(&out).unwrap();
     assert_eq!(answer["complete"], true);
-    assert!(said.contains(ANEW), "{said}");
+    assert!(said.contains(REBUILT), "{said}");
     let (code, again, said) = place.ask(&index, &show);
     assert_eq!((code, again == out), (Some(0), true), "{said}");
 }
@@ -257,7 +257,7 @@ fn what_only_the_words_read_is_mended_by_a_sync() {
     let (code, out, said) = place.ask(&index, &["sync"]);
     let out = String::from_utf8_lossy(&out);
     assert_eq!(code, Some(0), "{said}");
-    assert!(out.contains(ANEW), "{out}");
+    assert!(out.contains(REBUILT), "{out}");
     place.is_whole(&index, "words");
 }
 
@@ -274,7 +274,7 @@ fn a_wrong_query_is_no_damage() {
     ] {
         let (code, _, said) = place.ask(&place.whole, &["sql", query]);
         assert_eq!(code, Some(2), "{query}: {said}");
-        assert!(!said.contains(ANEW), "{query}: {said}");
+        assert!(!said.contains(REBUILT), "{query}: {said}");
     }
     assert!(!place.whole.join(MARK).exists());
 }
@@ -322,7 +322,7 @@ fn what_verify_finds_mended_it_tells() {
     );
     let (code, _, said) = place.ask(&index, &["verify"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(ANEW), "{said}");
+    assert!(said.contains(REBUILT), "{said}");
     fs::remove_file(file).unwrap();
     place.is_whole(&index, "verify");
 }
@@ -428,7 +428,7 @@ fn bytes_that_are_no_text_are_damage_that_is_mended() {
     let asked = |arguments: &[&str]| {
         let output = home.output(&[&["--index", named], arguments].concat());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let out = but_for_what_is_owed(output.stdout);
+        let out = without_backlog_counts(output.stdout);
         (output.status.code(), out, said)
     };
     asked(&["sync"]);
@@ -452,9 +452,9 @@ fn bytes_that_are_no_text_are_damage_that_is_mended() {
         drop(catalogue);
         let (code, answer, said) = asked(question);
         assert_eq!(code, Some(0), "{damage}: {said}");
-        assert!(said.contains(ANEW), "{damage}: {said}");
+        assert!(said.contains(REBUILT), "{damage}: {said}");
         assert_eq!(answer, expected, "{damage}");
-        assert!(!asked(question).2.contains(ANEW), "{damage}");
+        assert!(!asked(question).2.contains(REBUILT), "{damage}");
     }
 }
 
@@ -489,12 +489,15 @@ fn a_flipped_bit_in_a_row_of_a_list_is_damage_that_is_mended() {
         let when = format!("bit {} of byte {place_of}", at % 3);
         let (code, out, said) = place.ask(&index, lists[at % 3]);
         assert_eq!(code, Some(0), "{when}: {said}");
-        assert!(said.contains(ANEW), "{when}: {said}");
+        assert!(said.contains(REBUILT), "{when}: {said}");
         assert_eq!(
             String::from_utf8_lossy(&out),
             String::from_utf8_lossy(&expected[at % 3]),
             "{when}"
         );
-        assert!(!place.ask(&index, lists[at % 3]).2.contains(ANEW), "{when}");
+        assert!(
+            !place.ask(&index, lists[at % 3]).2.contains(REBUILT),
+            "{when}"
+        );
     }
 }

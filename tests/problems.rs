@@ -101,7 +101,7 @@ fn the_state_of_damaged_words_is_told() {
     let home = home();
     let _ = home.run(&["sync"]);
     damage(&home.home.join(WORDS), "term");
-    assert_snapshot!(said(&home, &["search", "again"]), @r"
+    assert_snapshot!(stderr_of(&home, &["search", "again"]), @r"
     The tokenizer again  ~/code/parser · pi · 2h
       user · 2h  0b:a1
         The tokenizer again
@@ -111,7 +111,7 @@ fn the_state_of_damaged_words_is_told() {
     Next: sessionary show 0b:a1 · sessionary resume 0b
     ");
     // Answering has mended them.
-    assert_snapshot!(said(&home, &["search", "again"]), @r"
+    assert_snapshot!(stderr_of(&home, &["search", "again"]), @r"
     The tokenizer again  ~/code/parser · pi · 2h
       user · 2h  0b:a1
         The tokenizer again
@@ -130,7 +130,7 @@ fn the_state_of_damaged_words_is_told() {
     assert_snapshot!(freshness.unwrap_or_default(), @r"
     freshness last full scan DATE; the words are damaged: a.term; `sessionary sync` rebuilds them
     ");
-    assert_snapshot!(said(&home, &["verify"]), @r"
+    assert_snapshot!(stderr_of(&home, &["verify"]), @r"
     words: the words are damaged: a.term
     2 files, 4 entries, 2 passages, SIZE read: 1 difference.
     --- stderr
@@ -141,7 +141,7 @@ fn the_state_of_damaged_words_is_told() {
 
 /// What a command prints, with the random names of files made equal, and sizes, which depend on the
 /// path of the home.
-fn said(home: &Sandbox, arguments: &[&str]) -> String {
+fn stderr_of(home: &Sandbox, arguments: &[&str]) -> String {
     let text = home.run(arguments);
     let text = match text.split_once("B read: ") {
         Some((before, after)) => {
@@ -187,7 +187,7 @@ fn a_name_that_is_not_utf8_is_said() {
     $HOME/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; rename it to have it read
     $HOME/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; rename it to have it read
     ");
-    assert_snapshot!(said(&home, &["verify"]), @r"
+    assert_snapshot!(stderr_of(&home, &["verify"]), @r"
     unread: ~/.pi/agent/sessions/--code-parser--/caf\xE8.jsonl: its name is not UTF-8; rename it to have it read
     unread: ~/.pi/agent/sessions/--code-parser--/caf\xE9.jsonl: its name is not UTF-8; rename it to have it read
     2 files, 4 entries, 2 passages, SIZE read: both stores equal the files that could be read, 2 could not.
@@ -298,26 +298,26 @@ fn nuls_are_accounted_for() {
     --code-parser--/after.jsonl     4096  NUL bytes
     --code-parser--/nuls.jsonl   5000000  NUL bytes
     "#);
-    assert_snapshot!(said(&home, &["verify"]), @r#"
+    assert_snapshot!(stderr_of(&home, &["verify"]), @r#"
     2 files, 2 entries, 1 passage, SIZE read: both stores equal the files.
     "#);
 }
 
 /// A home whose commands are run by a user whom permissions bind: ourselves, or nobody if we are
 /// root.
-pub struct Bound {
+pub struct BoundHome {
     pub home: Sandbox,
     nobody: bool,
 }
 
 const NOBODY: u32 = 65534;
 
-impl Bound {
+impl BoundHome {
     /// `None`, and a line that says why, where no such user can be had.
-    pub fn new(home: Sandbox) -> Option<Bound> {
+    pub fn new(home: Sandbox) -> Option<BoundHome> {
         use std::os::unix::fs::MetadataExt;
         let nobody = fs::metadata(&home.home).expect("the home").uid() == 0;
-        let bound = Bound { home, nobody };
+        let bound = BoundHome { home, nobody };
         let probe = bound.home.write("probe", "secret");
         bound.give_away();
         permit(&probe, 0o000);
@@ -388,7 +388,7 @@ fn permissions_that_are_lost_lose_nothing() {
         ".pi/agent/sessions/--b--/known.jsonl",
         &session("0d", "walrus two"),
     );
-    let Some(bound) = Bound::new(home) else {
+    let Some(bound) = BoundHome::new(home) else {
         return;
     };
     let sessions = |json: &serde_json::Value| json["sessions"].as_array().map(Vec::len);

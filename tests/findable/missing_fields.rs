@@ -41,7 +41,7 @@ fn index(place: &Place, look: &mut dyn FnMut(&Index, &str)) {
     );
 }
 
-fn found(index: &Index, query: &str) -> Vec<String> {
+fn find(index: &Index, query: &str) -> Vec<String> {
     let scope = SearchScope {
         limit: 100,
         now_ms: now(),
@@ -120,7 +120,7 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
             ("starfruit since:2w OR starfruit -since:2w", &all),
             ("starfruit before:5d OR starfruit -before:5d", &all),
         ] {
-            assert_eq!(found(index, query), entries, "{state}: {query}");
+            assert_eq!(find(index, query), entries, "{state}: {query}");
         }
         let scope = SearchScope {
             limit: 100,
@@ -160,7 +160,7 @@ fn what_has_no_time_has_that_of_what_is_before_it() {
     std::fs::write(&path, content).unwrap();
     index(&place, &mut |index, state| {
         let query = format!("starfruit on:{}", ten.0);
-        assert_eq!(found(index, &query), ["L2", "L3", "L4"], "{state}");
+        assert_eq!(find(index, &query), ["L2", "L3", "L4"], "{state}");
     });
     // The views tell what the files say, and what searches make of it; nothing tells when the two
     // of `never.jsonl` were.
@@ -185,12 +185,12 @@ fn a_session_that_began_at_another_time_takes_its_undated_entries_along() {
     let meta = json!({"type": "meta", "session_id": "s", "schema_version": 1, "start_time": time, "project_path": "/w"});
     write_clido(&place, "late.jsonl", &lines(std::slice::from_ref(&said)));
     index(&place, &mut |index, state| {
-        assert_eq!(found(index, "starfruit since:2w"), [""; 0], "{state}");
+        assert_eq!(find(index, "starfruit since:2w"), [""; 0], "{state}");
     });
     std::fs::write(place.root("clido").join(path), lines(&[said, meta])).unwrap();
     index(&place, &mut |index, state| {
         assert_eq!(
-            found(index, &format!("starfruit on:{day}")),
+            find(index, &format!("starfruit on:{day}")),
             ["L1"],
             "{state}"
         );
@@ -280,8 +280,8 @@ fn entries_without_ids_stand_on_the_one_branch_there_is() {
             "{state}"
         );
         assert_eq!(places("c"), [("L2".to_owned(), None)], "{state}");
-        assert_eq!(found(index, "starfruit is:branch"), ["L3"], "{state}");
-        assert_eq!(found(index, "starfruit -is:branch").len(), 17, "{state}");
+        assert_eq!(find(index, "starfruit is:branch"), ["L3"], "{state}");
+        assert_eq!(find(index, "starfruit -is:branch").len(), 17, "{state}");
     });
 }
 
@@ -317,7 +317,7 @@ fn what_has_no_text_is_found_by_filters() {
             ("starfruit", &["said"]),
             ("has:image starfruit", &[]),
         ] {
-            assert_eq!(found(index, query), entries, "{state}: {query}");
+            assert_eq!(find(index, query), entries, "{state}: {query}");
         }
         let scope = SearchScope {
             facets: true,
@@ -373,7 +373,7 @@ fn words_behind_an_escape_are_found() {
             ("quiet*", &["log"]),
             ("able", &[]),
         ] {
-            assert_eq!(found(index, query), entries, "{state}: {query}");
+            assert_eq!(find(index, query), entries, "{state}: {query}");
         }
     });
 }

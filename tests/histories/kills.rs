@@ -65,7 +65,7 @@ fn the_process_of_a_history() {
 
 fn process(place: &Path, what: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "histories::killed::the_process_of_a_history"])
+        .args(["--exact", "histories::kills::the_process_of_a_history"])
         .env(TOLD, format!("{}\n{what}", place.display()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

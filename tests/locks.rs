@@ -12,8 +12,8 @@ use sessionary::index::{ListScope, SearchScope};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::root;
+use crate::problems::BoundHome;
 use crate::sandbox::Sandbox;
-use crate::unread::Bound;
 use crate::watching::watcher::Watcher;
 
 const CATALOGUE: &str = "v3/catalogue.sqlite";
@@ -48,12 +48,12 @@ fn config(home: &Sandbox, index: &Path) -> Config {
     Config::new(index.to_path_buf(), vec![root("pi", "pi", &sessions)])
 }
 
-fn said(output: &Output) -> String {
+fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A program that has begun to write and does not come to an end.
-fn begun(index: &Path, statement: &str) -> Connection {
+fn open_transaction(index: &Path, statement: &str) -> Connection {
     let other = Connection::open(index.join(CATALOGUE)).expect("the catalogue");
     other.execute_batch(statement).expect("a transaction");
     other
@@ -67,7 +67,7 @@ fn another_programs_transaction_keeps_nobody_from_an_answer() {
         "PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE",
     ];
     for (number, journal) in journals.into_iter().enumerate() {
-        let other = begun(&index, journal);
+        let other = open_transaction(&index, journal);
         let holder = format!("is locked by process {} (", std::process::id());
         home.write(
             &format!(".pi/agent/sessions/--w--/new{number}.jsonl"),
@@ -82,7 +82,7 @@ fn another_programs_transaction_keeps_nobody_from_an_answer() {
             (&["sql", "SELECT id FROM sessions"], "0a"),
         ] {
             let output = home.output(arguments);
-            let (told, said) = (String::from_utf8_lossy(&output.stdout), said(&output));
+            let (told, said) = (String::from_utf8_lossy(&output.stdout), stderr_of(&output));
             assert_eq!(output.status.code(), Some(0), "{arguments:?}: {said}");
             assert!(told.contains(answer), "{arguments:?}: {told}");
             let says = answer.starts_with('"') || arguments[0] == "show";
@@ -91,7 +91,7 @@ fn another_programs_transaction_keeps_nobody_from_an_answer() {
         }
         // Who asks for no more than a moment.
         let refused = home.output(&["sync", "--no-wait", "--json"]);
-        let told = said(&refused);
+        let told = stderr_of(&refused);
         assert_eq!(refused.status.code(), Some(2), "{told}");
         let names = told.contains(&holder) && told.contains(r#""kind":"busy""#);
         assert!(names && !told.contains("space"), "{told}");
@@ -107,11 +107,15 @@ fn another_programs_transaction_keeps_nobody_from_an_answer() {
 #[test]
 fn who_keeps_readers_out_is_named() {
     let (home, index) = home();
-    let other = begun(&index, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    let other = open_transaction(&index, "PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
     let output = home.output(&["list", "--all"]);
     let holder = format!("is locked by process {} (", std::process::id());
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains(&holder), "{}", said(&output));
+    assert!(
+        stderr_of(&output).contains(&holder),
+        "{}",
+        stderr_of(&output)
+    );
     drop(other);
     assert!(home.output(&["list", "--all"]).status.success());
 }
@@ -134,7 +138,7 @@ fn who_writes_waits_for_any_writer_that_gets_on() {
     ] {
         let mut writer = Indexer::open(&config).expect("the index");
         let no_wait = home.output(&[arguments, &["--no-wait"]].concat());
-        let told = said(&no_wait);
+        let told = stderr_of(&no_wait);
         assert_eq!(no_wait.status.code(), Some(2), "{arguments:?}: {told}");
         let named = format!("process {} (", std::process::id());
         assert!(told.contains(&named), "{arguments:?}: {told}");
@@ -146,7 +150,7 @@ fn who_writes_waits_for_any_writer_that_gets_on() {
         assert!(waits, "{arguments:?}");
         drop(writer);
         let output = child.wait_with_output().expect("its end");
-        let told = said(&output);
+        let told = stderr_of(&output);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {told}");
         assert_eq!(!index.exists(), is_removed, "{arguments:?}: {told}");
     }
@@ -171,9 +175,9 @@ fn a_second_watcher_ends_at_once_though_the_first_is_at_work() {
     let output = second.wait_with_output().expect("its end");
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said(&output).contains("already keeps the index"),
+        stderr_of(&output).contains("already keeps the index"),
         "{}",
-        said(&output)
+        stderr_of(&output)
     );
     drop(turn);
     watcher.stop();
@@ -208,7 +212,7 @@ fn a_reader_across_anothers_rebuild_or_clean_answers_or_says_to_ask_again() {
 }
 
 /// Runs the command with a limit of `prlimit`, as a user whom limits bind.
-fn limited(bound: &Bound, limit: &str, arguments: &[&str]) -> Output {
+fn run_limited(bound: &BoundHome, limit: &str, arguments: &[&str]) -> Output {
     let command = bound.home.command(arguments);
     let mut limited = Command::new("prlimit");
     limited
@@ -222,7 +226,7 @@ fn limited(bound: &Bound, limit: &str, arguments: &[&str]) -> Output {
 }
 
 /// Runs it as the same user.
-fn unlimited(bound: &Bound, arguments: &[&str]) -> Output {
+fn run_unlimited(bound: &BoundHome, arguments: &[&str]) -> Output {
     let mut command = bound.home.command(arguments);
     bound.by_user(&mut command).output().expect("it runs")
 }
@@ -245,7 +249,7 @@ fn without_threads_there_are_answers() {
         );
     }
     home.settle();
-    let Some(bound) = Bound::new(home).filter(|_| has_prlimit()) else {
+    let Some(bound) = BoundHome::new(home).filter(|_| has_prlimit()) else {
         return;
     };
     let index = bound.home.home.join(".cache/sessionary");
@@ -260,8 +264,8 @@ fn without_threads_there_are_answers() {
             &["list", "--all", "--json"],
             &["search", "walrus", "--json"],
         ] {
-            let output = limited(&bound, &limit, arguments);
-            let told = said(&output);
+            let output = run_limited(&bound, &limit, arguments);
+            let told = stderr_of(&output);
             let code = output.status.code();
             assert_eq!(code, Some(0), "{threads}: {arguments:?}: {told}");
             assert!(!told.contains("panicked"), "{threads}: {told}");
@@ -277,8 +281,12 @@ fn without_threads_there_are_answers() {
                 _ => assert_eq!(answer["total"], 20, "{threads}: {arguments:?}"),
             }
         }
-        let verified = unlimited(&bound, &["verify"]);
-        assert!(verified.status.success(), "{threads}: {}", said(&verified));
+        let verified = run_unlimited(&bound, &["verify"]);
+        assert!(
+            verified.status.success(),
+            "{threads}: {}",
+            stderr_of(&verified)
+        );
     }
     assert!(postponed > 0 && indexed > 0, "{postponed} {indexed}");
 }
@@ -296,7 +304,7 @@ fn a_limit_on_the_length_of_files_is_a_full_disk() {
         );
     }
     home.settle();
-    let Some(bound) = Bound::new(home).filter(|_| has_prlimit()) else {
+    let Some(bound) = BoundHome::new(home).filter(|_| has_prlimit()) else {
         return;
     };
     let index = bound.home.home.join(".cache/sessionary");
@@ -305,8 +313,8 @@ fn a_limit_on_the_length_of_files_is_a_full_disk() {
         let _ = fs::remove_dir_all(&index);
         let limit = format!("--fsize={bytes}");
         for arguments in [&["sync"][..], &["list", "--all"], &["search", "walrus"]] {
-            let output = limited(&bound, &limit, arguments);
-            let told = said(&output);
+            let output = run_limited(&bound, &limit, arguments);
+            let told = stderr_of(&output);
             match output.status.code() {
                 Some(0 | 1) => done += 1,
                 Some(2) => {
@@ -317,8 +325,8 @@ fn a_limit_on_the_length_of_files_is_a_full_disk() {
             }
         }
         for arguments in [&["sync"][..], &["verify"]] {
-            let healed = unlimited(&bound, arguments);
-            assert!(healed.status.success(), "{bytes}: {}", said(&healed));
+            let healed = run_unlimited(&bound, arguments);
+            assert!(healed.status.success(), "{bytes}: {}", stderr_of(&healed));
         }
     }
     assert!(refused > 0 && done > 0, "{refused} {done}");

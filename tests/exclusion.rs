@@ -45,7 +45,7 @@ fn sync(config: &Config) {
 }
 
 /// The index of two sessions, of which one is to be excluded afterwards.
-fn indexed(home: &Path) -> PathBuf {
+fn build_index(home: &Path) -> PathBuf {
     write(home, "--a--/open.jsonl", "/code/open", "zanzibar");
     write(home, "--a--/cwd.jsonl", "/code/hush", "quetzalcoatl");
     sync(&config(home, &[]));
@@ -102,7 +102,7 @@ pub fn terms(index: &Path) -> (BTreeSet<String>, Vec<String>) {
     (terms, left)
 }
 
-fn found(config: &Config, word: &str) -> u64 {
+fn count_hits(config: &Config, word: &str) -> u64 {
     let index = Index::open(config, Freshness::Check).unwrap();
     let found = index.search(word, &SearchScope::default()).unwrap();
     assert!(found.complete);
@@ -163,7 +163,7 @@ fn adding_a_glob_wipes_what_it_excludes() {
     }
     let has = |word: &str| terms(&index).0.iter().any(|term| term.contains(word));
     assert!(has("quetzalcoatl") && has("popocatepetl") && has("zanzibar"));
-    assert_eq!(found(&all, "quetzalcoatl"), 20);
+    assert_eq!(count_hits(&all, "quetzalcoatl"), 20);
 
     let less = config(home, &["/code/hush", "drafts"]);
     // Any command that looks does it; the words too.
@@ -178,7 +178,10 @@ fn adding_a_glob_wipes_what_it_excludes() {
     assert!(!has("quetzalcoatl") && !has("popocatepetl") && has("zanzibar"));
     assert!(files_with(&index, "zanzibar") > 0);
     assert_eq!(
-        (found(&less, "quetzalcoatl"), found(&less, "zanzibar")),
+        (
+            count_hits(&less, "quetzalcoatl"),
+            count_hits(&less, "zanzibar")
+        ),
         (0, 20)
     );
     let status = Index::open(&less, Freshness::Check)
@@ -214,7 +217,7 @@ fn adding_a_glob_wipes_what_it_excludes() {
     // Without the globs all of it is there again.
     let back = config(home, &[]);
     assert_eq!(paths(&back).len(), 7);
-    assert_eq!(found(&back, "quetzalcoatl"), 20);
+    assert_eq!(count_hits(&back, "quetzalcoatl"), 20);
     sync(&back);
     let index = Index::open(&back, Freshness::AsCommitted).unwrap();
     assert_eq!(index.verify(&mut |_| {}).unwrap().differences, []);
@@ -264,13 +267,13 @@ fn a_working_directory_that_is_told_late_is_swept() {
     }
 }
 
-/// Its words are wiped or made anew, and no answer waits for it.
+/// Its words are wiped or rebuilt, and no answer waits for it.
 #[test]
 fn damaged_words_do_not_keep_what_is_excluded() {
     for part in ["fast", "pos", "store"] {
         let place = tempfile::tempdir().unwrap();
         let home = place.path();
-        let index = indexed(home);
+        let index = build_index(home);
         let mut damaged = BTreeSet::new();
         for file in fs::read_dir(index.join("v3/words")).unwrap() {
             let path = file.unwrap().path();
@@ -285,7 +288,12 @@ fn damaged_words_do_not_keep_what_is_excluded() {
         let less = config(home, &["/code/hush"]);
         assert_eq!(paths(&less).len(), 4, "{part}");
         assert_eq!(files_with(&index, "quetzalcoatl"), 0, "{part}");
-        let counts = || (found(&less, "quetzalcoatl"), found(&less, "zanzibar"));
+        let counts = || {
+            (
+                count_hits(&less, "quetzalcoatl"),
+                count_hits(&less, "zanzibar"),
+            )
+        };
         assert_eq!(counts(), (0, 20), "{part}");
         sync(&less);
         assert_eq!(counts(), (0, 20), "{part}");
@@ -311,10 +319,10 @@ fn damaged_words_do_not_keep_what_is_excluded() {
 
 /// What was to be wiped from the words stood in it.
 #[test]
-fn a_catalogue_that_is_built_anew_leaves_no_words_of_what_is_excluded() {
+fn a_catalogue_that_is_rebuilt_leaves_no_words_of_what_is_excluded() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
-    let index = indexed(home);
+    let index = build_index(home);
     assert!(terms(&index).0.contains("quetzalcoatl"));
     fs::write(index.join("v3/catalogue.sqlite-damaged"), "it is damaged").unwrap();
     let less = config(home, &["/code/hush"]);
@@ -324,14 +332,14 @@ fn a_catalogue_that_is_built_anew_leaves_no_words_of_what_is_excluded() {
     assert_eq!(files_with(&index, "quetzalcoatl"), 0);
     sync(&less);
     assert!(!terms(&index).0.contains("quetzalcoatl"));
-    assert_eq!(found(&less, "zanzibar"), 20);
+    assert_eq!(count_hits(&less, "zanzibar"), 20);
 }
 
 #[test]
 fn a_forgotten_reader_delays_the_wipe_and_nothing_else() {
     let place = tempfile::tempdir().unwrap();
     let home = place.path();
-    let index = indexed(home);
+    let index = build_index(home);
     let database = index.join("v3/catalogue.sqlite");
     let reader = rusqlite::Connection::open(&database).unwrap();
     reader.execute_batch("BEGIN").unwrap();
@@ -485,7 +493,7 @@ fn a_working_directory_is_excluded_by_any_of_its_names() {
         "popocatepetl",
     );
     sync(&config(home, &[]));
-    assert_eq!(found(&config(home, &[]), "quetzalcoatl"), 20);
+    assert_eq!(count_hits(&config(home, &[]), "quetzalcoatl"), 20);
     for name in ["code/hush", "disk/code/hush", "code/h*"] {
         let glob = at(name);
         let less = config(home, &[&glob]);
@@ -497,9 +505,9 @@ fn a_working_directory_is_excluded_by_any_of_its_names() {
                 "{name}: {secret}"
             );
         }
-        assert_eq!(found(&less, "zanzibar"), 20, "{name}");
+        assert_eq!(count_hits(&less, "zanzibar"), 20, "{name}");
         // And is back where nothing is excluded.
         sync(&config(home, &[]));
-        assert_eq!(found(&config(home, &[]), "popocatepetl"), 20, "{name}");
+        assert_eq!(count_hits(&config(home, &[]), "popocatepetl"), 20, "{name}");
     }
 }
