@@ -236,7 +236,6 @@ fn ask(index: &Index, query: &str, limit: usize) -> Result<SearchAnswer, session
     let scope = SearchScope {
         limit,
         now_ms: NOW,
-        passages: std::env::var_os("PASSAGES").is_some(),
         ..SearchScope::default()
     };
     index.search(query, &scope)

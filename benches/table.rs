@@ -10,6 +10,7 @@ mod peers;
 mod pipeline;
 mod process;
 mod relevance;
+mod remembered;
 mod rows;
 mod run;
 mod session;
@@ -346,6 +347,28 @@ fn judge() -> Result<()> {
         "both agree on {:.1} % of the first 20 hits",
         agreement * 100.0
     );
+    let folder = tempfile::tempdir()?;
+    let sessions = folder.path().join("sessions");
+    let queries = remembered::write(&sessions)?;
+    let root = sessionary::RootSpec {
+        agent: "pi".to_owned(),
+        format: "pi".to_owned(),
+        path: sessions,
+        label: None,
+        flat: false,
+        why: "the benchmark".to_owned(),
+    };
+    let config = sessionary::Config::new(folder.path().join("index"), vec![root]);
+    sessionary::Indexer::open(&config)?.sync(&mut |_| {})?;
+    let index = sessionary::Index::open(&config, sessionary::Freshness::AsCommitted)?;
+    for (kind, figures) in remembered::measure(&index, &queries)? {
+        println!(
+            "{kind:?}: {} queries, MRR {:.3}, {:.0} % among the first ten",
+            figures.queries,
+            figures.mrr,
+            figures.top_ten * 100.0
+        );
+    }
     Ok(())
 }
 

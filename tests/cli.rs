@@ -170,8 +170,10 @@ fn search() {
     Tokenizer work  ~/code/parser · pi · 5m
       user · 2h  019b8d10-0000-7000-8000-00000000000a:a1
         Fix the tokenizer please
+      session_info · 4m  019b8d10-0000-7000-8000-00000000000a:g1
+        Tokenizer work
     --- stderr
-    1 match in 1 session of ~/code/parser.
+    2 matches in 1 session of ~/code/parser. 1 more elsewhere, without --here.
     Next: sessionary show 019b8d10-0000-7000-8000-00000000000a:a1
           sessionary resume 019b8d10-0000-7000-8000-00000000000a
     ");

@@ -193,10 +193,10 @@ fn help_of_every_command() {
           --here             Only sessions of this directory
           --newest           Newest first instead of best first
           --limit <N>        At most N hits; 0 for all [default: 20]
-          --any              Also find passages that contain only some of the words
           --exact            Only the words as typed, without typos or other endings
           --every-copy       Also show entries that repeat the text of a hit
-          --flat             List hits one by one, best first, instead of grouping them by session
+          --passages         Rank single passages instead of sessions; each must contain all of the
+                             words
           --context <N>      Show N entries before and after each hit, along its branch [default: 0]
           --facets           Count the matches by agent, project, role and day
           --explain          Explain each hit's score
@@ -233,7 +233,7 @@ fn help_of_every_command() {
               - user-only:    Only what the user said
               - labeled-only: Only labelled entries
               - all:          Every entry
-              
+
               [default: default]
 
           --ascii

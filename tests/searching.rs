@@ -57,7 +57,7 @@ fn a_place_its_neighbours_and_the_score() {
 
 #[test]
 fn counts_and_single_hits() {
-    assert_snapshot!(home().run(&["search", "error", "--flat", "--limit", "2", "--facets"]), @r"
+    assert_snapshot!(home().run(&["search", "error", "--passages", "--limit", "2", "--facets"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
         Linker error in CI
@@ -141,14 +141,42 @@ fn ids() {
 fn why_nothing_is_found() {
     let home = home();
     assert_snapshot!(home.run(&["search", "linker zeppelin"]), @r"
+    Linker error in CI  ~/code/app · pi · 2h
+      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+        Linker error in CI
+      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+        Why does the build end with a linker error?
+      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
+        The linker error names sqlite3: the system library is missing. I can install it, or build it w…
+
+    Set up a release workflow  ~/code/app · clido · 3d
+      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+        …orkflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    Nothing found for linker zeppelin. No passage contains zeppelin. --any finds 4 matches.
-    --- exit Some(1)
+    4 matches in 2 sessions. No session contains zeppelin. --here searches this directory only.
+    Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+          sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");
     assert_snapshot!(home.run(&["search", "linker japanese"]), @r"
+    Translate the page on installing to Japanese  ~/code/docs · pi · 1d
+      user · 1d  019b84d7-2a00-7000-8000-0000000000a2:6e550001
+        Translate the page on installing to Japanese
+
+    Linker error in CI  ~/code/app · pi · 2h
+      session_info · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
+        Linker error in CI
+      user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
+        Why does the build end with a linker error?
+      assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
+        The linker error names sqlite3: the system library is missing. I can install it, or build it w…
+
+    Set up a release workflow  ~/code/app · clido · 3d
+      assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
+        …orkflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    Nothing found for linker japanese. No passage contains all of it; --any finds 5 matches.
-    --- exit Some(1)
+    5 matches in 3 sessions. --here searches this directory only.
+    Next: sessionary show 019b84d7-2a00-7000-8000-0000000000a2:6e550001
+          sessionary resume 019b84d7-2a00-7000-8000-0000000000a2
     ");
     assert_snapshot!(home.run(&["search", "linker role:robot"]), @r"
     --- stderr

@@ -264,17 +264,9 @@ impl<'a, 's> Page<'a, 's> {
             snippet,
             highlights,
             context: Vec::new(),
-            explanation: search.scope.explain.then(|| Explanation {
-                bm25: hit.bm25,
-                standing: hit.standing.weight(),
-                recency: recency(hit.time_ms, search.scope.now_ms),
-                text: factor,
-                session: hit.session.map(|session| SessionExplanation {
-                    whole: session.whole,
-                    passage: session.passage,
-                    held: session.held,
-                }),
-            }),
+            explanation: (search.scope)
+                .explain
+                .then(|| explanation(hit, factor, search.scope.now_ms)),
         };
         if !search.scope.every_copy {
             self.remember(prints);
@@ -479,6 +471,21 @@ fn group_of(search: &Search<'_>, session: &StoredSession, first: Hit) -> HitGrou
     }
     let hits = vec![first];
     HitGroup { session: row, hits }
+}
+
+/// Why a hit stands where it does.
+fn explanation(hit: &words::Hit, text: f32, now_ms: i64) -> Explanation {
+    Explanation {
+        bm25: hit.bm25,
+        standing: hit.standing.weight(),
+        recency: recency(hit.time_ms, now_ms),
+        text,
+        session: hit.session.map(|session| SessionExplanation {
+            whole: session.whole,
+            passage: session.passage,
+            held: session.held,
+        }),
+    }
 }
 
 /// The sessions of these hits, by number.
