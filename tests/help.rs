@@ -233,7 +233,7 @@ fn help_of_every_command() {
               - user-only:    Only what the user said
               - labeled-only: Only labelled entries
               - all:          Every entry
-
+              
               [default: default]
 
           --ascii
