@@ -282,9 +282,10 @@ fn plain_words(lexemes: &[Lexeme]) -> Option<Vec<RememberedWord>> {
     for lexeme in lexemes {
         match &lexeme.piece {
             TokenKind::Filter { .. } => {}
-            TokenKind::Word(text) if !lexeme.negated => {
+            TokenKind::Word(text) => {
+                // What has no letters is left out, with a minus before it or not.
                 let Some(expr) = word(text) else { continue };
-                if expr.reads_text() {
+                if lexeme.negated || expr.reads_text() {
                     return None;
                 }
                 match words.iter_mut().find(|known| known.expr == expr) {

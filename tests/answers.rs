@@ -1253,3 +1253,82 @@ fn several_words_find_the_session_that_holds_them_apart() {
         assert_eq!((seen.len(), &seen), (6, &all));
     });
 }
+
+#[test]
+fn a_session_shows_its_three_best_passages_and_none_is_taken_up_by_what_is_not_shown() {
+    let id = "019b8d5e-7c80-7000-8000-0000000000f1";
+    let long = "the propeller shaft and its bearings, taken apart and put together again, with new \
+                seals all round and the old bolts";
+    let shared: Vec<Value> = (0..5)
+        .map(|at| text_message(&format!("c{at}"), None, "user", &format!("{long} {at}")))
+        .collect();
+    let mut fork = shared.clone();
+    fork.push(text_message("own", None, "user", "shaft: only here"));
+    fork.extend((0..30).map(|at| text_message(&format!("f{at}"), None, "user", "tea")));
+    let mut printed: Vec<Value> = (0..6)
+        .flat_map(|at| {
+            let (call, result) = (format!("call{at}"), format!("r{at}"));
+            [
+                tool_call(&format!("t{at}"), "t", &call, "ls"),
+                tool_result(&result, "t", &call, "rs of main in src"),
+            ]
+        })
+        .collect();
+    printed.push(tool_result(
+        "true",
+        "t",
+        "call0",
+        "compiled src/main.rs well",
+    ));
+    let world = World::new(&[
+        ("a", session("shared", "/w", &shared)),
+        ("b", session("fork", "/w", &fork)),
+        ("c", session(id, "/w", &printed)),
+    ]);
+    let entries = |answer: &SearchAnswer| -> Vec<String> {
+        hits(answer).iter().map(|hit| hit.entry.clone()).collect()
+    };
+    world.both(|index| {
+        let answer = ask(index, "propeller shaft", &scope());
+        assert_eq!((answer.total, answer.total_sessions), (11, 2));
+        let found = entries(&answer);
+        // Three of each: of the fork those that are not copies of what was shown.
+        assert_eq!(found, ["c4", "c3", "c2", "c1", "c0", "own"]);
+        // Pages show the same.
+        let (mut seen, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = SearchScope {
+                limit: 1,
+                cursor: cursor.take(),
+                ..scope()
+            };
+            let page = ask(index, "propeller shaft", &page);
+            seen.extend(entries(&page));
+            cursor = page.cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, found);
+        let all = SearchScope {
+            limit: 0,
+            every_copy: true,
+            ..scope()
+        };
+        assert_eq!(entries(&ask(index, "propeller shaft", &all)).len(), 11);
+        // Tools may have printed the parts of a path apart.
+        for query in ["src/main.rs nowhere", "+src/main.rs nowhere"] {
+            let answer = ask(index, query, &all);
+            assert_eq!((answer.total, entries(&answer).len()), (7, 7), "{query}");
+        }
+        // A filter does not make a word unknown.
+        let filtered = ask(index, "propeller compiled session:fork", &scope());
+        assert_eq!(
+            (filtered.total, &filtered.missing[..]),
+            (5, &["compiled".to_owned()][..])
+        );
+        assert!(filtered.also.is_empty());
+        let apart = ask(index, "shaft -> +propeller", &scope());
+        assert_eq!((apart.ranking, apart.total), (Ranking::Sessions, 11));
+    });
+}

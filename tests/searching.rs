@@ -153,7 +153,7 @@ fn why_nothing_is_found() {
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
         …orkflow builds on three systems and strips the symbols by a linker flag.
     --- stderr
-    4 matches in 2 sessions. No session contains zeppelin. --here searches this directory only.
+    4 matches in 2 sessions. None of them contains zeppelin. --here searches this directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
           sessionary resume 019b8d5e-7c80-7000-8000-0000000000a1
     ");

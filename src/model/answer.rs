@@ -226,6 +226,9 @@ pub struct SessionExplanation {
     pub passage: f32,
     /// How many of the words it holds, by how rare they are; what only tools printed counts half.
     pub held: f32,
+    /// How many of the words this passage holds, as a part of all: a factor of the passage's own
+    /// score, by which the hits of a session are ordered.
+    pub share: f32,
 }
 
 /// A session or entry whose id was asked for.

@@ -178,8 +178,12 @@ impl Snapshot<'_> {
 /// A page that was filled.
 struct Filled {
     hits_on_page: Vec<PageHit>,
-    /// Words that no session holds, where sessions are ranked as wholes.
+    /// Where sessions are ranked as wholes: words that none of them holds.
     absent: Vec<usize>,
+    /// Those of them that no other session holds either.
+    nowhere: Vec<usize>,
+    /// Passages also of sessions that lack a word that is demanded.
+    any: u64,
 }
 
 /// One search on one snapshot of the catalogue.
@@ -279,8 +283,9 @@ impl<'a> Search<'a> {
         let entry_filters: Vec<EntryFilter<'_>> = entry_filters.collect::<Result<_, _>>()?;
         let exprs = exprs(self.query, self.scope);
         let mut filled = self.fill(&questions(&exprs, &entry_filters), answer)?;
+        let absent = std::mem::take(&mut filled.absent);
         if !self.scope.exact
-            && let Some(near) = self.nearly(&exprs, answer.total, &filled.absent)
+            && let Some(near) = self.nearly(&exprs, answer.total, &filled.nowhere)
         {
             let mut wider = answer.clone();
             let wider_page = self.fill(&questions(&near, &entry_filters), &mut wider)?;
@@ -289,16 +294,13 @@ impl<'a> Search<'a> {
                 answer.also = relax::also(&exprs, &answer.sessions);
             }
         }
-        let Filled {
-            hits_on_page,
-            absent,
-        } = filled;
         if answer.total == 0 && exprs.iter().any(Option::is_some) {
             self.explain_nothing(&questions(&exprs, &entry_filters), answer)?;
         }
         if self.ranks_sessions {
             let absent = absent.iter().filter_map(|at| self.query.words.get(*at));
             answer.missing = absent.map(|word| relax::typed(&word.expr)).collect();
+            answer.with_any = (answer.total == 0).then_some(filled.any);
         }
         if answer.total == 0 {
             answer.unknown = self.unknown()?;
@@ -311,7 +313,7 @@ impl<'a> Search<'a> {
         }
         match self.scope.max_bytes {
             0 => Ok(()),
-            most => max_bytes::fit(answer, hits_on_page, self.shown, most),
+            most => max_bytes::fit(answer, filled.hits_on_page, self.shown, most),
         }
     }
 
@@ -330,16 +332,16 @@ impl<'a> Search<'a> {
     }
 
     /// What to ask with typos and other endings, where too little was found: of a few remembered
-    /// words those that no session holds.
+    /// words those that stand nowhere.
     fn nearly(
         &self,
         exprs: &[Option<Expr>],
         found: u64,
-        absent: &[usize],
+        nowhere: &[usize],
     ) -> Option<Vec<Option<Expr>>> {
-        match (exprs, absent) {
-            ([Some(Expr::Or(words))], [_, ..]) if self.ranks_sessions => {
-                relax::some(words, absent).map(|words| vec![Some(Expr::Or(words))])
+        match exprs {
+            [Some(Expr::Or(words))] if self.ranks_sessions => {
+                relax::some(words, nowhere).map(|words| vec![Some(Expr::Or(words))])
             }
             _ if found < FEW => relax::each(exprs, relax::near),
             _ => None,
@@ -374,7 +376,7 @@ impl<'a> Search<'a> {
             let mut counted = self.counted(asked, &asked.here, &found)?;
             let mut page = Page::new(self, asked, &counted, order, limit);
             loop {
-                let all = found.hits.len() < want || found.hits.len() >= found.total;
+                let all = found.is_all;
                 let full = page.take(&found.hits, all)?;
                 if full || all {
                     break;
@@ -406,6 +408,8 @@ impl<'a> Search<'a> {
             Ok(Filled {
                 hits_on_page,
                 absent: found.absent,
+                nowhere: found.nowhere,
+                any: found.any as u64,
             })
         })
     }
@@ -433,7 +437,7 @@ fn exprs(query: &syntax::Query, scope: &SearchScope) -> Vec<Option<Expr>> {
     alternatives
         .map(|one| match &one.expr {
             Some(_) if ranks_sessions(query, scope) => {
-                let words = query.words.iter().map(|word| word.expr.clone());
+                let words = query.words.iter().map(|word| words::loose(&word.expr));
                 Some(Expr::Or(words.collect()))
             }
             expr => expr.clone(),

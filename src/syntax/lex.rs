@@ -82,10 +82,12 @@ impl Lexer<'_> {
             && self
                 .peek(1)
                 .is_some_and(|next| !next.is_whitespace() && next != '-');
-        let demanded = self.peek(0) == Some('+')
+        // Whatever is no sign may be demanded, and what stands in quotes, a group or two `*`.
+        let demanded = !negated
+            && self.peek(0) == Some('+')
             && self
                 .peek(1)
-                .is_some_and(|next| next.is_alphanumeric() || next == '_');
+                .is_some_and(|next| next.is_alphanumeric() || "_\"(*".contains(next));
         if negated || demanded {
             self.at += 1;
         }

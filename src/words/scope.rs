@@ -66,6 +66,12 @@ impl ValueFilter<'_> {
 }
 
 impl Scope<'_> {
+    /// Whether it leaves anything out that is not outdated.
+    pub(super) fn filters(&self) -> bool {
+        let terms = self.has_terms() || self.class.is_some();
+        terms || self.allow.is_some() || self.times.are_asked()
+    }
+
     /// Whether anything is asked that is a term of the index, besides words.
     pub(super) fn has_terms(&self) -> bool {
         let picks = [self.kinds, self.roles, self.tools];

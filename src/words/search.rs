@@ -149,6 +149,8 @@ pub struct SessionScore {
     pub passage: f32,
     /// How many of the words it holds, by how rare they are; what only tools printed counts half.
     pub held: f32,
+    /// How many of the words this passage holds, as a part of all.
+    pub share: f32,
 }
 
 /// The first hits, and how many there are.
@@ -163,8 +165,15 @@ pub struct Answer {
     /// How many of `total` need a check. Unless there are none it is an upper bound, and so is
     /// `sessions`.
     pub undecided: usize,
+    /// Whether all of `total` are among the hits.
+    pub is_all: bool,
+    /// Where sessions are ranked as wholes: passages also of sessions that lack a word that is
+    /// demanded.
+    pub any: usize,
     /// Where sessions are ranked as wholes: words that none holds, by their place in the query.
     pub absent: Vec<usize>,
+    /// Those of them that no session holds even without the filters.
+    pub nowhere: Vec<usize>,
 }
 
 /// What is searched as if it were one index: the disk, the overlay or both. Scores rest on the

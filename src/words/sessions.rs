@@ -3,7 +3,7 @@
 //! The words need not stand together: a session is ranked by what all of its conversation says, by
 //! its best passage, and by how many of the words it holds at all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query, Scorer, Weight};
@@ -13,15 +13,17 @@ use super::WordsError;
 use super::collect::{Columns, MatchLimits};
 use super::compile::{Compiled, all_of};
 use super::damage::reading;
+use super::pattern::Pattern;
 use super::rank;
 use super::schema::{NO_TIME, schema};
+use super::scope::Scope;
 use super::search::{Answer, Hit, SearchSource, SessionScore, restrict};
 use super::statistics::CombinedStatistics;
 use super::top::{StandingCursor, rounded};
 use crate::model::{ARRIVAL_BITS, Class, Expr, Standing};
 
-/// Passages of a session that are hits: its best ones.
-const HITS: usize = 3;
+/// Passages of a session that are shown, unless all are asked for: its best ones.
+pub const HITS: usize = 3;
 
 /// A few remembered words, and what is known of the sessions that are searched for them.
 pub struct SessionQuery<'a> {
@@ -37,8 +39,31 @@ pub struct SessionQuery<'a> {
     pub mean_messages: f32,
 }
 
+/// A word for a query of several: where the index could not tell whether its parts stand
+/// together in what tools print, there they may stand apart. Where they do stand together in a
+/// conversation counts for more.
+pub fn loose(word: &Expr) -> Expr {
+    let (text, prefix) = match word {
+        Expr::Word(text) | Expr::Near(text) => (text, false),
+        Expr::Prefix(text) => (text, true),
+        _ => return word.clone(),
+    };
+    if Compiled::new(Some(word), Class::Output).exact {
+        return word.clone();
+    }
+    let mut parts: Vec<Expr> = Pattern::new(text, prefix)
+        .parts
+        .into_iter()
+        .map(|(_, part)| Expr::Word(part))
+        .collect();
+    if prefix && let Some(Expr::Word(last)) = parts.pop() {
+        parts.push(Expr::Prefix(last));
+    }
+    Expr::Or(vec![word.clone(), Expr::And(parts)])
+}
+
 /// The sessions of `side` that hold any of the words, and all that are demanded: the best of them,
-/// until `limit` passages of them are hits. The expression of `side` asks for any of the words.
+/// until `limit` passages of them can be shown. The expression of `side` asks for any of the words.
 ///
 /// # Errors
 /// [`WordsError::Unreadable`] when the disk turns out to be damaged.
@@ -47,33 +72,12 @@ pub fn search_sessions(
     query: &SessionQuery<'_>,
     limit: usize,
 ) -> Result<Answer, WordsError> {
-    let most = match limit {
-        usize::MAX => usize::MAX,
-        _ => HITS,
-    };
-    Ok(evidence(side, query, most)?.into_answer(query, limit))
+    Ok(evidence(side, query)?.into_answer(query, limit))
 }
 
-/// The sessions of `side` that hold all words that are demanded.
-///
-/// # Errors
-/// As [`search_sessions`].
-pub fn sessions_with_demanded(
-    side: &SearchSource<'_>,
-    query: &SessionQuery<'_>,
-) -> Result<HashSet<u64>, WordsError> {
-    let mut evidence = evidence(side, query, 0)?;
-    evidence.demand(query.demanded);
-    Ok(evidence.sessions.into_keys().collect())
-}
-
-fn evidence(
-    side: &SearchSource<'_>,
-    query: &SessionQuery<'_>,
-    most: usize,
-) -> Result<Evidence, WordsError> {
+fn evidence(side: &SearchSource<'_>, query: &SessionQuery<'_>) -> Result<Evidence, WordsError> {
     let collect = || {
-        let mut evidence = Evidence::new(query.words.len(), most, side.scope.now_ms);
+        let mut evidence = Evidence::new(query.words.len(), &side.scope);
         from_disk(side, query.words, &mut evidence)?;
         from_overlay(side, &mut evidence)?;
         Ok(evidence)
@@ -103,10 +107,8 @@ fn from_disk(
             continue;
         }
         let mut weights: Vec<Box<dyn Weight>> = Vec::new();
-        let mut inexact = Vec::new();
         for word in words {
             let compiled = Compiled::new(Some(word), class);
-            inexact.push(!compiled.exact);
             weights.push(compiled.query(&fields).weight(scoring())?);
         }
         let filter = restrict(all_of(class, &fields), scope, &fields, &disk.searcher)?;
@@ -138,7 +140,6 @@ fn from_disk(
                 class,
                 scorers,
                 filter,
-                inexact: &inexact,
             };
             segment.feed(&within, scope.allow, evidence)?;
         }
@@ -153,7 +154,6 @@ struct Segment<'a> {
     /// Of each word.
     scorers: Vec<Box<dyn Scorer>>,
     filter: Option<Box<dyn Scorer>>,
-    inexact: &'a [bool],
 }
 
 impl Segment<'_> {
@@ -168,13 +168,12 @@ impl Segment<'_> {
         let mut standings = StandingCursor::open(self.reader)?;
         let mut scores = vec![None; self.scorers.len()];
         while let Some(doc) = self.next(&mut scores) {
-            if alive.is_some_and(|alive| !alive.is_alive(doc)) || !self.is_admitted(doc) {
+            let (key, class) = (columns.key(doc), self.class);
+            if alive.is_some_and(|alive| !alive.is_alive(doc)) || within.is_gone(key, class) {
                 continue;
             }
-            let key = columns.key(doc);
-            // A segment may hold both classes, and a word only one of its fields.
-            let class = self.class;
-            if within.is_gone(key, class) || allow.is_some_and(|allow| !allow(key)) {
+            evidence.note(key, &scores);
+            if !self.is_admitted(doc) || allow.is_some_and(|allow| !allow(key)) {
                 continue;
             }
             let time = columns.time.get_val(doc);
@@ -182,16 +181,11 @@ impl Segment<'_> {
             if within.times.are_asked() && !within.times.admit(time_ms) {
                 continue;
             }
-            let uncertain = |(score, inexact): (&Option<f32>, &bool)| score.is_some() && *inexact;
-            let certain = |(score, inexact): (&Option<f32>, &bool)| score.is_some() && !*inexact;
-            let pairs = || scores.iter().zip(self.inexact);
-            let needs_check = pairs().any(uncertain) && !pairs().any(certain);
             evidence.take(Passage {
                 key,
                 class,
                 standing: standings.of(doc, class),
                 time_ms,
-                needs_check,
                 scores: &scores,
             });
         }
@@ -252,7 +246,6 @@ fn from_overlay(side: &SearchSource<'_>, evidence: &mut Evidence) -> Result<(), 
                 class,
                 standing: found.standing,
                 time_ms: (found.time != NO_TIME).then_some(found.time),
-                needs_check: false,
                 scores: &scores,
             });
         }
@@ -266,7 +259,6 @@ struct Passage<'a> {
     class: Class,
     standing: Standing,
     time_ms: Option<i64>,
-    needs_check: bool,
     /// Of each word that it holds.
     scores: &'a [Option<f32>],
 }
@@ -277,10 +269,22 @@ struct SessionEvidence {
     said: Vec<f32>,
     /// Whether tools printed each word.
     printed: Vec<bool>,
-    passages: usize,
-    undecided: usize,
-    /// Its best passages, the best first.
-    best: Vec<Hit>,
+    /// Passages that hold any of them.
+    found: Vec<Found>,
+    /// The score of the best one.
+    best: f32,
+}
+
+/// A passage that holds some of the words: what a [`Hit`] is made of.
+#[derive(Clone, Copy)]
+struct Found {
+    key: u64,
+    score: f32,
+    bm25: f32,
+    share: f32,
+    time_ms: Option<i64>,
+    class: Class,
+    standing: Standing,
 }
 
 impl SessionEvidence {
@@ -288,9 +292,8 @@ impl SessionEvidence {
         SessionEvidence {
             said: vec![0.0; words],
             printed: vec![false; words],
-            passages: 0,
-            undecided: 0,
-            best: Vec::new(),
+            found: Vec::new(),
+            best: 0.0,
         }
     }
 
@@ -303,42 +306,69 @@ impl SessionEvidence {
         self.said[word] + PRINTED * f32::from(u8::from(self.printed[word]))
     }
 
-    fn keep(&mut self, hit: Hit, most: usize) {
-        let worst = self.best.last().map_or(f32::MAX, |worst| worst.score);
-        if self.best.len() >= most && worst >= hit.score {
-            return;
-        }
-        let at = self.best.partition_point(|known| known.score >= hit.score);
-        self.best.insert(at, hit);
-        self.best.truncate(most);
+    /// Its hits, the best first; among equals the newest, then the one with the greatest key.
+    fn hits(mut self, session: SessionScore) -> impl Iterator<Item = Hit> {
+        self.found.sort_unstable_by(|a, b| {
+            let by_score = b.score.total_cmp(&a.score);
+            let by_time = by_score.then(b.time_ms.cmp(&a.time_ms));
+            by_time.then(b.key.cmp(&a.key)).then(a.class.cmp(&b.class))
+        });
+        self.found.into_iter().map(move |found| Hit {
+            key: found.key,
+            class: found.class,
+            score: session.score,
+            bm25: found.bm25,
+            standing: found.standing,
+            time_ms: found.time_ms,
+            needs_check: false,
+            session: Some(SessionScore {
+                share: found.share,
+                ..session
+            }),
+        })
     }
 }
 
 /// What was found of all sessions.
 struct Evidence {
     words: usize,
-    /// Hits of a session at most.
-    most: usize,
     now_ms: i64,
+    /// Where something is filtered: which of the first words each session holds, whatever the
+    /// filters leave of it. How rare a word is does not depend on them.
+    unfiltered: Option<HashMap<u64, u64, FxBuildHasher>>,
     sessions: HashMap<u64, SessionEvidence, FxBuildHasher>,
 }
 
 impl Evidence {
-    fn new(words: usize, most: usize, now_ms: i64) -> Evidence {
+    fn new(words: usize, scope: &Scope<'_>) -> Evidence {
         Evidence {
             words,
-            most,
-            now_ms,
+            now_ms: scope.now_ms,
+            unfiltered: scope.filters().then(HashMap::default),
             sessions: HashMap::default(),
         }
     }
 
+    /// A session holds these words, whether or not the filters leave the passage.
+    fn note(&mut self, key: u64, scores: &[Option<f32>]) {
+        if let Some(unfiltered) = &mut self.unfiltered {
+            let held = unfiltered.entry(key >> ARRIVAL_BITS).or_default();
+            for (word, _) in scores
+                .iter()
+                .take(64)
+                .enumerate()
+                .filter(|(_, s)| s.is_some())
+            {
+                *held |= 1 << word;
+            }
+        }
+    }
+
     fn take(&mut self, passage: Passage<'_>) {
+        self.note(passage.key, passage.scores);
         let session = passage.key >> ARRIVAL_BITS;
         let session = self.sessions.entry(session);
         let session = session.or_insert_with(|| SessionEvidence::new(self.words));
-        session.passages += 1;
-        session.undecided += usize::from(passage.needs_check);
         let (mut bm25, mut held) = (0.0, 0.0);
         for (word, score) in passage.scores.iter().enumerate() {
             let Some(score) = score else { continue };
@@ -350,17 +380,18 @@ impl Evidence {
             }
         }
         let weight = passage.standing.weight() * rank::recency(passage.time_ms, self.now_ms);
-        let hit = Hit {
+        let share = held / self.words as f32;
+        let score = rounded(bm25 * weight * share);
+        session.best = session.best.max(score);
+        session.found.push(Found {
             key: passage.key,
-            class: passage.class,
-            score: bm25 * weight * held / self.words as f32,
+            score,
             bm25: rounded(bm25),
-            standing: passage.standing,
+            share,
             time_ms: passage.time_ms,
-            needs_check: passage.needs_check,
-            session: None,
-        };
-        session.keep(hit, self.most);
+            class: passage.class,
+            standing: passage.standing,
+        });
     }
 
     /// Leave out sessions that lack a word that is demanded.
@@ -379,40 +410,79 @@ impl Evidence {
         (0..self.words).map(holders).collect()
     }
 
+    /// How many sessions hold a word, whatever the filters leave of them; `left` where they leave
+    /// all, or it is not known.
+    fn holders_at_all(&self, word: usize, left: u32) -> u32 {
+        let Some(all) = self.unfiltered.as_ref().filter(|_| word < 64) else {
+            return left;
+        };
+        let holds = |held: &&u64| **held & 1 << word != 0;
+        all.values().filter(holds).count() as u32
+    }
+
+    /// How rare each word is: 0 where no session holds it that the filters leave, which says
+    /// nothing about any of them.
+    fn rarity(&self, holders: &[u32], sessions: u64) -> Vec<f32> {
+        let rarity = holders.iter().enumerate().map(|(word, holders)| {
+            let holding = self.holders_at_all(word, *holders) as f32;
+            let all = (sessions as f32).max(holding);
+            match holders {
+                0 => 0.0,
+                _ => (1.0 + (all - holding + 0.5) / (holding + 0.5)).ln(),
+            }
+        });
+        rarity.collect()
+    }
+
     fn into_answer(mut self, query: &SessionQuery<'_>, limit: usize) -> Answer {
         let holders = self.holders();
-        let absent = (0..self.words).filter(|word| holders[*word] == 0).collect();
-        let all = query.sessions.max(self.sessions.len() as u64);
-        let weigher = Weigher::new(query, all, &holders, self.sessions.values());
+        let absent = (0..self.words).filter(|word| holders[*word] == 0);
+        let absent: Vec<usize> = absent.collect();
+        let nowhere = absent
+            .iter()
+            .filter(|word| self.holders_at_all(**word, 0) == 0);
+        let nowhere = nowhere.copied().collect();
+        let rarity = self.rarity(&holders, query.sessions);
+        let weigher = Weigher::new(query, rarity, self.sessions.values());
+        let any = self.passages();
         self.demand(query.demanded);
         let mut answer = Answer {
+            total: self.passages(),
+            any,
             sessions: self.sessions.len(),
             absent,
+            nowhere,
             ..Answer::default()
         };
-        let mut ranked = Vec::with_capacity(self.sessions.len());
-        for (number, session) in self.sessions {
-            answer.total += session.passages;
-            answer.undecided += session.undecided;
-            ranked.push((weigher.score(number, &session), number, session.best));
-        }
+        let sessions = self.sessions.into_iter();
+        let mut ranked: Vec<(SessionScore, u64, SessionEvidence)> = sessions
+            .map(|(number, session)| (weigher.score(number, &session), number, session))
+            .collect();
         ranked.sort_unstable_by(|(a, newer, _), (b, older, _)| {
             b.score.total_cmp(&a.score).then(older.cmp(newer))
         });
-        for (score, _, best) in ranked {
-            if answer.hits.len() >= limit {
+        let mut shown = 0;
+        for (score, _, session) in ranked {
+            if shown >= limit {
                 break;
             }
-            answer.hits.extend(best.into_iter().map(|hit| Hit {
-                score: score.score,
-                session: Some(score),
-                ..hit
-            }));
+            shown = shown.saturating_add(session.found.len().min(HITS));
+            answer.hits.extend(session.hits(score));
         }
+        answer.is_all = answer.hits.len() == answer.total;
         answer
+    }
+
+    fn passages(&self) -> usize {
+        self.sessions
+            .values()
+            .map(|session| session.found.len())
+            .sum()
     }
 }
 
+/// Scores of sessions are rounded to this step, as those of passages are.
+const STEP: f32 = 1.0 / 65_536.0;
 /// How often a word must stand in a session of average length to count half of what it could.
 const K1: f32 = 1.2;
 /// How much a session's length counts.
@@ -434,19 +504,10 @@ struct Weigher<'a> {
 impl<'a> Weigher<'a> {
     fn new<'s>(
         query: &'a SessionQuery<'a>,
-        all: u64,
-        holders: &[u32],
+        rarity: Vec<f32>,
         sessions: impl Iterator<Item = &'s SessionEvidence>,
     ) -> Weigher<'a> {
-        let rarity = holders.iter().map(|holders| {
-            let holders = *holders as f32;
-            match holders > 0.0 {
-                true => (1.0 + (all as f32 - holders + 0.5) / (holders + 0.5)).ln(),
-                false => 0.0,
-            }
-        });
-        let rarity: Vec<f32> = rarity.collect();
-        let best = sessions.filter_map(|session| Some(session.best.first()?.score));
+        let best = sessions.map(|session| session.best);
         Weigher {
             query,
             rarities: rarity.iter().sum::<f32>().max(f32::MIN_POSITIVE),
@@ -469,14 +530,14 @@ impl<'a> Weigher<'a> {
                     false => 0.5,
                 };
         }
-        let passage = session.best.first().map_or(0.0, |hit| hit.score);
-        let (whole, passage) = (whole / self.rarities, passage / self.best);
+        let (whole, passage) = (whole / self.rarities, session.best / self.best);
         let held = held / self.rarities;
         SessionScore {
-            score: rounded((whole + passage) * held),
+            score: ((whole + passage) * held / STEP).round() * STEP,
             whole,
             passage,
             held,
+            share: 0.0,
         }
     }
 }

@@ -196,7 +196,10 @@ impl Top {
             total: self.total,
             sessions: self.sessions.len(),
             undecided: self.undecided,
+            is_all: self.total <= self.limit,
+            any: self.total,
             absent: Vec::new(),
+            nowhere: Vec::new(),
         }
     }
 }

@@ -195,6 +195,9 @@ fn printed(answer: &SearchAnswer, screen: &Screen) -> String {
     parts.join("\n")
 }
 
+/// Missing words that are named, at most.
+const MOST_MISSING: usize = 5;
+
 /// How much there is, and what else could be asked.
 fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Screen) -> String {
     let shown: usize = answer.sessions.iter().map(|group| group.hits.len()).sum();
@@ -220,8 +223,14 @@ fn summary(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
         None => format!("{shown} of {matches}, in {sessions}{place}."),
     };
     if !answer.missing.is_empty() {
-        let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
-        line.push_str(&format!(" No session contains {}.", missing.join(", nor ")));
+        let missing = answer.missing.iter().take(MOST_MISSING);
+        let missing: Vec<String> = missing.map(|part| plain_line(part)).collect();
+        let more = match answer.missing.len().saturating_sub(MOST_MISSING) {
+            0 => String::new(),
+            more => format!(", nor {}", count(more as u64, "other word")),
+        };
+        let missing = missing.join(", nor ");
+        line.push_str(&format!(" None of them contains {missing}{more}."));
     }
     if !answer.also.is_empty() {
         let also: Vec<String> = answer.also.iter().map(|word| plain_line(word)).collect();
@@ -337,17 +346,21 @@ fn nothing(query: &str, answer: &SearchAnswer, cwd: Option<&Path>, screen: &Scre
     let mut line = format!("{unknown}Nothing found for {query}{place}.");
     let missing: Vec<String> = answer.missing.iter().map(|part| plain_line(part)).collect();
     let filtered = answer.without_filters.is_some();
+    let unit = match answer.ranking {
+        Ranking::Sessions => "session",
+        _ => "passage",
+    };
     if says_more || !missing.is_empty() && (filtered || answer.with_any.is_some()) {
         let left = if filtered { " within the filters" } else { "" };
         line.push_str(&format!(
-            " No passage{left} contains {}.",
+            " No {unit}{left} contains {}.",
             missing.join(", nor ")
         ));
     }
     if let Some(some) = answer.with_any.filter(|some| *some > 0) {
         let some = format!("{most}{}", count(some, "match"));
         line.push_str(&match missing.is_empty() {
-            true => format!(" No passage contains all of it; {some} contain some of it."),
+            true => format!(" No {unit} contains all of it; {some} contain some of it."),
             false => format!(" {some} contain the rest of it."),
         });
     }

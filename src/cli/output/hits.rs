@@ -113,9 +113,9 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
         );
         let line = match why.session {
             None => format!("score {:.2} = {passage} × text {}", hit.score, why.text),
-            Some(session) => format!(
-                "score {:.2} = (session {:.2} + its best passage {:.2}) × words it has {:.2} × text {}; this passage: {passage}",
-                hit.score, session.whole, session.passage, session.held, why.text
+            Some(of) => format!(
+                "score {:.2} = (session {:.2} + its best passage {:.2}) × words it has {:.2} × text {}; this passage: {passage} × share {:.2}",
+                hit.score, of.whole, of.passage, of.held, why.text, of.share
             ),
         };
         out.push_str(&format!("    {}\n", screen.style.paint(Tone::Quiet, &line)));

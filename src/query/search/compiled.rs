@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Search;
 use super::counted::MatchCounts;
 use crate::catalogue::entries::StoredEntry;
-use crate::catalogue::write::{ARRIVAL_BITS, flag};
+use crate::catalogue::write::flag;
 use crate::error::Error;
 use crate::ingest::{scan_owed, scan_prompts};
 use crate::model::Expr;
@@ -14,7 +14,7 @@ use crate::query::filter::FilteredEntries;
 use crate::syntax::{Filters, Names};
 use crate::words::{
     self, Facts, Matcher, Order, Overlay, Scan, Scope, SearchSource, SessionQuery, TimeRange,
-    ValueFilter, WordsError, search_any, search_sessions, sessions_with_demanded,
+    ValueFilter, WordsError, search_any, search_sessions,
 };
 
 /// The entries that filters leave.
@@ -71,23 +71,12 @@ impl CompiledSearch<'_> {
         order: Order,
         most: usize,
     ) -> Result<words::Answer, Error> {
-        if let (Some(remembered), [side], Order::Ranked) = (&self.remembered, sides, order) {
-            return remembered.ask(|query| search_sessions(side, query, most));
+        match (&self.remembered, sides) {
+            (Some(remembered), [side]) => {
+                remembered.ask(|query| search_sessions(side, query, most))
+            }
+            _ => Ok(search_any(sides, order, most)?),
         }
-        let mut answer = search_any(sides, order, most)?;
-        if let (Some(remembered), [side]) = (&self.remembered, sides)
-            && remembered.demanded.contains(&true)
-        {
-            let all = remembered.ask(|query| search_sessions(side, query, 0))?;
-            let wanted = remembered.ask(|query| sessions_with_demanded(side, query))?;
-            let is_wanted = |hit: &words::Hit| wanted.contains(&(hit.key >> ARRIVAL_BITS));
-            answer.hits.retain(is_wanted);
-            answer = words::Answer {
-                hits: answer.hits,
-                ..all
-            };
-        }
-        Ok(answer)
     }
 
     /// What to highlight.
@@ -347,8 +336,8 @@ impl Remembered<'_> {
         let messages: u64 = messages.map(|count| u64::from(*count)).sum();
         Ok(ask(&SessionQuery {
             words: self.words,
-            demanded: &self.demanded,
             sessions: sessions as u64,
+            demanded: &self.demanded,
             messages: &|session| self.messages.get(&session).copied().unwrap_or(0),
             mean_messages: messages as f32 / sessions.max(1) as f32,
         })?)

@@ -40,6 +40,8 @@ const COPIED: usize = 80;
 /// that a longer one would.
 pub(super) const AHEAD: usize = 16;
 const AHEAD_BYTES: u64 = 64 << 10;
+/// At most so many passages of a session are looked through for what earlier pages have shown.
+const MOST_SHOWN: usize = 64;
 /// At most so many bytes of lines are read in vain for a page. These are lines of candidates that
 /// only their text can decide on, and that turn out not to match.
 const VAIN_BYTES: u64 = 16 << 20;
@@ -66,6 +68,10 @@ pub(super) struct Page<'a, 's> {
     copies: HashMap<Fingerprint, Copies>,
     own: HashMap<i64, HashSet<i64>>,
     reader: Reader<'a>,
+    /// Where sessions are ranked as wholes: hits of each on this page and on earlier ones.
+    of_session: HashMap<u64, usize>,
+    /// What was found among them that earlier pages have shown.
+    before: HashSet<Fingerprint>,
     /// Some candidate matches.
     matched: bool,
     /// Candidates that may match, but were not read, because too many were read in vain before.
@@ -155,6 +161,8 @@ impl<'a, 's> Page<'a, 's> {
             copies: HashMap::new(),
             own: HashMap::new(),
             reader: Reader::new(search.snapshot).masking(search.scope.mask),
+            of_session: HashMap::new(),
+            before: HashSet::new(),
             matched: false,
             unverified: 0,
             stale: false,
@@ -185,11 +193,53 @@ impl<'a, 's> Page<'a, 's> {
             if late_first {
                 self.ready.extend(self.late.pop());
             } else if let Some(hit) = next {
+                let is_full = self.has_enough_of(&hits[self.next..])?;
                 self.next += 1;
-                self.look_at(hit)?;
+                if !is_full {
+                    self.look_at(hit)?;
+                }
             } else {
                 return Ok(false);
             }
+        }
+    }
+
+    /// Whether the session of the first of these candidates has shown its hits, where sessions are
+    /// ranked as wholes and not all hits are asked for.
+    fn has_enough_of(&mut self, hits: &[words::Hit]) -> Result<bool, Error> {
+        let Some(first) = hits.first().filter(|hit| hit.session.is_some()) else {
+            return Ok(false);
+        };
+        if self.limit == usize::MAX {
+            return Ok(false);
+        }
+        let session = first.key >> ARRIVAL_BITS;
+        if let Some(shown) = self.of_session.get(&session) {
+            return Ok(*shown >= words::HITS);
+        }
+        // What earlier pages have shown of it stands among the first.
+        let of_session = hits
+            .iter()
+            .take_while(|hit| hit.key >> ARRIVAL_BITS == session);
+        let mut shown = 0;
+        if self.search.shown.len() > 0 {
+            for hit in of_session.take(MOST_SHOWN) {
+                let entry = self.search.entry(hit)?;
+                // A copy in another session was not shown of this one.
+                let print = entry.map(|entry| self.print(hit, &entry));
+                let print = print.filter(|print| self.search.shown.holds(*print));
+                shown += usize::from(print.is_some_and(|print| self.before.insert(print)));
+            }
+        }
+        self.of_session.insert(session, shown);
+        Ok(shown >= words::HITS)
+    }
+
+    /// What a hit is known by: its line, or the entry where copies are shown.
+    fn print(&self, hit: &words::Hit, entry: &StoredEntry) -> Fingerprint {
+        match self.search.scope.every_copy {
+            true => fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64),
+            false => fingerprint(entry.hash ^ hit.class as u64),
         }
     }
 
@@ -203,6 +253,10 @@ impl<'a, 's> Page<'a, 's> {
                 self.more |= is_known && !all;
                 return Ok(is_known);
             };
+            if self.has_enough_of(&hits[self.next..])? {
+                self.next += 1;
+                continue;
+            }
             let entry = self.search.entry(hit)?;
             if !self.is_near(entry.map_or(0, |entry| entry.length)) {
                 self.more = true;
@@ -278,6 +332,7 @@ impl<'a, 's> Page<'a, 's> {
             prints,
             hit: shown,
         };
+        *self.of_session.entry(hit.key >> ARRIVAL_BITS).or_default() += 1;
         if factor < 1.0 {
             self.late.push(ready);
         } else {
@@ -302,10 +357,8 @@ impl<'a, 's> Page<'a, 's> {
         };
         self.bytes = self.bytes.saturating_add(entry.length);
         let folds = !search.scope.every_copy;
-        let print = fingerprint(entry.hash ^ hit.class as u64);
-        let by_key = fingerprint(hash(&hit.key.to_le_bytes()) ^ hit.class as u64);
-        let own_print = if folds { print } else { by_key };
-        if search.shown.holds(own_print) || folds && self.is_copy(print) {
+        let own_print = self.print(hit, &entry);
+        if search.shown.holds(own_print) || folds && self.is_copy(own_print) {
             self.matched = true;
             return Ok(None);
         }
@@ -484,6 +537,7 @@ fn explanation(hit: &words::Hit, text: f32, now_ms: i64) -> Explanation {
             whole: session.whole,
             passage: session.passage,
             held: session.held,
+            share: session.share,
         }),
     }
 }
