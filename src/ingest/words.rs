@@ -350,19 +350,13 @@ fn add_all(
             let (results, finish, jobs) = (results.clone(), finish.clone(), Arc::clone(&jobs));
             scope.spawn(move |_| {
                 let mut bytes = Vec::new();
-                let added = loop {
-                    let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok(job) = next else {
-                        break adder.finish();
-                    };
-                    match add(&mut adder, &job, formats, &mut bytes) {
-                        Ok(done) => {
-                            let _ = results.send((job.item, done));
-                        }
-                        Err(error) => break Err(error),
-                    }
-                };
-                let _ = finish.send(added);
+                let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let added = std::iter::from_fn(|| next().ok()).try_for_each(|job| {
+                    let done = add(&mut adder, &job, formats, &mut bytes)?;
+                    let _ = results.send((job.item, done));
+                    Ok(())
+                });
+                let _ = finish.send(added.and_then(|()| adder.finish()));
             });
         }
         drop((results, finish, jobs));
