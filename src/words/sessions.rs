@@ -23,7 +23,7 @@ use super::top::{StandingCursor, rounded};
 use crate::model::{ARRIVAL_BITS, Class, Expr, Standing};
 
 /// Passages of a session that are shown, unless all are asked for: its best ones.
-pub const HITS: usize = 3;
+pub const HITS_PER_SESSION: usize = 3;
 
 /// A few remembered words, and what is known of the sessions that are searched for them.
 pub struct SessionQuery<'a> {
@@ -270,14 +270,14 @@ struct SessionEvidence {
     /// Whether tools printed each word.
     printed: Vec<bool>,
     /// Passages that hold any of them.
-    found: Vec<Found>,
+    found: Vec<MatchedPassage>,
     /// The score of the best one.
     best: f32,
 }
 
 /// A passage that holds some of the words: what a [`Hit`] is made of.
 #[derive(Clone, Copy)]
-struct Found {
+struct MatchedPassage {
     key: u64,
     score: f32,
     bm25: f32,
@@ -383,7 +383,7 @@ impl Evidence {
         let share = held / self.words as f32;
         let score = rounded(bm25 * weight * share);
         session.best = session.best.max(score);
-        session.found.push(Found {
+        session.found.push(MatchedPassage {
             key: passage.key,
             score,
             bm25: rounded(bm25),
@@ -466,7 +466,7 @@ impl Evidence {
             if shown >= limit {
                 break;
             }
-            shown = shown.saturating_add(session.found.len().min(HITS));
+            shown = shown.saturating_add(session.found.len().min(HITS_PER_SESSION));
             answer.hits.extend(session.hits(score));
         }
         answer.is_all = answer.hits.len() == answer.total;

@@ -215,7 +215,7 @@ impl<'a, 's> Page<'a, 's> {
         }
         let session = first.key >> ARRIVAL_BITS;
         if let Some(shown) = self.of_session.get(&session) {
-            return Ok(*shown >= words::HITS);
+            return Ok(*shown >= words::HITS_PER_SESSION);
         }
         // What earlier pages have shown of it stands among the first.
         let of_session = hits
@@ -232,7 +232,7 @@ impl<'a, 's> Page<'a, 's> {
             }
         }
         self.of_session.insert(session, shown);
-        Ok(shown >= words::HITS)
+        Ok(shown >= words::HITS_PER_SESSION)
     }
 
     /// What a hit is known by: its line, or the entry where copies are shown.
