@@ -9,21 +9,9 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::corpus::{Spec, write};
-use crate::problems::{BoundHome, permit};
+use crate::problems::{BoundHome, permit, session};
 use crate::sandbox::Sandbox;
 use crate::scale::unshared;
-
-fn session(id: &str, text: &str) -> String {
-    format!(
-        "{}\n{}\n",
-        format_args!(
-            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}}"#
-        ),
-        format_args!(
-            r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{text}","timestamp":1767603601000}}}}"#
-        )
-    )
-}
 
 #[test]
 fn a_disk_of_any_size_is_no_reason_to_break() {

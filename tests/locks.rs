@@ -12,23 +12,11 @@ use sessionary::index::{ListScope, SearchScope};
 use sessionary::{Config, Error, Freshness, Index, Indexer};
 
 use crate::histories::dump::root;
-use crate::problems::BoundHome;
+use crate::problems::{BoundHome, session};
 use crate::sandbox::Sandbox;
 use crate::watching::watcher::Watcher;
 
 const CATALOGUE: &str = "v3/catalogue.sqlite";
-
-fn session(id: &str, text: &str) -> String {
-    format!(
-        "{}\n{}\n",
-        format_args!(
-            r#"{{"type":"session","version":3,"id":"{id}","timestamp":"2026-01-05T09:00:00.000Z","cwd":"~/code/parser"}}"#
-        ),
-        format_args!(
-            r#"{{"type":"message","id":"a1","parentId":null,"timestamp":"2026-01-05T09:00:01.000Z","message":{{"role":"user","content":"{text}","timestamp":1767603601000}}}}"#
-        )
-    )
-}
 
 /// A home with one session, which is indexed.
 fn home() -> (Sandbox, PathBuf) {

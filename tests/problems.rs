@@ -11,7 +11,8 @@ use crate::sandbox::Sandbox;
 
 const WORDS: &str = ".cache/sessionary/v3/words";
 
-fn session(id: &str, text: &str) -> String {
+/// A session of one message.
+pub fn session(id: &str, text: &str) -> String {
     format!(
         "{}\n{}\n",
         format_args!(
