@@ -224,11 +224,18 @@ pub struct SessionExplanation {
     pub whole: f32,
     /// Its best passage, as a part of the best passage of all sessions.
     pub passage: f32,
+    /// 2 where its best passage holds the words next to each other, else 0: that counts more than
+    /// all else together.
+    pub adjacent: f32,
     /// How many of the words it holds, by how rare they are; what only tools printed counts half.
     pub held: f32,
     /// How many of the words this passage holds, as a part of all: a factor of the passage's own
     /// score, by which the hits of a session are ordered.
     pub share: f32,
+    /// How near each other the words stand in this passage, from 0 to 1: their number divided by
+    /// that of the words from the first to the last of them. The passage's own score has the
+    /// factor 1 + this.
+    pub closeness: f32,
 }
 
 /// A session or entry whose id was asked for.

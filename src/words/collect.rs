@@ -206,6 +206,10 @@ impl Columns {
         self.key.get_val(doc)
     }
 
+    pub(super) fn time_ms(&self, doc: u32) -> Option<i64> {
+        Some(self.time.get_val(doc)).filter(|time| *time != NO_TIME)
+    }
+
     pub(super) fn class(&self, doc: u32) -> Class {
         match self.one_class {
             Some(class) => class,

@@ -19,6 +19,7 @@ use super::matcher::Matcher;
 use super::prefilter::Prefilter;
 use super::scanned::TextScanPattern;
 use super::schema::{NO_TIME, schema};
+use super::sessions::close_tokens;
 use super::tally::{Kind, TermCounts};
 use crate::model::{Class, Expr, Standing};
 
@@ -47,6 +48,8 @@ pub struct Scan {
     matcher: Option<Matcher>,
     prefilter: Prefilter,
     asked: [ClassQuery; 2],
+    /// Terms of which it is asked how near each other they stand in prose.
+    close: Vec<usize>,
 }
 
 /// What is asked of passages of one class.
@@ -107,7 +110,21 @@ impl Scan {
             matcher,
             prefilter: Prefilter::new(expr),
             asked,
+            close: Vec::new(),
         }
+    }
+
+    /// Make any of these words ready, as a few of them are remembered: it is asked as well how near
+    /// each other they stand.
+    pub fn remembering(expr: Option<&Expr>) -> Self {
+        let mut scan = Self::new(expr);
+        if let (Some(matcher), Some(Expr::Or(words))) = (&mut scan.matcher, expr) {
+            let tokens = close_tokens(words);
+            let tokens = tokens.iter();
+            let terms = tokens.map(|token| matcher.terms.add(token, Kind::Whole, true));
+            scan.close = terms.collect();
+        }
+        scan
     }
 
     /// Whether a word is asked for, whose matches differ in score.
@@ -159,6 +176,8 @@ struct ClassMatches {
     times: Vec<i64>,
     standings: Vec<Standing>,
     norms: Vec<u8>,
+    /// How near each other the words stand, where that is asked.
+    closeness: Vec<f32>,
     /// As many for each passage as there are leaves.
     frequencies: Vec<u32>,
 }
@@ -287,6 +306,11 @@ impl ThreadResult<'_> {
         found
             .norms
             .push(FieldNormReader::fieldnorm_to_id(tally.tokens));
+        let is_asked = class == Class::Prose && !scan.close.is_empty();
+        found.closeness.push(match is_asked {
+            true => tally.closeness(&scan.close),
+            false => 0.0,
+        });
         let leaves = &scan.asked[class as usize].leaves;
         found
             .frequencies
@@ -319,6 +343,8 @@ pub(super) struct Match<'a> {
     pub time: i64,
     pub standing: Standing,
     pub norm: u8,
+    /// How near each other the words stand, where that was asked.
+    pub closeness: f32,
     pub frequencies: &'a [u32],
 }
 
@@ -395,6 +421,7 @@ impl<'a> Overlay<'a> {
                 time: found.times[at],
                 standing: found.standings[at],
                 norm: found.norms[at],
+                closeness: found.closeness[at],
                 frequencies: &found.frequencies[at * leaves..(at + 1) * leaves],
             })
         })

@@ -137,7 +137,7 @@ pub struct Hit {
     pub needs_check: bool,
 }
 
-/// Why a session stands where it does: `score = (whole + passage) × held`.
+/// Why a session stands where it does: `score = (whole + passage + adjacent) × held`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SessionScore {
     /// To the nearest 1/1024.
@@ -147,10 +147,14 @@ pub struct SessionScore {
     pub whole: f32,
     /// Its best passage, as a part of the best passage of all sessions.
     pub passage: f32,
+    /// 2 where its best passage holds the words next to each other, else 0.
+    pub adjacent: f32,
     /// How many of the words it holds, by how rare they are; what only tools printed counts half.
     pub held: f32,
     /// How many of the words this passage holds, as a part of all.
     pub share: f32,
+    /// How near each other they stand in this passage, from 0 to 1: next to each other.
+    pub closeness: f32,
 }
 
 /// The first hits, and how many there are.
@@ -257,10 +261,7 @@ fn search_side(
     let classes = [Class::Prose, Class::Output]
         .into_iter()
         .filter(|class| scope.class.is_none_or(|wanted| wanted == *class));
-    let both = CombinedStatistics {
-        disk: disk.map(|words| &words.searcher),
-        overlay,
-    };
+    let both = CombinedStatistics::new(disk.map(|words| &words.searcher), overlay);
     if disk.is_some() {
         let mut inexact = [false; 2];
         let mut sides: Vec<Box<dyn Query>> = Vec::new();

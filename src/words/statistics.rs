@@ -1,5 +1,8 @@
 //! How rare is a word, and how long is a passage, on disk and in the overlay together?
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use tantivy::query::Bm25StatisticsProvider;
 use tantivy::schema::Field;
 use tantivy::{Searcher, Term};
@@ -10,15 +13,30 @@ use crate::model::Class;
 
 /// Statistics of both sides together.
 pub(super) struct CombinedStatistics<'a> {
-    pub disk: Option<&'a Searcher>,
-    pub overlay: Option<&'a Overlay<'a>>,
+    pub(super) disk: Option<&'a Searcher>,
+    overlay: Option<&'a Overlay<'a>>,
+    /// What was looked up in every segment already: each word of a query asks several times.
+    known: RefCell<HashMap<Term, u64>>,
 }
 
-impl CombinedStatistics<'_> {
+impl<'a> CombinedStatistics<'a> {
+    pub fn new(disk: Option<&'a Searcher>, overlay: Option<&'a Overlay<'a>>) -> Self {
+        Self {
+            disk,
+            overlay,
+            known: RefCell::default(),
+        }
+    }
+
     fn doc_freq_of(&self, term: &Term) -> tantivy::Result<u64> {
+        if let Some(known) = self.known.borrow().get(term) {
+            return Ok(*known);
+        }
         let disk = self.disk.map(|disk| disk.doc_freq(term));
         let owed = self.overlay.map(|owed| owed.doc_freq(term));
-        Ok(disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0))
+        let sum = disk.transpose()?.unwrap_or(0) + owed.unwrap_or(0);
+        self.known.borrow_mut().insert(term.clone(), sum);
+        Ok(sum)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::count::chunk;
 use super::literal::Literal;
+use super::sessions::closeness;
 use super::tokenizer::Segmenter;
 
 /// A token that is asked for.
@@ -203,6 +204,12 @@ impl TermCounts {
     /// How often the passage holds a term.
     pub fn times(&self, term: usize) -> u32 {
         self.counts[term]
+    }
+
+    /// How near each other these terms stand, all of whose positions were asked for.
+    pub fn closeness(&self, terms: &[usize]) -> f32 {
+        let places: Vec<&[u32]> = terms.iter().map(|term| &*self.places[*term]).collect();
+        closeness(&places)
     }
 
     /// How often these terms stand at their distances from the first.

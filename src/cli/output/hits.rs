@@ -113,10 +113,16 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
         );
         let line = match why.session {
             None => format!("score {:.2} = {passage} × text {}", hit.score, why.text),
-            Some(of) => format!(
-                "score {:.2} = (session {:.2} + its best passage {:.2}) × words it has {:.2} × text {}; this passage: {passage} × share {:.2}",
-                hit.score, of.whole, of.passage, of.held, why.text, of.share
-            ),
+            Some(of) => {
+                let adjacent = match of.adjacent > 0.0 {
+                    true => format!(" + words side by side {}", of.adjacent),
+                    false => String::new(),
+                };
+                format!(
+                    "score {:.2} = (session {:.2} + its best passage {:.2}{adjacent}) × words it has {:.2} × text {}; this passage: {passage} × share {:.2} × near each other {:.2}",
+                    hit.score, of.whole, of.passage, of.held, why.text, of.share, 1.0 + of.closeness
+                )
+            }
         };
         out.push_str(&format!("    {}\n", screen.style.paint(Tone::Quiet, &line)));
     }

@@ -1,6 +1,7 @@
 //! What is searched, and where? Each alternative of a query is asked of the words on disk and of
 //! all the text that they lack.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
 use super::Search;
@@ -13,8 +14,8 @@ use crate::model::Expr;
 use crate::query::filter::FilteredEntries;
 use crate::syntax::{Filters, Names};
 use crate::words::{
-    self, Facts, Matcher, Order, Overlay, Scan, Scope, SearchSource, SessionQuery, TimeRange,
-    ValueFilter, WordsError, search_any, search_sessions,
+    self, Facts, Matcher, Order, Overlay, RankedSessions, Scan, Scope, SearchSource, SessionQuery,
+    TimeRange, ValueFilter, WordsError, rank_sessions, search_any,
 };
 
 /// The entries that filters leave.
@@ -52,6 +53,8 @@ pub(super) struct CompiledSearch<'a> {
     matchers: Vec<Option<Matcher>>,
     /// The words by which sessions are ranked as wholes, where they are.
     remembered: Option<Remembered<'a>>,
+    /// The sessions of `here` that were ranked by them, once they were.
+    ranked: OnceCell<RankedSessions<'a>>,
     /// Finds what any of them looks for; `None` where one takes all text.
     marks: Option<Matcher>,
     /// Sources that could not be read, or hold other bytes by now.
@@ -59,9 +62,18 @@ pub(super) struct CompiledSearch<'a> {
 }
 
 impl CompiledSearch<'_> {
-    /// The passages that match, or may match.
+    /// The passages that match, or may match. Where sessions are ranked as wholes that is done
+    /// once, however many hits are asked for.
     pub fn hits(&self, order: Order, most: usize) -> Result<words::Answer, Error> {
-        self.hits_of(&self.here, order, most)
+        let (Some(remembered), [side]) = (&self.remembered, self.here.as_slice()) else {
+            return Ok(search_any(&self.here, order, most)?);
+        };
+        if self.ranked.get().is_none() {
+            let ranked = remembered.ask(|query| rank_sessions(side, query))?;
+            self.ranked.get_or_init(|| ranked);
+        }
+        let answer = self.ranked.get().map(|ranked| ranked.answer(most));
+        Ok(answer.transpose()?.unwrap_or_default())
     }
 
     /// The passages of these sides that match, or may match.
@@ -73,7 +85,7 @@ impl CompiledSearch<'_> {
     ) -> Result<words::Answer, Error> {
         match (&self.remembered, sides) {
             (Some(remembered), [side]) => {
-                remembered.ask(|query| search_sessions(side, query, most))
+                remembered.ask(|query| rank_sessions(side, query)?.answer(most))
             }
             _ => Ok(search_any(sides, order, most)?),
         }
@@ -145,7 +157,9 @@ impl<'a> Search<'a> {
         questions: &[PassageQuery<'_>],
         then: impl FnOnce(&CompiledSearch<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let alternatives: Vec<_> = questions.iter().map(CompiledAlternative::new).collect();
+        let ranks_sessions = self.ranks_sessions && questions.len() == 1;
+        let compiled = |question| CompiledAlternative::new(question, ranks_sessions);
+        let alternatives: Vec<_> = questions.iter().map(compiled).collect();
         let (words, done) = match alternatives.iter().all(|one| one.reads_text()) {
             true => (None, 0),
             false => self.words()?,
@@ -186,11 +200,12 @@ impl<'a> Search<'a> {
             ..*source
         });
         let remembered = match questions {
-            [only] if self.ranks_sessions => self.remembered(only.expr)?,
+            [only] if ranks_sessions => self.remembered(only.expr)?,
             _ => None,
         };
         then(&CompiledSearch {
             remembered,
+            ranked: OnceCell::new(),
             everywhere: everywhere.collect(),
             matchers: questions.iter().map(|q| q.expr.map(Matcher::new)).collect(),
             marks: marks_of_several(questions),
@@ -255,11 +270,14 @@ struct CompiledAlternative<'q> {
 }
 
 impl<'q> CompiledAlternative<'q> {
-    fn new(question: &PassageQuery<'q>) -> CompiledAlternative<'q> {
+    fn new(question: &PassageQuery<'q>, ranks_sessions: bool) -> CompiledAlternative<'q> {
         let entry_filter = question.entry_filter;
         CompiledAlternative {
             question: *question,
-            scan: Scan::new(question.expr),
+            scan: match ranks_sessions {
+                true => Scan::remembering(question.expr),
+                false => Scan::new(question.expr),
+            },
             here: Box::new(|key| entry_filter.left.holds(key)),
             everywhere: Box::new(|key| entry_filter.holds_widely(key)),
             either: Box::new(|key| entry_filter.left.holds(key) || entry_filter.holds_widely(key)),

@@ -47,9 +47,9 @@ const MOST_SHOWN: usize = 64;
 const VAIN_BYTES: u64 = 16 << 20;
 
 /// Hits on their way to the page.
-pub(super) struct Page<'a, 's> {
+pub(super) struct Page<'a, 's, 'c> {
     search: &'a Search<'s>,
-    asked: &'a CompiledSearch<'a>,
+    asked: &'a CompiledSearch<'c>,
     counted: &'a MatchCounts,
     matcher: Option<&'a Matcher>,
     order: Order,
@@ -137,10 +137,10 @@ impl Ord for ReadHit {
     }
 }
 
-impl<'a, 's> Page<'a, 's> {
+impl<'a, 's, 'c> Page<'a, 's, 'c> {
     pub fn new(
         search: &'a Search<'s>,
-        asked: &'a CompiledSearch<'a>,
+        asked: &'a CompiledSearch<'c>,
         counted: &'a MatchCounts,
         order: Order,
         limit: usize,
@@ -536,8 +536,10 @@ fn explanation(hit: &words::Hit, text: f32, now_ms: i64) -> Explanation {
         session: hit.session.map(|session| SessionExplanation {
             whole: session.whole,
             passage: session.passage,
+            adjacent: session.adjacent,
             held: session.held,
             share: session.share,
+            closeness: session.closeness,
         }),
     }
 }

@@ -1,0 +1,287 @@
+//! What is asked of the passages: which of the words each holds.
+
+use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query, Scorer, Weight};
+use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, Term};
+
+use super::closeness::{Positions, close_tokens};
+use super::evidence::Evidence;
+use super::passage::{Details, FoundPassage, Passage, Place};
+use crate::model::{Class, Expr};
+use crate::words::collect::{Columns, MatchLimits};
+use crate::words::compile::{Compiled, all_of};
+use crate::words::schema::{NO_TIME, schema};
+use crate::words::scope::Scope;
+use crate::words::search::{SearchSource, Words, restrict};
+use crate::words::statistics::CombinedStatistics;
+use crate::words::top::StandingCursor;
+use crate::words::{Overlay, WordsError};
+
+/// A key's entry is admitted by the filters.
+pub(super) type Allow<'a> = Option<&'a dyn Fn(u64) -> bool>;
+
+/// A few words, ready to be asked of the index on disk, by any thread.
+pub(super) struct DiskQuestion<'a> {
+    readers: &'a [SegmentReader],
+    classes: Vec<ClassQuestion>,
+    within: MatchLimits<'a>,
+}
+
+/// A few words, ready to be asked of passages of one class.
+struct ClassQuestion {
+    class: Class,
+    /// Of each word.
+    weights: Vec<Box<dyn Weight>>,
+    /// What filters by terms of the index leave.
+    filter: Option<Box<dyn Weight>>,
+    /// The words that must be near each other; empty where that is not asked.
+    close: Vec<Term>,
+}
+
+impl<'a> DiskQuestion<'a> {
+    pub fn new(
+        side: &SearchSource<'a>,
+        disk: &'a Words,
+        words: &[Expr],
+    ) -> Result<DiskQuestion<'a>, WordsError> {
+        let scope = &side.scope;
+        let mut classes = Vec::new();
+        for class in [Class::Prose, Class::Output] {
+            if scope.class.is_none_or(|wanted| wanted == class) {
+                classes.push(ClassQuestion::new(side, disk, words, class)?);
+            }
+        }
+        let overlay = side.overlay;
+        let covered = |class| overlay.map_or(&[][..], |overlay| overlay.covered(class));
+        Ok(DiskQuestion {
+            readers: disk.searcher.segment_readers(),
+            classes,
+            within: MatchLimits {
+                dead: scope.dead,
+                covered: [Class::Prose, Class::Output].map(covered),
+                times: scope.times,
+                inexact: [false; 2],
+                wanted: scope.wanted,
+            },
+        })
+    }
+
+    /// In how many parts it is asked.
+    pub fn parts(&self) -> u16 {
+        u16::try_from(self.classes.len() * self.readers.len()).unwrap_or(u16::MAX)
+    }
+
+    /// A part: passages of one class in one segment.
+    fn part(&self, part: u16) -> Option<(&ClassQuestion, &SegmentReader)> {
+        let part = usize::from(part);
+        let reader = self.readers.get(part % self.readers.len().max(1))?;
+        Some((self.classes.get(part / self.readers.len())?, reader))
+    }
+
+    /// Ask the passages of a part.
+    pub fn ask(
+        &self,
+        part: u16,
+        allow: Allow<'_>,
+        evidence: &mut Evidence,
+    ) -> Result<(), WordsError> {
+        if self.within.wanted.is_some_and(|wanted| !wanted()) {
+            return Err(WordsError::Cancelled);
+        }
+        match self.part(part) {
+            Some((question, reader)) => {
+                let mut segment = Segment::open(question, reader, part)?;
+                segment.feed(&self.within, allow, evidence)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What `passages` of a part are asked besides, in the order of their documents.
+    pub fn details(
+        &self,
+        part: u16,
+        passages: &[FoundPassage],
+    ) -> Result<Vec<Details>, WordsError> {
+        let Some((question, reader)) = self.part(part) else {
+            return Ok(Vec::new());
+        };
+        let columns = Columns::open(reader)?;
+        let mut positions = Positions::open(reader, &question.close)?;
+        let details = passages.iter().map(|passage| {
+            let doc = passage.place.number;
+            let positions = positions.as_mut();
+            Details {
+                time_ms: columns.time_ms(doc),
+                closeness: positions.map_or(0.0, |positions| positions.closeness(doc)),
+            }
+        });
+        Ok(details.collect())
+    }
+}
+
+impl ClassQuestion {
+    fn new(
+        side: &SearchSource<'_>,
+        disk: &Words,
+        words: &[Expr],
+        class: Class,
+    ) -> Result<ClassQuestion, WordsError> {
+        let (fields, scope) = (schema().1, &side.scope);
+        let both = CombinedStatistics::new(Some(&disk.searcher), side.overlay);
+        let mut weights: Vec<Box<dyn Weight>> = Vec::new();
+        for word in words {
+            let compiled = Compiled::new(Some(word), class);
+            let scoring = EnableScoring::enabled_from_statistics_provider(&both, &disk.searcher);
+            weights.push(compiled.query(&fields).weight(scoring)?);
+        }
+        let filter = match scope.has_terms() {
+            true => {
+                let all = all_of(class, &fields);
+                let filter = restrict(all, scope, &fields, &disk.searcher)?;
+                Some(filter.weight(EnableScoring::disabled_from_searcher(&disk.searcher))?)
+            }
+            false => None,
+        };
+        // What tools print is indexed without positions.
+        let close = match class {
+            Class::Prose => close_tokens(words),
+            Class::Output => Vec::new(),
+        };
+        let close = close.iter();
+        let close = close.map(|token| Term::from_field_text(fields.text(class), token));
+        Ok(ClassQuestion {
+            class,
+            weights,
+            filter,
+            close: close.collect(),
+        })
+    }
+}
+
+/// One segment, asked for passages of one class.
+struct Segment<'a> {
+    reader: &'a SegmentReader,
+    class: Class,
+    part: u16,
+    /// Of each word.
+    scorers: Vec<Box<dyn Scorer>>,
+    filter: Option<Box<dyn Scorer>>,
+}
+
+impl<'a> Segment<'a> {
+    fn open(
+        question: &ClassQuestion,
+        reader: &'a SegmentReader,
+        part: u16,
+    ) -> Result<Segment<'a>, WordsError> {
+        let scorers = question.weights.iter();
+        let scorers = scorers.map(|weight| weight.scorer(reader, 1.0));
+        let filter = question.filter.as_ref();
+        Ok(Segment {
+            reader,
+            class: question.class,
+            part,
+            scorers: scorers.collect::<Result<_, _>>()?,
+            filter: filter
+                .map(|filter| filter.scorer(reader, 1.0))
+                .transpose()?,
+        })
+    }
+
+    fn feed(
+        &mut self,
+        within: &MatchLimits<'_>,
+        allow: Allow<'_>,
+        evidence: &mut Evidence,
+    ) -> Result<(), WordsError> {
+        let columns = Columns::open(self.reader)?;
+        let alive = self.reader.alive_bitset();
+        let mut standings = StandingCursor::open(self.reader)?;
+        let mut scores = vec![None; self.scorers.len()];
+        let class = self.class;
+        while let Some(doc) = self.next(&mut scores) {
+            let key = columns.key(doc);
+            if alive.is_some_and(|alive| !alive.is_alive(doc)) || within.is_gone(key, class) {
+                continue;
+            }
+            evidence.note(key, &scores);
+            if !self.is_admitted(doc) || allow.is_some_and(|allow| !allow(key)) {
+                continue;
+            }
+            if within.times.are_asked() && !within.times.admit(columns.time_ms(doc)) {
+                continue;
+            }
+            evidence.take(Passage {
+                key,
+                class,
+                standing: standings.of(doc, class),
+                scores: &scores,
+                place: Place {
+                    part: Some(self.part),
+                    number: doc,
+                },
+                time_ms: &|| columns.time_ms(doc),
+            });
+        }
+        Ok(())
+    }
+
+    /// The next passage that holds any of the words, with the score of each that it holds.
+    fn next(&mut self, scores: &mut [Option<f32>]) -> Option<DocId> {
+        let doc = self.scorers.iter().map(|scorer| scorer.doc()).min()?;
+        if doc == TERMINATED {
+            return None;
+        }
+        for (scorer, score) in self.scorers.iter_mut().zip(scores) {
+            *score = (scorer.doc() == doc).then(|| scorer.score());
+            if score.is_some() {
+                scorer.advance();
+            }
+        }
+        Some(doc)
+    }
+
+    fn is_admitted(&mut self, doc: DocId) -> bool {
+        let Some(filter) = &mut self.filter else {
+            return true;
+        };
+        if filter.doc() < doc {
+            filter.seek(doc);
+        }
+        filter.doc() == doc
+    }
+}
+
+/// Ask the passages that the disk lacks.
+pub(super) fn ask_overlay(
+    disk: Option<&Words>,
+    overlay: &Overlay<'_>,
+    scope: &Scope<'_>,
+    evidence: &mut Evidence,
+) -> Result<(), WordsError> {
+    let fields = schema().1;
+    let both = CombinedStatistics::new(disk.map(|words| &words.searcher), Some(overlay));
+    if both.total_num_docs()? == 0 {
+        return Ok(());
+    }
+    for class in [Class::Prose, Class::Output] {
+        if scope.class.is_some_and(|wanted| wanted != class) {
+            continue;
+        }
+        let compiled = overlay.compiled(class);
+        let weights = compiled.weights(&both, &fields)?;
+        for found in overlay.matches(class) {
+            if scope.allow.is_some_and(|allow| !allow(found.key)) {
+                continue;
+            }
+            let scores = compiled.member_scores(found.frequencies, found.norm, &weights);
+            let details = Details {
+                time_ms: (found.time != NO_TIME).then_some(found.time),
+                closeness: found.closeness,
+            };
+            evidence.note(found.key, &scores);
+            evidence.take_owed(found.key, (class, found.standing), &scores, details);
+        }
+    }
+    Ok(())
+}
