@@ -83,7 +83,7 @@ fn text_and_typos() {
     assert_snapshot!(home.run(&["search", "/ld: .* -l\\w+/"]), @r"
     Linker error in CI  ~/code/app · pi · 2h
       toolResult · bash · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550003
-        …h `cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
+        …`cc` failed: exit status: 1 = note: ld: cannot find -lsqlite3 error: could not compile `app`
     --- stderr
     1 match in 1 session. --here searches this directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e550003
@@ -92,7 +92,7 @@ fn text_and_typos() {
     assert_snapshot!(home.run(&["search", "*NKER*", "agent:clido"]), @r"
     Set up a release workflow  ~/code/app · clido · 3d
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
-        …kflow builds on three systems and strips the symbols by a linker flag.
+        …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     1 match in 1 session. --here searches this directory only.
     Next: sessionary show f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
@@ -105,11 +105,11 @@ fn text_and_typos() {
       user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
         Why does the build end with a linker error?
       assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
-        The linker error names sqlite3: the system library is missing. I can install it, or build it w…
+        The linker error names sqlite3: the system library is missing. I can install it, or build it…
 
     Set up a release workflow  ~/code/app · clido · 3d
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
-        …orkflow builds on three systems and strips the symbols by a linker flag.
+        …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     4 matches in 2 sessions. Also searched: linker; --exact leaves them out. --here searches this directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
@@ -147,11 +147,11 @@ fn why_nothing_is_found() {
       user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
         Why does the build end with a linker error?
       assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
-        The linker error names sqlite3: the system library is missing. I can install it, or build it w…
+        The linker error names sqlite3: the system library is missing. I can install it, or build it…
 
     Set up a release workflow  ~/code/app · clido · 3d
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
-        …orkflow builds on three systems and strips the symbols by a linker flag.
+        …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     4 matches in 2 sessions. None of them contains zeppelin. --here searches this directory only.
     Next: sessionary show 019b8d5e-7c80-7000-8000-0000000000a1:5e55000b
@@ -168,11 +168,11 @@ fn why_nothing_is_found() {
       user · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550001
         Why does the build end with a linker error?
       assistant · 2h  019b8d5e-7c80-7000-8000-0000000000a1:5e550004
-        The linker error names sqlite3: the system library is missing. I can install it, or build it w…
+        The linker error names sqlite3: the system library is missing. I can install it, or build it…
 
     Set up a release workflow  ~/code/app · clido · 3d
       assistant · 3d  f47ac10b-58cc-4372-a567-0e02b2c3d479:L3
-        …orkflow builds on three systems and strips the symbols by a linker flag.
+        …builds on three systems and strips the symbols by a linker flag.
     --- stderr
     5 matches in 3 sessions. --here searches this directory only.
     Next: sessionary show 019b84d7-2a00-7000-8000-0000000000a2:6e550001

@@ -188,6 +188,18 @@ impl Matcher {
     /// What to highlight in a `text` of `class`: byte ranges of all words and phrases that are
     /// wanted, ascending and disjoint.
     pub fn highlights(&self, class: Class, text: &str) -> Vec<Range<usize>> {
+        let mut disjoint: Vec<Range<usize>> = Vec::new();
+        for Mark { range, .. } in self.marks(class, text) {
+            match disjoint.last_mut() {
+                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+                _ => disjoint.push(range),
+            }
+        }
+        disjoint
+    }
+
+    /// All words and phrases in a `text` of `class` that are wanted, ascending.
+    pub fn marks(&self, class: Class, text: &str) -> Vec<Mark> {
         let mut found: Vec<Vec<TermPosition>> = vec![Vec::new(); self.terms.len()];
         Segmenter::default().run(text, |token| {
             for number in self.terms.of(token.text) {
@@ -198,27 +210,35 @@ impl Matcher {
                 });
             }
         });
-        let mut ranges: Vec<Range<usize>> = Vec::new();
-        for pattern in self.patterns.iter().filter(|pattern| pattern.wanted) {
+        let mut marks: Vec<Mark> = Vec::new();
+        let patterns = self.patterns.iter().enumerate();
+        for (number, pattern) in patterns.filter(|(_, pattern)| pattern.wanted) {
+            let mut add = |range| marks.push(Mark { range, number });
             let whole = pattern.whole.map(|whole| found[whole].as_slice());
-            ranges.extend(whole.unwrap_or_default().iter().map(|at| at.start..at.end));
+            let whole = whole.unwrap_or_default().iter();
+            whole.for_each(|at| add(at.start..at.end));
             if pattern.in_parts[class as usize] {
-                ranges.extend(runs(&pattern.parts, &found));
+                runs(&pattern.parts, &found).into_iter().for_each(add);
             }
         }
-        for (scanned, _) in self.scanned.iter().filter(|(_, wanted)| *wanted) {
-            ranges.extend(scanned.places(text));
+        let scanned = self.scanned.iter().enumerate();
+        for (number, (scanned, _)) in scanned.filter(|(_, (_, wanted))| *wanted) {
+            let number = self.patterns.len() + number;
+            let places = scanned.places(text).into_iter();
+            marks.extend(places.map(|range| Mark { range, number }));
         }
-        ranges.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut disjoint: Vec<Range<usize>> = Vec::new();
-        for range in ranges {
-            match disjoint.last_mut() {
-                Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-                _ => disjoint.push(range),
-            }
-        }
-        disjoint
+        marks.sort_unstable_by_key(|mark| (mark.range.start, mark.range.end, mark.number));
+        marks
     }
+}
+
+/// A word or phrase in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// Which of those that are asked for.
+    pub number: usize,
 }
 
 /// Where the parts of a pattern stand at their distances.

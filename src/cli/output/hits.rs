@@ -100,10 +100,9 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
     );
     out.push_str(&neighbours(hit, false, screen));
     let width = screen.width.map(|width| width.saturating_sub(4));
-    let shown = snippet(&hit.snippet, &hit.highlights, width, screen.style);
     // What filters alone find may have no text.
-    if !shown.is_empty() {
-        out.push_str(&format!("    {shown}\n"));
+    for line in snippet(&hit.snippet, &hit.highlights, width, screen.style) {
+        out.push_str(&format!("    {line}\n"));
     }
     out.push_str(&neighbours(hit, true, screen));
     if let Some(why) = &hit.explanation {
@@ -120,7 +119,13 @@ fn hit_lines(hit: &Hit, screen: &Screen) -> String {
                 };
                 format!(
                     "score {:.2} = (session {:.2} + its best passage {:.2}{adjacent}) × words it has {:.2} × text {}; this passage: {passage} × share {:.2} × near each other {:.2}",
-                    hit.score, of.whole, of.passage, of.held, why.text, of.share, 1.0 + of.closeness
+                    hit.score,
+                    of.whole,
+                    of.passage,
+                    of.held,
+                    why.text,
+                    of.share,
+                    1.0 + of.closeness
                 )
             }
         };
@@ -151,16 +156,35 @@ fn neighbours(hit: &Hit, after: bool, screen: &Screen) -> String {
     out
 }
 
-/// The snippet on one line, its matches marked, cut around the first match where it is too wide.
+/// The snippet, its matches marked: on one line, cut around the first match where it is too wide,
+/// and around the first that cannot be seen there on another.
 fn snippet(
     text: &str,
     highlights: &[(usize, usize)],
     width: Option<usize>,
     style: Style,
-) -> String {
+) -> Vec<String> {
     let (line, marks) = plain_line_marked(text, highlights);
-    let (from, to) = window(&line, marks.first().copied(), width);
-    let marked = |offset: usize| marks.iter().any(|&(from, to)| (from..to).contains(&offset));
+    let first = window(&line, marks.first().copied(), width);
+    let is_hidden = |mark: &&(usize, usize)| mark.1 > first.1;
+    let second = marks.iter().find(is_hidden);
+    let second = second.map(|mark| window(&line, Some(*mark), width));
+    let mut windows = vec![first];
+    // What both show is shown once.
+    windows.extend(second.map(|(from, to)| (from.max(first.1), to)));
+    let shown = windows.into_iter().filter(|(from, to)| from < to);
+    let shown = shown.map(|window| marked(&line, &marks, window, style));
+    shown.collect()
+}
+
+/// A part of a line, `…` where more of it is left out, its matches marked.
+fn marked(
+    line: &str,
+    marks: &[(usize, usize)],
+    (from, to): (usize, usize),
+    style: Style,
+) -> String {
+    let is_marked = |offset: usize| marks.iter().any(|&(from, to)| (from..to).contains(&offset));
     let mut out = String::new();
     if from > 0 {
         out.push('…');
@@ -172,7 +196,7 @@ fn snippet(
         run.clear();
     };
     for (offset, character) in line[from..to].char_indices() {
-        if marked(from + offset) != strong {
+        if is_marked(from + offset) != strong {
             flush(&mut run, strong);
             strong = !strong;
         }
@@ -219,7 +243,31 @@ fn window(line: &str, first: Option<(usize, usize)>, width: Option<usize>) -> (u
         }
         from = offset;
     }
-    (from, end)
+    let last = first.map_or(target, |(_, to)| to.min(end));
+    (whole_from(line, from, target), whole_to(line, last, end))
+}
+
+/// A word that is longer than this may be cut.
+const LONGEST_WORD: usize = 24;
+
+/// Behind the word that would be cut at `from`, if it ends before `target`.
+fn whole_from(line: &str, from: usize, target: usize) -> usize {
+    let is_cut = line[..from].chars().next_back().is_some_and(|c| c != ' ');
+    let rest = line[from..target].chars().take(LONGEST_WORD);
+    match rest.collect::<String>().find(' ') {
+        Some(blank) if is_cut => from + blank + 1,
+        _ => from,
+    }
+}
+
+/// Before the word that would be cut at `to`, if it starts behind `last`.
+fn whole_to(line: &str, last: usize, to: usize) -> usize {
+    let is_cut = line[to..].chars().next().is_some_and(|c| c != ' ');
+    let rest: String = line[last..to].chars().rev().take(LONGEST_WORD).collect();
+    match rest.find(' ') {
+        Some(blank) if is_cut => to - blank - 1,
+        _ => to,
+    }
 }
 
 #[cfg(test)]
@@ -232,16 +280,19 @@ mod tests {
         let at = text.find("needle").unwrap_or(0);
         for width in 12..100 {
             let shown = snippet(&text, &[(at, at + 6)], Some(width), Style::new(false));
+            let [shown] = shown.as_slice() else {
+                panic!("{width}: {shown:?}");
+            };
             assert!(shown.contains("needle"), "{width}: {shown}");
-            assert!(columns(&shown) <= width, "{width}: {shown}");
+            assert!(columns(shown) <= width, "{width}: {shown}");
         }
-        let at_end = snippet(
-            "one two three four needle",
-            &[(19, 25)],
-            Some(15),
-            Style::new(false),
-        );
-        assert_eq!(at_end, "…e four needle");
+        let plain = |text: &str, marks: &[(usize, usize)], width| {
+            snippet(text, marks, Some(width), Style::new(false))
+        };
+        let at_end = plain("one two three four needle", &[(19, 25)], 15);
+        assert_eq!(at_end, ["…four needle"]);
+        let two = plain("alpha beta gamma delta epsilon", &[(0, 5), (23, 30)], 14);
+        assert_eq!(two, ["alpha beta…", "…epsilon"]);
     }
 
     #[test]
@@ -254,12 +305,12 @@ mod tests {
         );
         assert_eq!(
             shown,
-            "a \u{1b}[1;33mneedle\u{1b}[0m, a \u{1b}[1;33mneedle\u{1b}[0m"
+            ["a \u{1b}[1;33mneedle\u{1b}[0m, a \u{1b}[1;33mneedle\u{1b}[0m"]
         );
         // Ranges that do not lie on characters mark nothing wrong and break nothing.
         assert_eq!(
             snippet("日本", &[(1, 2), (90, 99)], None, Style::new(false)),
-            "日本"
+            ["日本"]
         );
     }
 }

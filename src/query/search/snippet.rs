@@ -1,94 +1,328 @@
-//! Which part of a passage is shown?
+//! Which part of a passage is shown? Around the first match, or where that shows more of the words
+//! that are asked for, two parts.
 
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use crate::model::Class;
-use crate::words::Matcher;
+use crate::words::{Mark, Matcher};
 
-/// Characters of a snippet before and after the first match.
-const BEFORE: usize = 60;
-const AFTER: usize = 140;
+/// Characters of a snippet of one part before and after the start of its first match.
+const ONE: (usize, usize) = (60, 140);
+/// The same of each of two parts.
+const EACH_OF_TWO: (usize, usize) = (30, 70);
+/// A word that is longer than this may be cut.
+const LONGEST_WORD: usize = 24;
+/// So many places of each word are looked at, of those in one piece.
+const PLACES: usize = 64;
 
-/// The text around the first match, on one line, and where the matches are in it.
+/// A part of a passage.
+struct Part<'a> {
+    piece: usize,
+    text: &'a str,
+    range: Range<usize>,
+    marks: &'a [Mark],
+}
+
+impl<'a> Part<'a> {
+    /// The part that shows one of the marks of a piece, and as much before and behind its start.
+    fn around(
+        (piece, text): (usize, &'a str),
+        marks: &'a [Mark],
+        at: usize,
+        (before, after): (usize, usize),
+    ) -> Part<'a> {
+        let mark = &marks[at].range;
+        let start = text[..mark.start].char_indices().rev().take(before).last();
+        let end = text[mark.start..].char_indices().nth(after);
+        let start = start.map_or(mark.start, |(at, _)| at);
+        let start = after_cut_word(text, start, mark.start);
+        let end = end.map_or(text.len(), |(at, _)| mark.start + at);
+        Part {
+            piece,
+            text,
+            range: start..before_cut_word(text, mark.end, end),
+            marks,
+        }
+    }
+
+    /// The words that can be seen in it.
+    fn numbers(&self) -> BTreeSet<usize> {
+        let Range { start, end } = self.range;
+        let first = self.marks.partition_point(|mark| mark.range.start < start);
+        let marks = self.marks[first..].iter();
+        let marks = marks.take_while(|mark| mark.range.start < end);
+        let seen = marks.filter(|mark| mark.range.end <= end);
+        seen.map(|mark| mark.number).collect()
+    }
+}
+
+/// The first end of a word from `start` to `most`, unless the word is a long one.
+fn after_cut_word(text: &str, start: usize, most: usize) -> usize {
+    if start == 0 || !is_within_word(text, start) {
+        return start;
+    }
+    let rest = text[start..most].char_indices().take(LONGEST_WORD);
+    let mut ends = rest.filter(|(_, character)| !character.is_alphanumeric());
+    ends.next()
+        .map_or(start, |(at, character)| match character.is_whitespace() {
+            true => start + at + character.len_utf8(),
+            false => start + at,
+        })
+}
+
+/// The last start of a word from `least` to `end`, unless the word is a long one.
+fn before_cut_word(text: &str, least: usize, end: usize) -> usize {
+    if end <= least || end == text.len() || !is_within_word(text, end) {
+        return end;
+    }
+    let rest = text[least..end].char_indices().rev().take(LONGEST_WORD);
+    let mut starts = rest.filter(|(_, character)| !character.is_alphanumeric());
+    let start = starts.next();
+    start.map_or(end, |(at, character)| least + at + character.len_utf8())
+}
+
+fn is_within_word(text: &str, at: usize) -> bool {
+    let before = text[..at].chars().next_back();
+    let after = text[at..].chars().next();
+    let is_word = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
+    is_word(before) && is_word(after)
+}
+
+/// What is shown of a passage, on one line, and where the matches are in it.
 pub(super) fn snippet(
     matcher: Option<&Matcher>,
     class: Class,
     pieces: &[String],
 ) -> (String, Vec<(usize, usize)>) {
-    let first = pieces
+    let marks = |piece: &String| matcher.map(|matcher| matcher.marks(class, piece));
+    let marks: Vec<Vec<Mark>> = pieces
         .iter()
-        .map(|piece| {
-            (
-                piece,
-                matcher
-                    .map(|m| m.highlights(class, piece))
-                    .unwrap_or_default(),
-            )
-        })
-        .find(|(_, found)| !found.is_empty());
-    let Some((piece, found)) = first.or_else(|| pieces.first().map(|piece| (piece, Vec::new())))
-    else {
-        return (String::new(), Vec::new());
-    };
-    let middle = found.first().map_or(0, |r| r.start);
-    let start = piece[..middle]
-        .char_indices()
-        .rev()
-        .take(BEFORE)
-        .last()
-        .map_or(middle, |(at, _)| at);
-    let end = piece[middle..]
-        .char_indices()
-        .nth(AFTER)
-        .map_or(piece.len(), |(at, _)| middle + at);
-    one_line(piece, start..end, &found)
+        .map(|p| marks(p).unwrap_or_default())
+        .collect();
+    let parts = parts(pieces, &marks);
+    let mut line = Line::default();
+    parts.iter().for_each(|part| line.add(part));
+    (line.text, line.marks)
 }
 
-/// This part of a text on one line, `…` where more of it is left out, and where the matches are in
-/// the line.
-fn one_line(
-    piece: &str,
-    part: Range<usize>,
-    found: &[Range<usize>],
-) -> (String, Vec<(usize, usize)>) {
-    let Range { start, end } = part;
-    let mut text = String::new();
-    if start > 0 {
-        text.push('…');
-    }
-    let mut marks = Vec::new();
-    let mut open: Option<usize> = None;
-    let mut found = found
-        .iter()
-        .filter(|r| r.end <= end && r.start >= start)
-        .peekable();
-    let mut blank = false;
-    for (offset, c) in piece[start..end].char_indices() {
-        let at = start + offset;
-        if found.peek().is_some_and(|r| r.end <= at)
-            && let Some(from) = open.take()
-        {
-            marks.push((from, text.len()));
-            found.next();
-        }
-        if open.is_none() && found.peek().is_some_and(|r| r.start == at) {
-            open = Some(text.len());
-        }
-        if c.is_whitespace() || c.is_control() {
-            if !blank {
-                text.push(' ');
+/// The parts that show as many of the words as possible.
+fn parts<'a>(pieces: &'a [String], marks: &'a [Vec<Mark>]) -> Vec<Part<'a>> {
+    let all: BTreeSet<usize> = marks.iter().flatten().map(|mark| mark.number).collect();
+    let best = |room, seen: &BTreeSet<usize>| -> Option<Part<'a>> {
+        let mut best: Option<(usize, Part<'a>)> = None;
+        for (number, (piece, marks)) in pieces.iter().zip(marks).enumerate() {
+            for at in places(marks) {
+                let part = Part::around((number, piece), marks, at, room);
+                let more = part.numbers().difference(seen).count();
+                if more > best.as_ref().map_or(0, |(most, _)| *most) {
+                    best = Some((more, part));
+                }
+                // No part shows more than all.
+                if more + seen.len() == all.len() {
+                    return best.map(|(_, part)| part);
+                }
             }
-            blank = true;
-        } else {
-            text.push(c);
-            blank = false;
+        }
+        best.map(|(_, part)| part)
+    };
+    let none = BTreeSet::new();
+    let Some(one) = best(ONE, &none) else {
+        return pieces
+            .first()
+            .map(|piece| beginning(piece))
+            .into_iter()
+            .collect();
+    };
+    if one.numbers().len() == all.len() {
+        return vec![one];
+    }
+    let Some(first) = best(EACH_OF_TWO, &none) else {
+        return vec![one];
+    };
+    let seen = first.numbers();
+    match best(EACH_OF_TWO, &seen) {
+        Some(second) if seen.union(&second.numbers()).count() > one.numbers().len() => {
+            in_order(first, second)
+        }
+        _ => vec![one],
+    }
+}
+
+/// The first marks of each word.
+fn places(marks: &[Mark]) -> Vec<usize> {
+    let mut seen: HashMap<usize, usize> = HashMap::new();
+    let mut is_early = |mark: &Mark| {
+        let seen = seen.entry(mark.number).or_default();
+        *seen += 1;
+        *seen <= PLACES
+    };
+    let places = marks.iter().enumerate();
+    let places = places.filter(|(_, mark)| is_early(mark));
+    places.map(|(at, _)| at).collect()
+}
+
+/// Two parts as they stand in the passage; as one where they touch.
+fn in_order<'a>(first: Part<'a>, second: Part<'a>) -> Vec<Part<'a>> {
+    let place = |part: &Part<'_>| (part.piece, part.range.start);
+    let (first, second) = match place(&first) <= place(&second) {
+        true => (first, second),
+        false => (second, first),
+    };
+    if first.piece == second.piece && first.range.end >= second.range.start {
+        let end = first.range.end.max(second.range.end);
+        return vec![Part {
+            range: first.range.start..end,
+            ..first
+        }];
+    }
+    vec![first, second]
+}
+
+/// A line with matches in it.
+#[derive(Default)]
+struct Line {
+    text: String,
+    marks: Vec<(usize, usize)>,
+    /// Whether its last character is a blank that stands for white space.
+    ends_blank: bool,
+}
+
+impl Line {
+    /// Add a part, `…` where something is left out before or behind it.
+    fn add(&mut self, part: &Part<'_>) {
+        let Range { start, end } = part.range;
+        if !self.text.is_empty() {
+            let length = self.text.trim_end_matches(['…', ' ']).len();
+            self.text.truncate(length);
+            self.text.push_str(" … ");
+            self.ends_blank = true;
+        } else if start > 0 {
+            self.text.push('…');
+        }
+        let disjoint = joined(part.marks);
+        let within = |range: &&Range<usize>| range.start >= start && range.end <= end;
+        let mut found = disjoint.iter().filter(within).peekable();
+        let mut open: Option<usize> = None;
+        for (offset, character) in part.text[start..end].char_indices() {
+            let at = start + offset;
+            if found.peek().is_some_and(|range| range.end <= at)
+                && let Some(from) = open.take()
+            {
+                self.marks.push((from, self.text.len()));
+                found.next();
+            }
+            let is_blank = character.is_whitespace() || character.is_control();
+            if open.is_none() && found.peek().is_some_and(|range| range.start == at) {
+                open = Some(self.text.len());
+            }
+            self.push(character, is_blank);
+        }
+        if let Some(from) = open {
+            self.marks.push((from, self.text.len()));
+        }
+        if end < part.text.len() {
+            self.text.push('…');
         }
     }
-    if let Some(from) = open {
-        marks.push((from, text.len()));
+
+    fn push(&mut self, character: char, is_blank: bool) {
+        match (is_blank, self.ends_blank) {
+            (true, true) => {}
+            (true, false) => self.text.push(' '),
+            (false, _) => self.text.push(character),
+        }
+        self.ends_blank = is_blank;
     }
-    if end < piece.len() {
-        text.push('…');
+}
+
+/// The beginning of a piece in which nothing is asked for.
+fn beginning(piece: &str) -> Part<'_> {
+    let end = piece.char_indices().nth(ONE.1);
+    let end = end.map_or(piece.len(), |(at, _)| before_cut_word(piece, 0, at));
+    Part {
+        piece: 0,
+        text: piece,
+        range: 0..end,
+        marks: &[],
     }
-    (text, marks)
+}
+
+/// The ranges of these marks, disjoint.
+fn joined(marks: &[Mark]) -> Vec<Range<usize>> {
+    let mut disjoint: Vec<Range<usize>> = Vec::new();
+    for Mark { range, .. } in marks {
+        match disjoint.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => disjoint.push(range.clone()),
+        }
+    }
+    disjoint
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Expr;
+
+    fn shown(words: &[&str], pieces: &[&str]) -> String {
+        let words = words.iter().map(|word| Expr::Word((*word).to_owned()));
+        let matcher = Matcher::new(&Expr::Or(words.collect()));
+        let pieces: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+        let (line, marks) = snippet(Some(&matcher), Class::Prose, &pieces);
+        let mut out = String::new();
+        let mut at = 0;
+        for (from, to) in marks {
+            out += &format!("{}[{}]", &line[at..from], &line[from..to]);
+            at = to;
+        }
+        out + &line[at..]
+    }
+
+    #[test]
+    fn as_many_of_the_words_as_possible_are_shown_in_two_parts() {
+        let gap = "lorem ipsum dolor sit amet ".repeat(20);
+        let text = format!("alpha {gap}beta {gap}alpha gamma beta {gap}");
+        let line = shown(&["alpha", "beta", "gamma"], &[&text]);
+        assert!(line.contains("[alpha] [gamma] [beta]"), "{line}");
+        let text = format!("{gap}alpha {gap}beta {gap}");
+        let line = shown(&["alpha", "beta"], &[&text]);
+        assert!(
+            line.contains("[alpha]") && line.contains("[beta]"),
+            "{line}"
+        );
+        assert_eq!(line.matches('…').count(), 3, "{line}");
+        assert!(line.chars().count() < 220, "{line}");
+        assert_eq!(
+            shown(&["alpha", "beta"], &["an alpha", "a beta"]),
+            "an [alpha] … a [beta]"
+        );
+    }
+
+    #[test]
+    fn words_are_whole_at_both_ends() {
+        let text = format!(
+            "{}needle {}",
+            "straw hay ".repeat(30),
+            "hay straw ".repeat(30)
+        );
+        let line = shown(&["needle"], &[&text]);
+        let inner = line.trim_matches('…');
+        for word in inner.split_whitespace() {
+            assert!(
+                ["straw", "hay", "[needle]"].contains(&word),
+                "{word}: {line}"
+            );
+        }
+        let long = format!("{}needle{}", "é".repeat(300), "日".repeat(300));
+        assert!(shown(&["needle"], &[&long]).chars().count() < 220);
+    }
+
+    #[test]
+    fn where_nothing_is_asked_for_the_beginning_is_shown() {
+        let text = "one two ".repeat(40);
+        let line = shown(&["none"], &[&text]);
+        assert!(line.starts_with("one two") && line.ends_with('…'), "{line}");
+        assert_eq!(shown(&["none"], &[]), "");
+    }
 }
