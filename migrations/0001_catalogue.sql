@@ -78,6 +78,7 @@ CREATE TABLE _sessions (
     modified_ms INTEGER NOT NULL,
     file_ms INTEGER NOT NULL,        -- newest mtime of its sources
     messages INTEGER NOT NULL,
+    typed TEXT,                      -- the first thing that its person typed
     first_message TEXT,
     entries INTEGER NOT NULL,
     problems INTEGER NOT NULL,
@@ -357,7 +358,7 @@ SELECT s.session, r.host, r.agent, r.label, r.path AS root, s.path, s.id, s.cwd,
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
         SELECT count(*) - 1 FROM below) AS BIGINT) AS subagents,
-       r.current, s.list_order
+       r.current, s.list_order, coalesce(nullif(s.name, ''), s.typed, s.first_message) AS title
 FROM _sessions s JOIN _roots r USING (root)
 WHERE s.path <> '';
 

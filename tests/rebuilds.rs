@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sandbox::Sandbox;
 
-const GENERATION: &str = ".cache/sessionary/v3";
+const GENERATION: &str = ".cache/sessionary/v4";
 
 fn home() -> Sandbox {
     let home = Sandbox::new();

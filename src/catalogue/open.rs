@@ -18,7 +18,7 @@ use crate::private;
 use crate::source::identity::{FileId, file_at};
 
 /// Name of the index directory's generation: a binary touches its own only.
-pub const GENERATION: u32 = 3;
+pub const GENERATION: u32 = 4;
 /// Version of the public views.
 pub const CONTRACT_VERSION: u32 = 3;
 /// "SESY" in SQLite's application_id.

@@ -447,7 +447,7 @@ pub(super) const SESSION: &str = "SELECT s.session, s.root, r.format, s.modified
             SELECT s.session, s.id
             UNION SELECT c.session, c.id FROM below JOIN _sessions c
                   ON c.subagent AND c.root = s.root AND c.parent_session = below.id)
-         SELECT count(*) - 1 FROM below)
+         SELECT count(*) - 1 FROM below), s.typed
  FROM _sessions s JOIN _roots r USING (root)";
 
 pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
@@ -455,6 +455,12 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
     let hidden: Option<String> = r.get(16)?;
     let (agent, path, id): (String, String, String) = (r.get(6)?, r.get(8)?, r.get(9)?);
     let (cwd, format): (String, String) = (r.get(10)?, r.get(2)?);
+    let (name, first): (Option<String>, Option<String>) = (r.get(11)?, r.get(15)?);
+    let first_message = first.unwrap_or_else(|| "(no messages)".into());
+    let named = name.clone().filter(|name| !name.is_empty());
+    let title = named
+        .or(r.get(28)?)
+        .unwrap_or_else(|| first_message.clone());
     let resume = match hidden {
         None => resume(&agent, &format, &path, &id, &cwd),
         Some(_) => None,
@@ -470,14 +476,13 @@ pub(super) fn stored_session(r: &Row<'_>) -> rusqlite::Result<StoredSession> {
             path: PathBuf::from(path),
             id,
             cwd,
-            name: r.get(11)?,
+            title,
+            name,
             parent_session_path: r.get(12)?,
             created: r.get::<_, Option<i64>>(13)?.and_then(crate::model::iso),
             modified: crate::model::iso(modified_ms),
             message_count: r.get::<_, i64>(14)? as u64,
-            first_message: r
-                .get::<_, Option<String>>(15)?
-                .unwrap_or_else(|| "(no messages)".into()),
+            first_message,
             all_messages_text: None,
             listed_by_agent: hidden.is_none(),
             reason: hidden,

@@ -328,10 +328,9 @@ fn remedy(cause: RefusalCause) -> String {
 
 /// One line about a session that a name fits.
 fn candidate(row: &SessionRow) -> String {
-    let title = row.name.as_deref().unwrap_or(&row.first_message);
     // An error may be kept in a log.
-    let masked = redact::redacted(title);
-    let title: String = plain_line(masked.as_deref().unwrap_or(title))
+    let masked = redact::redacted(&row.title);
+    let title: String = plain_line(masked.as_deref().unwrap_or(&row.title))
         .chars()
         .take(60)
         .collect();

@@ -56,7 +56,11 @@ pub struct SessionRow {
     pub id: String,
     /// Working directory, "" when unknown.
     pub cwd: String,
-    /// Name or title.
+    /// What to call it: its name, else the first thing that its person typed, on one line, without
+    /// what programs put in and without commands, else its first message.
+    #[serde(default)]
+    pub title: String,
+    /// Name or title, as the agent keeps it.
     pub name: Option<String>,
     /// The session it was forked from.
     #[serde(rename = "parentSessionPath")]

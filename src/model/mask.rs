@@ -29,6 +29,7 @@ fn value(json: &mut Value, name: &str, mask: Mask) {
 impl SessionRow {
     /// Masks what was said in it. Ids, paths and commands stay: they would lead nowhere.
     pub fn mask(&mut self, mask: Mask) {
+        text(&mut self.title, mask);
         text(&mut self.first_message, mask);
         let optional = [&mut self.name, &mut self.all_messages_text];
         optional

@@ -62,13 +62,17 @@ pub mod agentuse;
 pub mod clido;
 mod format;
 pub mod identity;
+mod injected;
 pub mod json;
 pub mod lines;
 pub mod model;
 pub mod pi;
 mod pieces;
 pub mod terminal;
+mod title;
 
 pub use format::{
     AGENTS, Agent, FORMATS, Format, ListOrder, Shape, SourceFacts, WriteMode, family, resume,
 };
+pub use injected::injected_blocks;
+pub use title::typed_title;

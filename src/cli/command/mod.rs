@@ -363,7 +363,7 @@ fn here() -> Result<PathBuf, Failure> {
     })
 }
 
-/// A session's title: its name, else its first message.
+/// A session's title: its name, else what its person typed first.
 pub fn title(row: &SessionRow) -> (Tone, String) {
     title_within(row, usize::MAX)
 }
@@ -373,6 +373,6 @@ fn title_within(row: &SessionRow, most: usize) -> (Tone, String) {
     let name = row.name.as_deref().map(|name| plain_beginning(name, most));
     match name.filter(|name| !name.is_empty()) {
         Some(name) => (Tone::Strong, name),
-        None => (Tone::Plain, plain_beginning(&row.first_message, most)),
+        None => (Tone::Plain, plain_beginning(&row.title, most)),
     }
 }

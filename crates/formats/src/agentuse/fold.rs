@@ -38,6 +38,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if facts.is_message {
         fold.messages += 1;
         fold.first_message = facts.user_text.clone();
+        fold.note_typed(facts);
         fold.last_message_ms = facts.time_ms;
     }
 }
@@ -108,6 +109,10 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .filter(|source| source.fold.first_message.is_some())
             .min_by_key(by_time)
             .and_then(|source| source.fold.first_message.clone()),
+        typed: messages()
+            .filter(|source| source.fold.typed.is_some())
+            .min_by_key(by_time)
+            .and_then(|source| source.fold.typed.clone()),
         entry_count: sources.iter().map(|source| source.fold.entries).sum(),
         leaf: sources
             .iter()

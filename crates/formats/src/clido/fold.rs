@@ -41,6 +41,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
         if fold.first_message.is_none() {
             fold.first_message = facts.user_text.as_deref().map(preview);
         }
+        fold.note_typed(facts);
     }
     if let Some(title) = &facts.name {
         fold.name = (!title.is_empty()).then(|| title.clone());
@@ -100,6 +101,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
         modified_ms: source.mtime_ms.div_euclid(1000) * 1000,
         message_count: turns,
         first_message: fold.first_message.clone(),
+        typed: fold.typed.clone(),
         entry_count: fold.entries,
         version: header.version,
         cost: fold.cost,

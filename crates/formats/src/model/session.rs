@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Facts;
+use crate::title::typed_title;
+
 /// What the first record of a session says.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Header {
@@ -53,6 +56,9 @@ pub struct Fold {
     /// First user message with non-empty text, as the agent shows it.
     #[serde(skip_serializing_if = "is_default")]
     pub first_message: Option<String>,
+    /// Of the first user message that has one, its [`typed_title`](crate::typed_title).
+    #[serde(skip_serializing_if = "is_default")]
+    pub typed: Option<String>,
     /// Current name or title; `None` when never set or cleared.
     #[serde(skip_serializing_if = "is_default")]
     pub name: Option<String>,
@@ -104,6 +110,15 @@ pub struct Fold {
     pub past_cost: f64,
 }
 
+impl Fold {
+    /// What a person typed, unless it is known already.
+    pub(crate) fn note_typed(&mut self, facts: &Facts) {
+        if self.typed.is_none() {
+            self.typed = facts.user_text.as_deref().and_then(typed_title);
+        }
+    }
+}
+
 /// What is not said is read as the default: a session of many files has a fold for each.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
@@ -130,6 +145,9 @@ pub struct SessionFacts {
     pub message_count: u64,
     /// First user message; `None` when there is none.
     pub first_message: Option<String>,
+    /// The first thing that its person typed, on one line: see [`typed_title`](crate::typed_title).
+    #[serde(default)]
+    pub typed: Option<String>,
     /// All entries.
     pub entry_count: u64,
     /// Format version.

@@ -59,6 +59,7 @@ pub(super) fn fold(fold: &mut Fold, facts: &Facts) {
     if fold.first_message.is_none() {
         fold.first_message = facts.user_text.clone().filter(|text| !text.is_empty());
     }
+    fold.note_typed(facts);
 }
 
 fn add_usage(fold: &mut Fold, usage: &Usage) {
@@ -132,6 +133,7 @@ pub(super) fn session(sources: &[SourceFacts<'_>]) -> SessionFacts {
             .unwrap_or(source.mtime_ms),
         message_count: fold.messages,
         first_message: fold.first_message.clone(),
+        typed: fold.typed.clone(),
         entry_count: fold.entries,
         version: header.version,
         leaf,

@@ -1,0 +1,133 @@
+//! What is a session called that has no name? By the first thing that its person typed.
+
+use crate::injected::injected_blocks;
+
+/// Characters of a title.
+const LONGEST: usize = 200;
+/// Bytes of a message that are looked at.
+const LOOKED_AT: usize = 64 << 10;
+
+/// How clients begin a message that only hands a plan over.
+const PLAN: &str = "implement the following plan";
+
+/// What a message says that a person would know a session by, on one line: without what programs
+/// put in between tags, without the name of a command, without "Implement the following plan:"
+/// before the plan, without signs of Markdown before a heading. `None` where nothing is left, as of
+/// a command without words.
+pub fn typed_title(message: &str) -> Option<String> {
+    let message = &message[..message.floor_char_boundary(LOOKED_AT)];
+    let text = typed(message);
+    let text = without_command(text.trim());
+    let mut text = without_plan(text);
+    // A name of a command, a plan or a file alone says nothing.
+    text = text.trim_start_matches(['#', '>', '*', '-', '=', '`', ' ', '\t', '\n', '\r', ':']);
+    let title = one_line(text);
+    title.contains(char::is_alphanumeric).then_some(title)
+}
+
+/// What is left without the blocks that programs put in. What a person typed behind a command
+/// stands in a block of its own (`<command-args>`, as Claude Code writes it), and what they asked
+/// for in another (`<user_query>`, as Cursor does).
+fn typed(message: &str) -> String {
+    for tag in ["command-args", "user_query"] {
+        let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+        if let Some((_, rest)) = message.split_once(&open)
+            && let Some((typed, _)) = rest.split_once(&close)
+        {
+            return typed.to_owned();
+        }
+    }
+    let mut typed = String::new();
+    let mut at = 0;
+    for block in injected_blocks(message) {
+        typed.push_str(&message[at..block.start]);
+        typed.push('\n');
+        at = block.end;
+    }
+    typed.push_str(&message[at..]);
+    typed
+}
+
+/// What stands behind the name of a command (`/review the parser`). A path is none.
+fn without_command(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix('/') else {
+        return text;
+    };
+    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    let (name, behind) = rest.split_at(end);
+    let is_command = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    match is_command {
+        true => behind.trim_start(),
+        false => text,
+    }
+}
+
+/// The plan, where one is handed over.
+fn without_plan(text: &str) -> &str {
+    let head = text.get(..PLAN.len());
+    match head.filter(|head| head.eq_ignore_ascii_case(PLAN)) {
+        Some(_) => text[PLAN.len()..].trim_start_matches([':', '.', ' ', '\n', '\r']),
+        None => text,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    let mut characters = 0;
+    for word in text.split_whitespace() {
+        let blank = (!line.is_empty()).then_some(' ');
+        for character in blank.into_iter().chain(word.chars()) {
+            if characters == LONGEST {
+                return line;
+            }
+            line.push(character);
+            characters += 1;
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::typed_title;
+
+    #[test]
+    fn a_title_is_what_the_person_typed() {
+        for (message, title) in [
+            ("Fix the\n  login bug", Some("Fix the login bug")),
+            (
+                "<system-reminder>\nbe good\n</system-reminder>\nFix it",
+                Some("Fix it"),
+            ),
+            (
+                "<skill name=\"review\" location=\"/x\">\nlong\n</skill>\n\nthe parser",
+                Some("the parser"),
+            ),
+            ("<skill name=\"review\">long</skill>", None),
+            ("/clear", None),
+            ("/review:all the parser", Some("the parser")),
+            ("/home/ada/x fails", Some("/home/ada/x fails")),
+            (
+                "<command-name>/plan</command-name><command-args>add dark mode</command-args>",
+                Some("add dark mode"),
+            ),
+            (
+                "Implement the following plan:\n\n# Cache the prompts\n\n## Why",
+                Some("Cache the prompts ## Why"),
+            ),
+            ("Implement the following plan:", None),
+            ("```\nlet x = 1;\n```", Some("let x = 1; ```")),
+            ("a <b> c", Some("a <b> c")),
+            ("日本語で説明して", Some("日本語で説明して")),
+            ("…", None),
+            ("", None),
+        ] {
+            assert_eq!(typed_title(message).as_deref(), title, "{message}");
+        }
+        let long = typed_title(&"日 ".repeat(100_000)).unwrap_or_default();
+        assert_eq!(long.chars().count(), 200);
+    }
+}
