@@ -40,6 +40,7 @@ pub(crate) use field::distance;
 use lex::lex;
 use notes::Notes;
 use parser::Parser;
+pub(crate) use quotes::opens as opens_quote;
 pub use time::Now;
 
 /// A query, read.
@@ -52,7 +53,7 @@ pub struct Query {
     pub words: Vec<RememberedWord>,
     /// The values of filters, as they were typed.
     pub typed: Vec<FilterValue>,
-    /// What may have been meant otherwise.
+    /// What was left out, and what may have been meant otherwise: sentences, at most ten.
     pub notes: Vec<String>,
 }
 

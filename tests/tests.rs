@@ -97,6 +97,7 @@ mod findable;
 mod first_day;
 mod formats;
 mod fuzzing;
+#[cfg(unix)]
 mod habits;
 mod healing;
 #[cfg(unix)]

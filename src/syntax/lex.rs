@@ -24,6 +24,12 @@ impl Lexeme {
     pub fn typed(&self, characters: &[char]) -> String {
         characters[self.column - 1..self.end].iter().collect()
     }
+
+    /// Whether an operator may follow.
+    fn ends_member(&self) -> bool {
+        use TokenKind::{And, Not, Open, Or};
+        !matches!(self.piece, And | Not | Open | Or)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,11 +81,14 @@ pub(super) fn lex(characters: &[char], notes: &mut Notes) -> Result<Vec<Lexeme>,
         at: 0,
         open: Vec::new(),
         in_words: 0,
+        in_bars: false,
+        follows_member: false,
         notes,
     };
-    let mut lexemes = Vec::new();
+    let mut lexemes: Vec<Lexeme> = Vec::new();
     while lexer.skip_blanks() {
         lexemes.extend(lexer.next()?);
+        lexer.follows_member = lexemes.last().is_some_and(Lexeme::ends_member);
     }
     for column in std::mem::take(&mut lexer.open) {
         lexer.notes.say(
@@ -137,6 +146,10 @@ struct Lexer<'a> {
     open: Vec<usize>,
     /// Parentheses within words that are open: `main(a, b)` is two words.
     in_words: usize,
+    /// A `|` within a word is open: `|a, b| a + b` is a closure.
+    in_bars: bool,
+    /// What an OR may have on its left comes before.
+    follows_member: bool,
     notes: &'a mut Notes,
 }
 
@@ -242,13 +255,15 @@ impl Lexer<'_> {
         }
         let bars = self.bars()?;
         let is_operator = match rest.get(bars) {
-            Some(next) if *next == '(' || opens(*next) => true,
+            _ if self.ends_word(self.at + bars) => true,
             // `|x| x + 1` is code, `|>` as well.
+            _ if !self.follows_member => false,
+            Some(next) if *next == '(' || opens(*next) => true,
             Some(next) if next.is_alphanumeric() || matches!(next, '_' | '*' | '/') => {
                 let mut word = rest[bars..].iter().take_while(|next| !next.is_whitespace());
                 !word.any(|next| *next == '|')
             }
-            _ => self.ends_word(self.at + bars),
+            _ => false,
         };
         is_operator.then_some((TokenKind::Or, bars))
     }
@@ -263,7 +278,7 @@ impl Lexer<'_> {
     fn ends_at_bars(&self, word: &str) -> bool {
         self.bars()
             .is_some_and(|bars| self.ends_word(self.at + bars))
-            && !word.contains('|')
+            && !(self.in_bars || word.contains('|'))
             && word.contains(char::is_alphanumeric)
     }
 
@@ -364,6 +379,7 @@ impl Lexer<'_> {
             text.push(next);
             self.at += 1;
         }
+        self.in_bars ^= text.matches('|').count() % 2 == 1;
         let closed = stray.min(self.in_words);
         self.in_words += inner;
         self.in_words -= closed;

@@ -53,7 +53,7 @@ pub(super) struct Quoted {
 }
 
 /// Whether quoted text may begin with this mark.
-pub(super) fn opens(mark: char) -> bool {
+pub(crate) fn opens(mark: char) -> bool {
     mark == '"' || MARKS.iter().any(|marks| marks.open.contains(&mark))
 }
 
