@@ -155,7 +155,7 @@ fn near(name: &str) -> Option<&'static str> {
     let mut near = FIELDS.iter().filter(|field| match distance(name, field) {
         // `no:x` and `one:x` are hardly `on:x`.
         1 => field.len() > 2,
-        2 => field.len() > 6 || letters(name) == letters(field),
+        2 => field.len() > 7 || letters(name) == letters(field),
         _ => false,
     });
     near.next().copied()

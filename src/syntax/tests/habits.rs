@@ -270,6 +270,7 @@ fn filters_of_other_languages_are_told_once() {
         ("from:user", "did you mean role:user?"),
         ("to:2026", "did you mean until:2026?"),
         ("repo:app", "did you mean project:app?"),
+        ("version:latest", "so version:latest is searched as text"),
         ("-titel:x title:y", "column 2: titel: is no filter"),
     ] {
         let notes = parse(text, Now::utc(NOW)).unwrap().notes;
