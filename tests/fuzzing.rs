@@ -24,7 +24,7 @@ mod targets;
 const USUAL: u64 = 6_000;
 
 /// Pieces of what is read, good and bad.
-const TOKENS: [&[u8]; 44] = [
+const TOKENS: [&[u8]; 50] = [
     b"{",
     b"}",
     b"[",
@@ -69,6 +69,12 @@ const TOKENS: [&[u8]; 44] = [
     b"y~",
     b"-",
     b"()",
+    b" | ",
+    b"!",
+    "“".as_bytes(),
+    "’".as_bytes(),
+    b"'",
+    b"user:x",
 ];
 
 fn corpus(extensions: &[&str]) -> Vec<Vec<u8>> {
@@ -107,6 +113,7 @@ fn queries() -> Vec<Vec<u8>> {
         "http://x std::io foo\\:bar",
         "日本語 \"検索 語\"",
         "model:a,b provider:\"c d\"",
+        "a | !b ‘c d’ *e f* last week sinec:2w",
     ];
     queries
         .iter()

@@ -129,7 +129,7 @@ fn pages_and_what_was_asked_about() {
     assert_snapshot!(all(&["--since", "tomorrow"]), @r"
     --- stderr
     error: --since tomorrow: not a time
-    hint: for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05
+    hint: for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026-10 or 2026-10-05
     --- exit Some(2)
     ");
     assert_snapshot!(all(&["--cost", "9"]), @r"

@@ -192,7 +192,7 @@ fn why_nothing_is_found() {
     ");
     assert_snapshot!(home.run(&["search", "rol:user"]), @r"
     --- stderr
-    column 1: rol: is not a field, so rol:user is searched as text; did you mean role:user?
+    column 1: rol: is no filter, so rol:user is searched as text; did you mean role:user?
     Nothing found for rol:user.
     --- exit Some(1)
     ");
@@ -215,13 +215,13 @@ fn queries_that_cannot_be_read() {
     "#);
     assert_snapshot!(home.run(&["search", "foo AND"]), @r#"
     --- stderr
-    error: column 5: expected a word on both sides of AND; to search for the word itself, write "and"
-    hint: `sessionary search --help` explains queries
-    --- exit Some(2)
+    column 5: AND is left out: expected a word on both sides of AND; to search for the word itself, write "and"
+    Nothing found for foo AND. No passage contains foo.
+    --- exit Some(1)
     "#);
     assert_snapshot!(home.run(&["search", "on:someday"]), @r#"
     --- stderr
-    error: column 4: expected a date or a length of time; such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, oct, 3d, 2w
+    error: column 4: expected a date or a length of time; such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, last-week, monday, oct, 3d, 2w
     hint: `sessionary search --help` explains queries
     --- exit Some(2)
     "#);
@@ -560,7 +560,7 @@ fn totals_are_the_same_whatever_the_limit() {
 #[test]
 fn a_wrong_query_is_told_before_anything_is_read() {
     let home = home();
-    let output = home.output(&["--index", "index", "search", "(error"]);
+    let output = home.output(&["--index", "index", "search", "(error is:x"]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert!(!home.cwd.join("index").exists());
 }

@@ -23,6 +23,7 @@
 //! - `first_day`: what a new user meets
 //! - `formats`: every fixture read, cut and folded
 //! - `fuzzing`: mutated files, records and queries
+//! - `habits`: what people habitually type, from the query to the answer
 //! - `healing`: what changed within a file is read again, whoever meets it
 //! - `help`: what every `--help` teaches
 //! - `histories`: random writers, syncs and kills against an index made from scratch
@@ -96,6 +97,8 @@ mod findable;
 mod first_day;
 mod formats;
 mod fuzzing;
+#[cfg(unix)]
+mod habits;
 mod healing;
 #[cfg(unix)]
 mod help;

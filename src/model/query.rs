@@ -26,7 +26,7 @@ pub enum Expr {
     Near(String),
     /// A word or identifier that begins with all of this, which is one itself.
     Longer(String),
-    /// Any part of the text, whatever its case.
+    /// Any part of the text, whatever its case; white space in it stands for any white space.
     Substring(String),
     /// A regular expression of the `regex` crate; `^` and `$` are ends of lines.
     Regex(String),

@@ -43,6 +43,9 @@ use page::Page;
 pub struct SearchScope {
     /// Only sessions of this working directory.
     pub cwd: Option<PathBuf>,
+    /// The query is what somebody is typing just now: it is never refused, and its last word may go
+    /// on, see [`syntax::parse_as_typed`].
+    pub as_typed: bool,
     /// Newest first, instead of best first.
     pub newest_first: bool,
     /// Hits at most; 0: all, each of which is read from its file.
@@ -85,6 +88,7 @@ impl Default for SearchScope {
     fn default() -> SearchScope {
         SearchScope {
             cwd: None,
+            as_typed: false,
             newest_first: false,
             limit: 20,
             now_ms: 0,
@@ -138,7 +142,10 @@ impl Snapshot<'_> {
         progress: &mut dyn FnMut(Event),
     ) -> Result<SearchAnswer, Error> {
         let question = cursor::question(query, scope);
-        let mut query = syntax::parse(query, scope.now())?;
+        let mut query = match scope.as_typed {
+            true => syntax::parse_as_typed(query, scope.now()),
+            false => syntax::parse(query, scope.now())?,
+        };
         if let Some(home) = scope.home.as_deref().and_then(std::path::Path::to_str) {
             query.write_out_home(home);
         }

@@ -64,6 +64,24 @@ impl Tree {
         })
     }
 
+    /// What it says without its filters.
+    pub fn text_alone(&self) -> Option<Expr> {
+        let all = |members: &[Tree]| -> Vec<Expr> {
+            members.iter().filter_map(Tree::text_alone).collect()
+        };
+        let joined = |mut members: Vec<Expr>, join: fn(Vec<Expr>) -> Expr| match members.len() {
+            0 | 1 => members.pop(),
+            _ => Some(join(members)),
+        };
+        match self {
+            Tree::Text(expr) => Some(expr.clone()),
+            Tree::Filter(_) => None,
+            Tree::All(members) => joined(all(members), Expr::And),
+            Tree::Any(members) => joined(all(members), Expr::Or),
+            Tree::Not(inner) => Some(Expr::Not(Box::new(inner.text_alone()?))),
+        }
+    }
+
     /// `None`: there are too many.
     fn branches<'t>(&'t self, negated: bool) -> Option<Vec<Branch<'t>>> {
         let text = |expr: Expr| Branch {

@@ -91,7 +91,7 @@ impl Filters {
         let span = time::span(value, now).ok_or_else(|| {
             let hint = match meant_time(value) {
                 Some(meant) => format!("did you mean {name}:{meant}?"),
-                None => "such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, monday, oct, 3d, 2w"
+                None => "such as 2026-10, 2026-10-05, 2026-10-05T14:30, today, yesterday, last-week, monday, oct, 3d, 2w"
                     .to_owned(),
             };
             SyntaxError::new(column, "a date or a length of time", Some(hint))
@@ -134,39 +134,6 @@ impl Filters {
     }
 }
 
-/// Whether `name:value`, with a name that is no field, is plain text: an address or code
-/// (`http://x`, `std::fmt`, `C:\x`), a place in a file or a port (`localhost:8080`), a name with
-/// capitals (`TypeError:x`), one letter, or a `:` at the end.
-pub(super) fn looks_like_code(name: &str, value: &str) -> bool {
-    name.chars().count() < 2
-        || value.is_empty()
-        || value.starts_with([':', '/', '\\'])
-        || value.starts_with(|first: char| first.is_ascii_digit())
-        || name.contains(|letter: char| !letter.is_ascii_lowercase())
-}
-
-/// The field nearest to `name`, if any is near.
-pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    let synonym = match name {
-        "in" | "dir" | "folder" => Some("cwd"),
-        "path" => Some("file"),
-        "from" | "by" | "author" => Some("role"),
-        "type" => Some("kind"),
-        "repo" => Some("project"),
-        "date" => Some("since"),
-        "id" => Some("session"),
-        _ => None,
-    };
-    synonym.or_else(|| {
-        FIELDS
-            .iter()
-            .map(|field| (distance(name, field), *field))
-            .filter(|(distance, field)| *distance <= 1 + field.len() / 4)
-            .min()
-            .map(|(_, field)| field)
-    })
-}
-
 /// The property that a value of `is:` or `has:` names.
 fn meant(value: &str) -> Option<&'static str> {
     match value {
@@ -189,13 +156,16 @@ fn meant(value: &str) -> Option<&'static str> {
 /// The time that is meant by a text that names none.
 fn meant_time(value: &str) -> Option<String> {
     let value = value.to_lowercase();
-    // `last week`: that it is the last one is said by the filter.
-    let words: Vec<&str> = value.split_whitespace().collect();
+    // `past week`: that it is the last one is said by the filter.
+    let words: Vec<&str> = value.split([' ', '-']).collect();
     let length = match words.as_slice() {
         ["last" | "past", "day"] => Some("1d"),
-        ["last" | "past", "week"] => Some("1w"),
-        ["last" | "past", "month"] => Some("1mo"),
-        ["last" | "past", "year"] => Some("1y"),
+        ["past", "week"] => Some("1w"),
+        ["past", "month"] => Some("1mo"),
+        ["past", "year"] => Some("1y"),
+        // Without quotes: `since:last week`.
+        ["last"] => Some("last-week"),
+        ["this"] => Some("this-week"),
         _ => None,
     };
     if let Some(length) = length {

@@ -60,6 +60,9 @@ pub(super) fn span(text: &str, now: Now) -> Option<Span> {
         "yesterday" => return days(local.date().yesterday().ok()?, now),
         _ => {}
     }
+    if let Some((first, last)) = beside_today(&text, local.date()) {
+        return from_until(first, last, now);
+    }
     if let Some(weekday) = weekday(&text) {
         // The last one that has begun.
         let back = local.date().weekday().since(weekday);
@@ -107,6 +110,35 @@ pub(super) fn whole_day(span: Span, now: Now) -> Span {
         .unwrap_or(span)
 }
 
+/// The first and the last day of a week, month or year: `last-week`, `this month`. A week begins on
+/// Monday.
+fn beside_today(text: &str, today: Date) -> Option<(Date, Date)> {
+    let (which, unit) = text.split_once(['-', ' ', '_'])?;
+    let back: i64 = match which {
+        "this" => 0,
+        "last" => 1,
+        _ => return None,
+    };
+    match unit {
+        "week" => {
+            let gone = today.weekday().since(Weekday::Monday);
+            let first = today
+                .checked_sub((i64::from(gone) + 7 * back).days())
+                .ok()?;
+            Some((first, first.checked_add(6.days()).ok()?))
+        }
+        "month" => {
+            let first = today.first_of_month().checked_sub(back.months()).ok()?;
+            Some((first, first.last_of_month()))
+        }
+        "year" => {
+            let first = today.first_of_year().checked_sub(back.years()).ok()?;
+            Some((first, first.last_of_year()))
+        }
+        _ => None,
+    }
+}
+
 /// Days and months, of which the first three letters are enough.
 const WEEKDAYS: [(&str, Weekday); 7] = [
     ("monday", Weekday::Monday),
@@ -146,13 +178,23 @@ fn month(text: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
+/// Names of times that stand for themselves.
+const NAMES: [&str; 9] = [
+    "now",
+    "today",
+    "yesterday",
+    "this-week",
+    "this-month",
+    "this-year",
+    "last-week",
+    "last-month",
+    "last-year",
+];
+
 /// All names of times, for hints when one is misspelt.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let days = WEEKDAYS.into_iter().map(|(name, _)| name);
-    ["now", "today", "yesterday"]
-        .into_iter()
-        .chain(days)
-        .chain(MONTHS)
+    NAMES.into_iter().chain(days).chain(MONTHS)
 }
 
 fn midnight(day: Date) -> DateTime {

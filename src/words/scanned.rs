@@ -56,10 +56,26 @@ impl TextScanPattern {
 
 fn pattern(expr: &Expr) -> Option<String> {
     match expr {
-        Expr::Substring(text) => Some(format!("(?i){}", regex::escape(text))),
+        Expr::Substring(text) => Some(format!("(?i){}", with_any_blanks(&regex::escape(text)))),
         Expr::Regex(pattern) => Some(pattern.clone()),
         _ => None,
     }
+}
+
+/// White space as a pattern for any: text may be broken into lines anywhere.
+fn with_any_blanks(escaped: &str) -> String {
+    let mut pattern = String::new();
+    let mut after_blank = false;
+    for letter in escaped.chars() {
+        let is_blank = letter.is_whitespace();
+        match is_blank {
+            true if after_blank => {}
+            true => pattern.push_str(r"\s+"),
+            false => pattern.push(letter),
+        }
+        after_blank = is_blank;
+    }
+    pattern
 }
 
 /// The regular expression without its word boundaries.
@@ -251,7 +267,7 @@ mod tests {
             }
         }
         let part = RequiredLiteral::of(&Expr::Substring("Re-Use x".to_owned()));
-        assert_eq!(part.as_ref().map(show).as_deref(), Some("re-use x"));
+        assert_eq!(part.as_ref().map(show).as_deref(), Some("(re-use & x)"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use sessionary::format::FORMATS;
 use sessionary::format::json::{PieceKind, normalise, split};
 use sessionary::model::{Fold, Passage};
-use sessionary::syntax::{Now, parse};
+use sessionary::syntax::{Now, parse, parse_as_typed};
 
 use super::reference::{self, Json};
 
@@ -76,10 +76,13 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-/// What a user types: an answer, or an error that points into it.
+/// What a user types: an answer, or an error that points into it; an answer while it is typed.
 pub fn query(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    match parse(&text, Now::utc(1_767_603_600_000)) {
+    let now = Now::utc(1_767_603_600_000);
+    let typed = parse_as_typed(&text, now);
+    assert!(!typed.alternatives.is_empty());
+    match parse(&text, now) {
         Ok(query) => drop(format!("{query:?}")),
         Err(error) => {
             assert!(

@@ -36,7 +36,8 @@ use crate::worktrees;
     sessionary list --all --jsonl | head -1      one session per line\n\n\
     First come the sessions that the agents themselves would list, in their order; then those they would\n\
     not list, marked with the reason. --sort puts all of them in a single order.\n\
-    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026, 2026-10, 2026-10-05 or 2026-10-05T14:30 (UTC).")]
+    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026, 2026-10, 2026-10-05 or\n\
+    2026-10-05T14:30 (UTC).")]
 pub struct List {
     /// List the sessions of every directory
     #[arg(long)]
@@ -289,16 +290,15 @@ fn moment(which: &str, when: Option<&str>, screen: &Screen) -> Result<Filters, F
         return Ok(Filters::default());
     };
     let query = format!("{which}:\"{when}\"");
-    syntax::parse(&query, Now::utc(screen.now_ms))
-        .map(|query| {
-            query
-                .only()
-                .map(|only| only.filters.clone())
-                .unwrap_or_default()
-        })
-        .map_err(|_| {
-            Failure::usage(format!("--{which} {when}: not a time"))
-                .hint("for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026-10 or 2026-10-05")
+    let read = syntax::parse(&query, Now::utc(screen.now_ms)).ok();
+    // What closes the quotes is no time, whatever stands behind them.
+    let is_time = |query: &syntax::Query| query.typed.iter().all(|one| one.value == when);
+    read.filter(is_time)
+        .and_then(|query| query.only().map(|only| only.filters.clone()))
+        .ok_or_else(|| {
+            Failure::usage(format!("--{which} {when}: not a time")).hint(
+                "for example 2h, 3d, 2w, 6mo, 1y, today, yesterday, last-week, 2026-10 or 2026-10-05",
+            )
         })
 }
 

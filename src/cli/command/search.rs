@@ -23,19 +23,20 @@ use crate::output::{Screen, hits, quote};
   +tokenizer bug         only sessions that contain tokenizer
   tokenizer AND bug      both words in one passage, in any order
   \"off by one\"           next to each other, also in paths and code: \"src/main.rs\"
-  fold OR unfold         either; (a OR b) c groups
-  -test, NOT test        not in that passage
+  fold OR unfold         either, also fold | unfold; (a OR b) c groups
+  -test, NOT test        not in that passage, also !test
   token*                 words that start with it
   tokenzier~             words one letter off
-  *midd*                 any part of the text (reads all text)
+  *midd*, *of the midd*  any part of the text (reads all text)
   /error\\[E\\d+\\]/        a regular expression, /…/i ignores case (reads all text)
 Filters stand wherever words do, also negated with a minus: (role:user OR label:todo) webhook
 Quote values that contain spaces; separate several with commas:
   agent: project: cwd: root: session: name: model: provider: status:     which sessions
   role: kind: tool: file: label: is:error has:image                      which entries
   is:branch (not on the active branch)  is:named (sessions with a name)
-  since: until: after: before: on:   2w, 3d, yesterday, monday, oct, 2026-10, 2026-10-05T14:30
-What is not a field is searched as text: http://x, std::io, foo:bar. \\: does that for any field.
+  since: until: after: before: on:   2w, 3d, yesterday, last-week, monday, oct, 2026-10, 2026-10-05
+What is no filter is searched as text: http://x, std::io, foo:bar. \\: does that for any filter.
+What is half typed is read as far as it goes; a note tells what was left out or read as text.
 
 Examples:
   sessionary search '\"off by one\" -test role:user'

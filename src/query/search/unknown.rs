@@ -10,7 +10,7 @@ use crate::model::UnknownValue;
 use crate::query::filter::{folder, holds, is_at, is_id, with_file};
 use crate::query::page::is_of_project;
 use crate::query::tree::current_labels;
-use crate::syntax::{FilterValue, distance};
+use crate::syntax::{FilterValue, distance, opens_quote};
 
 /// At most so many unknown values are listed, and so many known ones for each of them.
 const MOST: usize = 10;
@@ -156,8 +156,32 @@ fn is_near(typed: &str, known: &str) -> bool {
 
 /// A filter, as it would be typed.
 fn written(field: &str, value: &str) -> String {
-    match value.contains([' ', ',', '"', ')']) {
+    match value.contains([' ', ',', '"', ')', '|']) || value.starts_with(opens_quote) {
         true => format!("{field}:\"{}\"", value.replace('"', "\\\"")),
         false => format!("{field}:{value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::written;
+    use crate::syntax::{Now, parse};
+
+    #[test]
+    fn what_is_suggested_can_be_typed() {
+        for value in [
+            "red",
+            "red fox",
+            "'red'",
+            "“red” fox",
+            "red|",
+            "a,b",
+            "\"x\"",
+        ] {
+            let query = parse(&written("name", value), Now::utc(0)).unwrap();
+            let typed: Vec<&str> = query.typed.iter().map(|one| one.value.as_str()).collect();
+            assert_eq!(typed, [value]);
+            assert!(query.notes.is_empty() && query.words.is_empty(), "{value}");
+        }
     }
 }

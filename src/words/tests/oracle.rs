@@ -451,6 +451,20 @@ pub fn edits(one: &str, other: &str) -> usize {
     table[a.len()][b.len()].min(2)
 }
 
+/// Whether a text begins with these characters; white space stands for any.
+fn begins_with(text: &[char], part: &[char], same: &dyn Fn(char, char) -> bool) -> bool {
+    let blanks = |text: &[char]| text.iter().take_while(|c| c.is_whitespace()).count();
+    match (part, text) {
+        ([], _) => true,
+        ([blank, ..], _) if blank.is_whitespace() => {
+            let rest = &text[blanks(text)..];
+            rest.len() < text.len() && begins_with(rest, &part[blanks(part)..], same)
+        }
+        ([a, part @ ..], [b, text @ ..]) => same(*a, *b) && begins_with(text, part, same),
+        _ => false,
+    }
+}
+
 /// Whether a piece of text holds what only the text tells.
 pub fn in_text(expr: &Expr, text: &str) -> bool {
     match expr {
@@ -466,8 +480,7 @@ pub fn in_text(expr: &Expr, text: &str) -> bool {
                     || !dotless && lower(a) == lower(b) && lower(a).chars().count() == 1
                     || !dotless && upper(a) == upper(b) && upper(a).chars().count() == 1
             };
-            text.windows(part.len())
-                .any(|window| window.iter().zip(&part).all(|(a, b)| same(*a, *b)))
+            (0..=text.len()).any(|at| begins_with(&text[at..], &part, &same))
         }
         Expr::Regex(pattern) => regex::RegexBuilder::new(pattern)
             .multi_line(true)

@@ -1,0 +1,150 @@
+//! Which marks are quotes, and where does quoted text end?
+
+/// Quotes beside `"`.
+struct Marks {
+    open: &'static [char],
+    close: &'static [char],
+    /// Nobody writes the opening mark for anything else. Others may be apostrophes: they are quotes
+    /// only around whole words, and text where they are not closed.
+    certain: bool,
+}
+
+const MARKS: [Marks; 6] = [
+    Marks {
+        open: &['“', '„', '‟'],
+        close: &['“', '”'],
+        certain: true,
+    },
+    Marks {
+        open: &['«'],
+        close: &['»'],
+        certain: true,
+    },
+    // As Swedes and Danes write them.
+    Marks {
+        open: &['”'],
+        close: &['”'],
+        certain: false,
+    },
+    Marks {
+        open: &['»'],
+        close: &['«', '»'],
+        certain: false,
+    },
+    Marks {
+        open: &['‘', '’', '‚'],
+        close: &['‘', '’'],
+        certain: false,
+    },
+    Marks {
+        open: &['\''],
+        close: &['\''],
+        certain: false,
+    },
+];
+
+/// Text in quotes.
+pub(super) struct Quoted {
+    pub text: String,
+    /// Behind the closing mark.
+    pub end: usize,
+    /// Nothing closes it, so that it is everything up to the end.
+    pub is_open: bool,
+}
+
+/// Whether quoted text may begin with this mark.
+pub(crate) fn opens(mark: char) -> bool {
+    mark == '"' || MARKS.iter().any(|marks| marks.open.contains(&mark))
+}
+
+/// The quoted text that begins at `start`; `None`: the mark there is text.
+pub(super) fn quoted(
+    characters: &[char],
+    start: usize,
+    ends_word: impl Fn(usize) -> bool,
+) -> Option<Quoted> {
+    let mark = characters.get(start)?;
+    if *mark == '"' {
+        return Some(plain(characters, start + 1));
+    }
+    let marks = MARKS.iter().find(|marks| marks.open.contains(mark))?;
+    let from = start + 1;
+    for (at, next) in characters.iter().enumerate().skip(from) {
+        // In `'a 'b'` the first mark is no quote: one begins before it ends.
+        let is_inside = at == from || characters[at - 1].is_whitespace();
+        let closes = marks.close.contains(next);
+        if closes && (marks.certain || !is_inside && ends_word(at + 1)) {
+            return Some(Quoted {
+                text: characters[from..at].iter().collect(),
+                end: at + 1,
+                is_open: false,
+            });
+        }
+        let is_blank = at == from && next.is_whitespace();
+        if !marks.certain && (is_blank || is_inside && marks.open.contains(next)) {
+            return None;
+        }
+    }
+    marks.certain.then(|| Quoted {
+        text: characters[from..].iter().collect(),
+        end: characters.len(),
+        is_open: true,
+    })
+}
+
+/// Text behind a `"`; `\"` is a quote in it.
+fn plain(characters: &[char], from: usize) -> Quoted {
+    let mut text = String::new();
+    let mut at = from;
+    while let Some(next) = characters.get(at) {
+        at += 1;
+        match next {
+            '"' => {
+                return Quoted {
+                    text,
+                    end: at,
+                    is_open: false,
+                };
+            }
+            '\\' if characters.get(at) == Some(&'"') => {
+                at += 1;
+                text.push('"');
+            }
+            _ => text.push(*next),
+        }
+    }
+    Quoted {
+        text,
+        end: at,
+        is_open: true,
+    }
+}
+
+/// The text between `*"` at `start` and the `"*` at a word's end; `None`: there is none.
+pub(super) fn quoted_part(
+    characters: &[char],
+    start: usize,
+    ends_word: impl Fn(usize) -> bool,
+) -> Option<(String, usize)> {
+    let is_at = |at: usize, sign| characters.get(at) == Some(&sign);
+    if !(is_at(start, '*') && is_at(start + 1, '"')) {
+        return None;
+    }
+    let mut text = String::new();
+    let mut at = start + 2;
+    loop {
+        match characters.get(at)? {
+            '"' if is_at(at + 1, '*') && ends_word(at + 2) => {
+                return (!text.trim().is_empty()).then_some((text, at + 2));
+            }
+            // Another one begins before this one ends.
+            '*' if is_at(at + 1, '"') && characters[at - 1].is_whitespace() => return None,
+            '\\' if is_at(at + 1, '"') => {
+                text.push('"');
+                at += 1;
+            }
+            next => text.push(*next),
+        }
+        at += 1;
+    }
+}
