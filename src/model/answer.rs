@@ -145,6 +145,9 @@ pub struct Hit {
     pub time: Option<String>,
     pub score: f32,
     pub standing: Standing,
+    /// Where its bytes are.
+    #[serde(default)]
+    pub at: EntryBytes,
     /// Where it stands in its session's tree; `null` in sessions that never branch.
     pub place: Option<BranchPlace>,
     /// Entries with the same text that are not shown: those that stand
@@ -161,6 +164,19 @@ pub struct Hit {
     /// Why it stands where it does; only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+}
+
+/// Where an entry's bytes are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntryBytes {
+    /// The file, absolute.
+    pub file: PathBuf,
+    /// Its first line there, from 1.
+    pub line: u64,
+    /// Its first byte, from 0.
+    pub start: u64,
+    /// How many bytes it has, the end of its line not among them.
+    pub length: u64,
 }
 
 /// Where in its session's tree an entry stands.
@@ -298,6 +314,10 @@ pub struct Facets {
 pub struct HitGroup {
     pub session: SessionRow,
     pub hits: Vec<Hit>,
+    /// Where sessions are ranked: how many of its passages hold any of the words, shown or not,
+    /// copies among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matches: Option<u64>,
 }
 
 /// The answer of `search`.

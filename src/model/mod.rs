@@ -9,7 +9,7 @@ mod standing;
 mod terminal_controls;
 
 pub use answer::{
-    BranchPlace, Change, ChangeKind, Count, Difference, Explanation, Facets, FileState,
+    BranchPlace, Change, ChangeKind, Count, Difference, EntryBytes, Explanation, Facets, FileState,
     FileVerdict, Hit, HitGroup, Listing, NamedMatch, Neighbour, Ranking, Report, RootStatus,
     SCHEMA_VERSION, SearchAnswer, SessionExplanation, SessionRow, ShownEntry, StageMs, Status,
     StoredRoot, Transcript, Tree, TreeRow, UnknownValue, UnreadablePath, Verification,

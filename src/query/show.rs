@@ -307,6 +307,12 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The file of a source from which an entry was read.
+    pub(super) fn file(&self, source: i64) -> PathBuf {
+        let open = self.open.get(&source).and_then(Option::as_ref);
+        open.map(|(path, ..)| path.clone()).unwrap_or_default()
+    }
+
     /// The bytes; `None` when they are no longer what was catalogued, or cannot be read any more,
     /// which is noted on the snapshot.
     pub(super) fn bytes(&mut self, entry: &StoredEntry) -> Result<Option<Vec<u8>>, Error> {

@@ -153,6 +153,8 @@ pub struct SessionScore {
     pub held: f32,
     /// How many of the words this passage holds, as a part of all.
     pub share: f32,
+    /// How many of its passages hold any of the words.
+    pub matches: u64,
     /// How near each other they stand in this passage, from 0 to 1: next to each other.
     pub closeness: f32,
 }

@@ -19,7 +19,8 @@ use crate::catalogue::read::StoredSession;
 use crate::catalogue::write::ARRIVAL_BITS;
 use crate::error::Error;
 use crate::model::{
-    BranchPlace, Class, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation, Standing, iso,
+    BranchPlace, Class, EntryBytes, Explanation, Hit, HitGroup, SearchAnswer, SessionExplanation,
+    Standing, iso,
 };
 use crate::query::masked::mask_pieces;
 use crate::query::show::{Reader, address};
@@ -89,6 +90,8 @@ struct ReadHit {
     entry: StoredEntry,
     /// Of its line, and of its text where that may be a copy.
     prints: (Fingerprint, Option<Fingerprint>),
+    /// How many passages of its session match, where that is known.
+    matches: Option<u64>,
     hit: Hit,
 }
 
@@ -313,6 +316,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             time: entry.searched_ms.and_then(iso),
             score,
             standing: hit.standing,
+            at: EntryBytes::default(),
             place: None,
             copies: 0,
             snippet,
@@ -330,6 +334,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             time_ms: hit.time_ms,
             entry,
             prints,
+            matches: hit.session.map(|session| session.matches),
             hit: shown,
         };
         *self.of_session.entry(hit.key >> ARRIVAL_BITS).or_default() += 1;
@@ -473,6 +478,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             entry,
             mut hit,
             prints,
+            matches,
             ..
         } in ready
         {
@@ -483,6 +489,12 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             hit.place = standing.get(&entry.key).copied();
             hit.copies = self.copies.get(&prints.0).map_or(0, |copies| copies.count);
             hit.address = format!("{}:{}", session.row.id, hit.entry);
+            hit.at = EntryBytes {
+                file: self.reader.file(entry.source),
+                line: entry.line,
+                start: entry.start,
+                length: entry.length,
+            };
             if search.scope.context > 0 {
                 let of = match branches.entry(number) {
                     Entry::Occupied(of) => of.into_mut(),
@@ -505,7 +517,7 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
             hits_on_page.push(PageHit { group, prints });
             match groups.get_mut(group) {
                 Some((_, group)) => group.hits.push(hit),
-                None => groups.push((number, group_of(search, session, hit))),
+                None => groups.push((number, group_of(search, session, (hit, matches)))),
             }
         }
         answer.sessions = groups.into_iter().map(|(_, group)| group).collect();
@@ -517,13 +529,20 @@ impl<'a, 's, 'c> Page<'a, 's, 'c> {
 }
 
 /// The session as it is shown, with its first hit.
-fn group_of(search: &Search<'_>, session: &StoredSession, first: Hit) -> HitGroup {
+fn group_of(
+    search: &Search<'_>,
+    session: &StoredSession,
+    (first, matches): (Hit, Option<u64>),
+) -> HitGroup {
     let mut row = session.row.clone();
     if let Some(mask) = search.scope.mask {
         row.mask(mask);
     }
-    let hits = vec![first];
-    HitGroup { session: row, hits }
+    HitGroup {
+        session: row,
+        hits: vec![first],
+        matches,
+    }
 }
 
 /// Why a hit stands where it does.

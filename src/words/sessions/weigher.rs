@@ -81,6 +81,7 @@ impl<'a> Weigher<'a> {
             held,
             share: 0.0,
             closeness: 0.0,
+            matches: session.passages as u64,
         }
     }
 }
