@@ -305,7 +305,7 @@ fn plain_words(lexemes: &[Lexeme]) -> Option<Vec<RememberedWord>> {
 struct Parser<'a> {
     lexemes: &'a [Lexeme],
     at: usize,
-    now: Now,
+    now: Now<'a>,
     typed: Vec<FilterValue>,
     notes: Vec<String>,
 }

@@ -104,6 +104,10 @@ fn help_of_the_whole() {
           --reveal
               Show keys and tokens instead of redacting them; see `redact` in `config --help`
 
+          --utc
+              Show times and cut days in UTC instead of your time zone; see `timezone` in `config
+              --help`
+
           --color <WHEN>
               When to use colours; `auto` means on a terminal, unless NO_COLOR is set
               
@@ -180,7 +184,8 @@ fn help_of_every_command() {
 
     First come the sessions that the agents themselves would list, in their order; then those they would
     not list, marked with the reason. --sort puts all of them in a single order.
-    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026, 2026-10, 2026-10-05 or 2026-10-05T14:30 (UTC).
+    WHEN is 2h, 3d, 2w, 6mo, 1y, today, yesterday, 2026, 2026-10, 2026-10-05 or 2026-10-05T14:30, in
+    your time zone.
     ----
     Search everything that was said, thought, run and printed
 

@@ -276,8 +276,11 @@ pub struct Facets {
     pub projects: Vec<Count>,
     /// By role, or kind where there is none.
     pub roles: Vec<Count>,
-    /// UTC; "" = without a time.
+    /// Of `timezone`, as the filter `on:` takes them; "" = without a time.
     pub days: Vec<Count>,
+    /// The time zone that days are of, by its name in the time-zone database, or its POSIX rule.
+    #[serde(default)]
+    pub timezone: String,
 }
 
 /// The hits of one session, best first.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Zone;
 
 /// 2026-11-21T14:30:00Z, a Saturday.
 const NOW: i64 = 1_795_271_400_000;
@@ -301,9 +302,10 @@ fn times() {
             assert_eq!(bounds(&format!("{filter}:{text}")), same, "{filter}:{text}");
         }
     }
+    let zone = Zone::named("<+01>-1").unwrap();
     let east = Now {
         ms: NOW,
-        offset_s: 3600,
+        zone: &zone,
     };
     let query = parse("since:today", east).unwrap();
     let since = query.only().and_then(|only| only.filters.since_ms);
