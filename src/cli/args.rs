@@ -82,7 +82,13 @@ pub struct Global {
     )]
     pub width: Option<usize>,
     /// Count ages from this moment
-    #[arg(long, global = true, value_name = "ISO", hide = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "ISO",
+        hide = true,
+        overrides_with = "now"
+    )]
     pub now: Option<jiff::Timestamp>,
 }
 

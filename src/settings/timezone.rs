@@ -114,3 +114,130 @@ fn hint(name: &str) -> String {
         None => "time zones are named like Europe/Berlin".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What holds, by what, and what is warned of.
+    fn said(
+        tz: Option<&str>,
+        configured: Option<&str>,
+        utc: bool,
+    ) -> (String, &'static str, String) {
+        let mut surroundings = Surroundings::default();
+        let variable = tz.map(|zone| (VARIABLE.into(), zone.into()));
+        surroundings.variables.extend(variable);
+        let flags = Flags {
+            utc,
+            ..Flags::default()
+        };
+        match timezone(&surroundings, &flags, configured.map(str::to_owned)) {
+            Ok((zone, warning)) => (
+                zone.value.name().to_owned(),
+                zone.source,
+                warning.unwrap_or_default(),
+            ),
+            Err(wrong) => (wrong.what, "", wrong.hint.unwrap_or_default()),
+        }
+    }
+
+    #[test]
+    fn the_flag_then_the_file_then_the_variable() {
+        let [tokyo, berlin] = [Some("Asia/Tokyo"), Some("Europe/Berlin")];
+        let is = |name: &str, source| (name.to_owned(), source, String::new());
+        assert_eq!(said(tokyo, berlin, true), is("UTC", "--utc"));
+        assert_eq!(said(tokyo, berlin, false), is("Europe/Berlin", "config"));
+        assert_eq!(said(tokyo, None, false), is("Asia/Tokyo", "$TZ"));
+        assert_eq!(said(None, None, false).2, "");
+        // Nobody looks at what is overridden.
+        assert_eq!(
+            said(Some("x"), berlin, false),
+            is("Europe/Berlin", "config")
+        );
+        assert_eq!(said(Some("x"), Some("x"), true), is("UTC", "--utc"));
+        assert_eq!(
+            said(tokyo, Some("Berlin"), false),
+            (
+                "timezone of the configuration file: \"Berlin\" is no time zone".to_owned(),
+                "",
+                "did you mean Europe/Berlin?".to_owned()
+            )
+        );
+    }
+
+    #[test]
+    fn what_tz_may_say() {
+        // 12:00 UTC on 1 July 2026.
+        let summer = 1_782_907_200_000;
+        for (text, noon) in [
+            ("", "12"),
+            (":", "12"),
+            ("UTC", "12"),
+            ("UTC0", "12"),
+            ("Europe/Berlin", "14"),
+            ("europe/berlin", "14"),
+            (":Europe/Berlin", "14"),
+            ("CET-1CEST,M3.5.0,M10.5.0/3", "14"),
+            ("CET-1CEST", "14"),
+            ("<+0530>-5:30", "17"),
+            ("EST5EDT", "08"),
+        ] {
+            let zone = named(text).unwrap_or_else(|| panic!("{text}"));
+            let time = zone.time(summer).unwrap();
+            assert_eq!(time.get(11..13), Some(noon), "{text}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zoneinfo");
+        fs::write(&path, "TZif2 and no more").unwrap();
+        let long = "x".repeat(100_000);
+        for text in [
+            "Europe/Nowhere",
+            "Europe",
+            "../../../etc/passwd",
+            "/etc/passwd",
+            "/dev/zero",
+            "/",
+            "/nowhere",
+            "x\0y",
+            "\u{1b}[31m",
+            path.to_str().unwrap(),
+            &long,
+        ] {
+            assert!(named(text).is_none(), "{text}");
+            let (name, source, warning) = said(Some(text), None, false);
+            assert_eq!((name.as_str(), source), ("UTC", "default"), "{text}");
+            assert!(warning.starts_with("TZ is no time zone: \""), "{warning}");
+            assert!(warning.len() < 200, "{warning}");
+        }
+    }
+
+    #[test]
+    fn a_zone_is_read_from_its_file() {
+        // Asia/Kolkata as RFC 9636 writes it: nothing but the rule behind an empty table.
+        let header = |version: u8| {
+            let mut header = b"TZif".to_vec();
+            header.push(version);
+            header.extend([0; 15]);
+            // No changes, one kind of time, four letters of a name with their end.
+            for count in [0_u32, 0, 0, 0, 1, 4] {
+                header.extend(count.to_be_bytes());
+            }
+            header.extend(19_800_i32.to_be_bytes());
+            header.extend([0, 0]);
+            header.extend(b"IST\0");
+            header
+        };
+        let mut bytes = header(b'2');
+        bytes.extend(header(b'2'));
+        bytes.extend(b"\nIST-5:30\n");
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("zoneinfo/Asia")).unwrap();
+        let path = folder.path().join("zoneinfo/Asia/Home");
+        fs::write(&path, bytes).unwrap();
+        let zone = named(path.to_str().unwrap()).unwrap();
+        assert_eq!(zone.name(), "Asia/Home");
+        assert_eq!(zone.offset(0).as_deref(), Some("+05:30"));
+        assert_eq!(named(&format!(":{}", path.display())), Some(zone));
+    }
+}

@@ -425,6 +425,7 @@ mod tests {
                 role: None,
                 label: Some(String::new()),
                 time: None,
+                time_ms: None,
                 is_error: false,
                 agent_sees: true,
                 text: vec![(Class::Prose, pieces), (Class::Output, Vec::new())],

@@ -311,6 +311,7 @@ impl<'a, 's> Page<'a, 's> {
             role: entry.role.clone(),
             tool,
             time: entry.searched_ms.and_then(iso),
+            time_ms: entry.searched_ms,
             score,
             standing: hit.standing,
             place: None,
