@@ -530,6 +530,7 @@ fn help_of_every_command() {
     Rows are printed as they are found; only a table waits for all rows, to align its columns.
     raw(entry) is an entry's record as it stands in its file: json_extract(raw(entry), '$.type').
     preview(entry) is its text on one line, cut after 200 characters, without keys and tokens.
+    local_day(ms) and local_time(ms) are day and time of a moment in your time zone.
     docs/sql.md describes every view and column. Tables whose names start with _ may change at any time.
     ----
     Bring the index up to date, words included
