@@ -53,6 +53,7 @@ fn every_setting_says_where_it_comes_from() {
     follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    true            default  whether words are indexed for a moment after an answer
     redact        not-a-terminal  default  when keys and tokens are redacted
+    timezone      UTC             $TZ      the time zone of days and printed times
     ");
     let path = home.output(&["config", "path"]).stdout;
     let path = String::from_utf8(path).expect("UTF-8");
@@ -72,6 +73,7 @@ fn every_setting_says_where_it_comes_from() {
     follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    false           config   whether words are indexed for a moment after an answer
     redact        not-a-terminal  default  when keys and tokens are redacted
+    timezone      UTC             $TZ      the time zone of days and printed times
     ");
     assert_snapshot!(show(&["--index", "here"]), @r"
     KEY           VALUE           SOURCE   WHAT FOR
@@ -81,6 +83,7 @@ fn every_setting_says_where_it_comes_from() {
     follow_links  false           default  whether symbolic links are followed out of the session folde…
     background    false           config   whether words are indexed for a moment after an answer
     redact        not-a-terminal  default  when keys and tokens are redacted
+    timezone      UTC             $TZ      the time zone of days and printed times
     ");
     let roots = home.run(&["status", "--roots"]);
     assert!(
@@ -106,7 +109,7 @@ fn every_setting_says_where_it_comes_from() {
     assert_snapshot!(home.run(&["list"]), @r"
     --- stderr
     error: $HOME/.config/sessionary/config.toml:2: unknown key `rots`
-    hint: did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact
+    hint: did you mean `roots`? Known keys: index, roots, exclude, follow_links, background, redact, timezone
     --- exit Some(2)
     ");
     home.write(path, "roots = [\"vim:/x\"]\n");
